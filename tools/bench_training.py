@@ -39,12 +39,12 @@ REST, UNTIMED = 0.05, 4  # seconds; one untimed step for so many of a round
 # name: dimensions of a sample, batch, cells, steps per round
 NETWORKS = {
     "dense": ([128], 64, [dense(512), dense(512), dense(8, "linear")], 40),
-    "cnn1": ([3, 128], 32, [conv(1, 32), conv(1, 64), FLAT, dense(8, "linear")], 20),
-    "cnn2": ([3, 32, 32], 16, [conv(2, 16), conv(2, 32), FLAT, dense(8, "linear")], 10),
-    "cnn3": ([2, 8, 8, 8], 8, [conv(3, 8), FLAT, dense(8, "linear")], 40),
+    "conv1d": ([3, 128], 32, [conv(1, 32), conv(1, 64), FLAT, dense(8, "linear")], 20),
+    "conv2d": ([3, 32, 32], 16, [conv(2, 16), conv(2, 32), FLAT, dense(8, "linear")], 10),
+    "conv3d": ([2, 8, 8, 8], 8, [conv(3, 8), FLAT, dense(8, "linear")], 40),
     "norm": ([128], 64, [dense(512), NORM, dense(512), dense(8, "linear")], 40),
     "deep": ([128], 64, [dense(512), dense(512), dense(512), dense(512), dense(8, "linear")], 20),
-    "lstm": ([32, 64], 1, [{"type": "lstm", "hidden": 128, "return": "last"}, dense(8, "linear")], 60),
+    "lstm": ([32, 64], 1, [{"type": "lstm", "hidden": 128, "output": "last"}, dense(8, "linear")], 60),
     "conv": ([64, 56, 56], 8, [conv(2, 64), FLAT, dense(8, "linear")], 2),
 }
 
@@ -131,7 +131,7 @@ def compare(name, threads, rounds, isa):
     untimed = 1 + steps // UNTIMED
     total = (untimed + steps) * (rounds + 1)
     ratios, times, losses = [], [], []
-    with loom.trainer(x, y, spec={"loss": "mse", "batch": batch, "steps": total, "shuffle": False, "log_every": 0, "optimizer": {"type": "sgd"}, "schedule": {"type": "constant", "rate": 1e-4}}, threads=threads, isa=isa) as trainer:
+    with loom.trainer(x, y, spec={"loss": "mse", "batch": batch, "steps": total, "shuffle": False, "log_every": 0, "optimizer": {"type": "sgd"}, "schedule": {"type": "constant", "lr": 1e-4}}, threads=threads, isa=isa) as trainer:
         for _ in range(rounds + 1):
             ours, loss = timed(lambda count: trainer.step(count).loss)
             theirs, torch_loss = timed(torch_steps)

@@ -98,7 +98,7 @@ TrainingSpec make_spec(std::int64_t steps, double rate, std::int64_t warmup) {
                     .weight_decay = 0.05,
                     .clip_norm = 1.0};
   spec.schedule = {
-      .kind = ScheduleKind::cosine, .rate = rate, .warmup = warmup, .floor = rate * 0.02};
+      .kind = ScheduleKind::cosine, .lr = rate, .warmup = warmup, .floor = rate * 0.02};
   spec.steps = steps;
   spec.batch = kBatch;
   spec.seed = static_cast<std::int64_t>(kCorpusSeed);

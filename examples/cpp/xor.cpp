@@ -15,7 +15,7 @@ int main() try {
 
   loom::Trainer trainer(
       network, loom::Data::values(x, 2, y, 1),
-      R"({"loss": "mse", "steps": 500, "batch": 4, "schedule": {"type": "constant", "rate": 0.02}})");
+      R"({"loss": "mse", "steps": 500, "batch": 4, "schedule": {"type": "constant", "lr": 0.02}})");
   for (loom::Trainer::Report r = trainer.step(0); r.step < 500;) {
     r = trainer.step(100);
     std::printf("step %3lld  loss %.6f\n", static_cast<long long>(r.step), r.loss);

@@ -30,7 +30,7 @@ def block(hidden):
 def trained(layer):
     network = Network(layers.Sequential(layers.Input(2), layer), seed=1)
     x, y, _ = samples(6000, seed=1)
-    welvet.train(network, x, y, epochs=100, batch=64, rate=0.01, schedule="cosine")
+    welvet.train(network, x, y, epochs=100, batch=64, lr=0.01, schedule="cosine")
     x, y, _ = samples(1000, seed=2)
     return network, np.square(network(x) - y).mean()
 

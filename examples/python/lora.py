@@ -47,7 +47,7 @@ print("before: loss %.3f" % before)
 print("  Night on" + model.generate("Night on", max_tokens=40, seed=1))
 
 welvet.train(model.network, Data.tokens(model.tokenizer.encode(text), length=64),
-             lora={"rank": 8}, rate=0.01, epochs=6, batch=4)
+             lora={"rank": 8}, lr=0.01, epochs=6, batch=4)
 after = loss_of(model, other)
 print("after: loss %.3f" % after)
 print("  Night on" + model.generate("Night on", max_tokens=40, seed=1))

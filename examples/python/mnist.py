@@ -40,13 +40,13 @@ def load(argument):
 (x, y), (test_x, test_y) = load(sys.argv[1] if len(sys.argv) > 1 else None)
 network = Network(layers.Sequential(
     layers.Input(1, 28, 28),
-    layers.Conv2d(8, kernel=3, stride=2, padding=1, activation="relu"),
-    layers.Conv2d(16, kernel=3, stride=2, padding=1, activation="relu"),
+    layers.Conv2d(8, kernel_size=3, stride=2, padding=1, activation="relu"),
+    layers.Conv2d(16, kernel_size=3, stride=2, padding=1, activation="relu"),
     layers.Flatten(),
     layers.Dense(64, activation="relu"),
     layers.Dense(10),
 ), seed=1)
-history = welvet.train(network, x, y, rate=0.003, schedule="cosine", epochs=3, batch=32)
+history = welvet.train(network, x, y, lr=0.003, schedule="cosine", epochs=3, batch=32)
 print("%d images learned, mean loss of each epoch %s"
       % (len(x), ", ".join("%.3f" % loss for loss in history["loss"])))
 

@@ -554,20 +554,20 @@ LOOM_API int32_t loom_trainer_create(loom_network network, loom_data data, const
  *   steps: how many optimizer steps; ends early at the end of the training
  *   step: steps done since the beginning
  *   loss: mean loss of the last step, before its update
- *   rate: learning rate of the last step
+ *   lr: learning rate of the last step
  *   rows: rows seen in these steps */
 LOOM_API int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, double* loss,
-                                   double* rate, int64_t* rows, loom_error* error);
+                                   double* lr, int64_t* rows, loom_error* error);
 
 /* One optimizer step on a batch that is given, in place of the trainer's own data: batches that
  * come one by one. Refused where all steps are done.
  *   data: the batch: all of its samples, of any number
  *   step: steps done since the beginning
  *   loss: mean loss, before the update
- *   rate: learning rate
+ *   lr: learning rate
  *   rows: rows of the batch */
 LOOM_API int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step,
-                                      double* loss, double* rate, int64_t* rows, loom_error* error);
+                                      double* loss, double* lr, int64_t* rows, loom_error* error);
 
 /* Makes the training longer: it goes on with the bits of one training of that length. Refused
  * beyond the end of a schedule that has one.

@@ -414,7 +414,7 @@ class Trainer : public Object {
  public:
   struct Report {
     std::int64_t step = 0;  // done since the beginning
-    double loss = 0, rate = 0;
+    double loss = 0, lr = 0;
     std::int64_t rows = 0;  // seen in these steps
   };
   using Object::Object;
@@ -425,7 +425,7 @@ class Trainer : public Object {
   // One step on a batch that is given, of any number of samples.
   Report step_on(const Data& batch) {
     Report r;
-    check(loom_trainer_step_on, handle(), batch.handle(), &r.step, &r.loss, &r.rate, &r.rows);
+    check(loom_trainer_step_on, handle(), batch.handle(), &r.step, &r.loss, &r.lr, &r.rows);
     return r;
   }
   // More steps, or more epochs (the other is 0); returns the steps that the training has then.
@@ -436,7 +436,7 @@ class Trainer : public Object {
   }
   Report step(std::int64_t steps = 1) {
     Report r;
-    check(loom_trainer_step, handle(), steps, &r.step, &r.loss, &r.rate, &r.rows);
+    check(loom_trainer_step, handle(), steps, &r.step, &r.loss, &r.lr, &r.rows);
     return r;
   }
   std::string info() const { return detail::text(loom_trainer_info, handle()); }

@@ -141,7 +141,7 @@ TEST_F(CApi, RunsAndTrains) {
   OK(loom_data_values(x.data(), x.size(), 3, y.data(), y.size(), 2, &data, &error));
   keep(data);
   constexpr const char* kSpec =
-      R"({"loss":"mse","steps":200,"batch":4,"optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.02}})";
+      R"({"loss":"mse","steps":200,"batch":4,"optimizer":{"type":"adamw"},"schedule":{"type":"constant","lr":0.02}})";
   loom_trainer trainer = 0;
   OK(loom_trainer_create(n, data, TEXT(kSpec), TEXT(R"({"threads":1})"), &trainer, &error));
   keep(trainer);
@@ -152,12 +152,12 @@ TEST_F(CApi, RunsAndTrains) {
   OK(loom_session_run(session, 4, x.data(), x.size(), first.data(), first.size(), &error));
 
   std::int64_t step = 0, rows = 0;
-  double loss = 0, start = 0, rate = 0;
-  OK(loom_trainer_step(trainer, 1, &step, &start, &rate, &rows, &error));
+  double loss = 0, start = 0, lr = 0;
+  OK(loom_trainer_step(trainer, 1, &step, &start, &lr, &rows, &error));
   loom_bytes checkpoint = 0;
   OK(loom_trainer_save_bytes(trainer, &checkpoint, &error));
   keep(checkpoint);
-  OK(loom_trainer_step(trainer, 1000, &step, &loss, &rate, &rows, &error));
+  OK(loom_trainer_step(trainer, 1000, &step, &loss, &lr, &rows, &error));
   EXPECT_EQ(step, 200);
   EXPECT_EQ(rows, 199 * 4);
   EXPECT_LT(loss, start / 10);
@@ -176,14 +176,14 @@ TEST_F(CApi, RunsAndTrains) {
   OK(loom_trainer_create(m, data, TEXT(kSpec), TEXT(R"({"threads":2})"), &second, &error));
   keep(second);
   OK(loom_trainer_resume_bytes(second, checkpoint, &error));
-  OK(loom_trainer_step(second, 1000, &step, &loss, &rate, &rows, &error));
+  OK(loom_trainer_step(second, 1000, &step, &loss, &lr, &rows, &error));
   OK(loom_trainer_digest(second, &sha, &error));
   EXPECT_EQ(take(sha), expected);
   EXPECT_EQ(digest(m), digest(n));
 
   // A change of the network's form ends the training, not the session.
   OK(loom_network_morph(n, TEXT("bf16"), "", 0, &error));
-  FAILS(loom_trainer_step(trainer, 1, &step, &loss, &rate, &rows, &error), LOOM_INVALID_ARGUMENT,
+  FAILS(loom_trainer_step(trainer, 1, &step, &loss, &lr, &rows, &error), LOOM_INVALID_ARGUMENT,
         "make a new one");
   OK(loom_session_run(session, 4, x.data(), x.size(), first.data(), first.size(), &error));
   EXPECT_NE(first, last);
@@ -318,8 +318,8 @@ TEST_F(CApi, RunsOnADeviceOrSaysWhyNot) {
     OK(loom_trainer_create(m, keep(data), TEXT(R"({"loss":"mse","steps":5,"batch":1})"),
                            options.data(), options.size(), &trainer, &error));
     std::int64_t step = 0, rows = 0;
-    double loss = 0, rate = 0;
-    OK(loom_trainer_step(keep(trainer), 5, &step, &loss, &rate, &rows, &error));
+    double loss = 0, lr = 0;
+    OK(loom_trainer_step(keep(trainer), 5, &step, &loss, &lr, &rows, &error));
     digests[device[0] == 'g'] = digest(m);
   }
   EXPECT_EQ(digests[0], digests[1]);
@@ -416,7 +416,7 @@ TEST_F(CApi, ANetworkChangesWhileThreadsRunIt) {
     const auto then = [&](auto call) { code = code == LOOM_OK ? call() : code; };
     for (int round = 0; round < 10; ++round) {
       std::int64_t step = 0, rows = 0;
-      double loss = 0, rate = 0;
+      double loss = 0, lr = 0;
       std::vector<float> weight(24);
       loom_bytes text = 0;
       then([&] {
@@ -424,7 +424,7 @@ TEST_F(CApi, ANetworkChangesWhileThreadsRunIt) {
                                    TEXT(R"({"threads":1})"), &trainer, &error);
       });
       for (int i = 0; i < 5; ++i)
-        then([&] { return loom_trainer_step(trainer, 1, &step, &loss, &rate, &rows, &error); });
+        then([&] { return loom_trainer_step(trainer, 1, &step, &loss, &lr, &rows, &error); });
       then([&] { return loom_release(trainer, &error); });
       for (const char* format : {"i8", "f32"})
         then([&] { return loom_network_morph(n, TEXT(format), "", 0, &error); });

@@ -64,7 +64,7 @@ struct Linear : loom::Layer {
 };
 
 std::string topology(const std::string& first) {
-  return R"({"format":"loom-topology","version":2,"layers_per_cell":3,"input":{"width":3},"cells":[
+  return R"({"format":"loom-topology","version":3,"layers_per_cell":3,"input":{"width":3},"cells":[
     {"at":[0,0,0,0],"type":"dense","out":3,"activation":"tanh"},
     {"at":[0,0,0,1],)" +
          first + R"(},{"at":[0,0,0,2],"type":"dense","out":1}]})";
@@ -110,7 +110,7 @@ loom::Data data() {
   return loom::Data::values(x, 3, y, 1);
 }
 constexpr const char* kSpec =
-    R"({"loss":"mse","steps":40,"batch":8,"optimizer":{"type":"adamw"},"schedule":{"rate":0.02}})";
+    R"({"loss":"mse","steps":40,"batch":8,"optimizer":{"type":"adamw"},"schedule":{"lr":0.02}})";
 
 std::vector<float> answers(Network& network, const char* options = "{}") {
   Session session(network, options);
@@ -186,7 +186,7 @@ TEST(CustomLayers, ErrorsComeOutOfTheCall) {
 TEST(CustomLayers, ErrorsSayWhere) {
   const Registered acme("acme.where");
   Network network = Network::create(
-      R"({"format":"loom-topology","version":2,"layers_per_cell":2,"input":{"width":3},"cells":[
+      R"({"format":"loom-topology","version":3,"layers_per_cell":2,"input":{"width":3},"cells":[
           {"at":[0,0,0,0],"type":"custom","layer":"acme.where"},
           {"at":[0,0,0,1],"type":"sequential","layers":[{"type":"dense","out":3},
            {"type":"custom","layer":"acme.where"}]}]})");
@@ -280,7 +280,7 @@ TEST(CustomLayers, WhatTheyAreNotMadeForIsRefused) {
         "acme.fixed at 0.0.0.1 has no backward");
   Network wide = Network::create(topology(custom("acme.fixed", R"(,"dtype":"f64")")));
   holds(thrown([&] { answers(wide); }, LOOM_UNSUPPORTED), "computes in f32 alone");
-  const std::string each = R"("type":"parallel","combine":"filter","layers":[{)" +
+  const std::string each = R"("type":"parallel","combine":"gated","layers":[{)" +
                            custom("acme.rows") + R"(},{"type":"dense","out":4}],"top_k":1)";
   thrown([&] { Network::create(topology(each)); }, LOOM_INVALID_ARGUMENT);
 }
@@ -332,7 +332,7 @@ TEST(CustomLayers, TrainingsGoOnFromACheckpoint) {
 
 constexpr const char* kLoraSpec =
     R"({"loss":"mse","steps":40,"batch":8,"seed":2,"lora":{"rank":1,"targets":["weight"]},
-        "schedule":{"rate":0.02}})";
+        "schedule":{"lr":0.02}})";
 
 // An adapter stands beside the products around the layer, whose own parameters stay.
 TEST(CustomLayers, AdaptersLearnBesideThem) {
@@ -381,7 +381,7 @@ TEST(CustomLayers, AdaptersLearnBesideThem) {
   // Of its own parameters there is none to adapt.
   const auto alone = [] {
     return Network::create(
-        R"({"format":"loom-topology","version":2,"input":{"width":3},"cells":[
+        R"({"format":"loom-topology","version":3,"input":{"width":3},"cells":[
             {"at":[0,0,0,0],"type":"custom","layer":"acme.adapted"}]})");
   };
   Network one = alone();

@@ -219,7 +219,7 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
     LOOM_ASSIGN(const auto d, get<DataObject>(data));
     LOOM_ASSIGN(Json s, json_argument(spec, spec_size, "spec"));
     if (s.is_object() && !s.find("format")) s.set("format", "loom-training");
-    if (s.is_object() && !s.find("version")) s.set("version", 1);
+    if (s.is_object() && !s.find("version")) s.set("version", 2);
     LOOM_ASSIGN(const TrainingSpec training_spec, parse_training_spec(s));
     TrainerCreate o;
     LOOM_TRY(read_options(options, options_size, o));
@@ -244,9 +244,9 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
 }
 
 int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, double* loss,
-                          double* rate, int64_t* rows, loom_error* error) {
+                          double* lr, int64_t* rows, loom_error* error) {
   return call(error, [&]() -> Status {
-    LOOM_TRY(want(step, loss, rate, rows));
+    LOOM_TRY(want(step, loss, lr, rows));
     if (steps < 0)
       return Status(Code::invalid_argument,
                     "steps: must not be negative, got " + std::to_string(steps));
@@ -273,23 +273,23 @@ int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, do
     LOOM_TRY(synced);
     *step = done;
     *loss = last.loss;
-    *rate = last.rate;
+    *lr = last.lr;
     *rows = seen;
     return {};
   });
 }
 
 int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step, double* loss,
-                             double* rate, int64_t* rows, loom_error* error) {
+                             double* lr, int64_t* rows, loom_error* error) {
   return call(error, [&]() -> Status {
-    LOOM_TRY(want(step, loss, rate, rows));
+    LOOM_TRY(want(step, loss, lr, rows));
     LOOM_ASSIGN(const auto batch, get<DataObject>(data));
     return training(trainer, true, [&](Trainer& t) -> Status {
       LOOM_ASSIGN(const StepReport report, t.step_on(*batch->data));
       LOOM_TRY(t.sync());
       *step = report.step;
       *loss = report.loss;
-      *rate = report.rate;
+      *lr = report.lr;
       *rows = report.rows;
       return {};
     });

@@ -34,9 +34,9 @@ void put_json(Json& object, std::string_view key, Json value) {
 // The builder's names and ours.
 constexpr char kTypes[] =
     "DENSE=dense MHA=attention ATTENTION=attention MULTIHEADATTENTION=attention "
-    "SWIGLU=swiglu RMSNORM=rms_norm LAYERNORM=layer_norm RNN=rnn LSTM=lstm CNN1=cnn1 "
-    "CNN2=cnn2 CNN3=cnn3 CONVTRANSPOSED1D=conv_transposed1 "
-    "CONVTRANSPOSED2D=conv_transposed2 CONVTRANSPOSED3D=conv_transposed3 "
+    "SWIGLU=swiglu RMSNORM=rms_norm LAYERNORM=layer_norm RNN=rnn LSTM=lstm CNN1=conv1d "
+    "CNN2=conv2d CNN3=conv3d CONVTRANSPOSED1D=conv_transpose1d "
+    "CONVTRANSPOSED2D=conv_transpose2d CONVTRANSPOSED3D=conv_transpose3d "
     "EMBEDDING=embedding KMEANS=kmeans SOFTMAX=softmax PARALLEL=parallel "
     "SEQUENTIAL=sequential RESIDUAL=residual META=metacognition "
     "METACOGNITION=metacognition ";
@@ -354,7 +354,7 @@ Result<Json> Translation::own(const Layer& c, std::string_view type, const Json&
   Json out = object(type);
   put(out, "clusters", c.num_clusters);
   put_json(out, "temperature", Json(c.kmeans_temperature));
-  put_text(out, "return", c.output_mode);
+  put_text(out, "output", c.output_mode);
   if (c.output_mode == "probabilities") dims_ = {c.num_clusters};
   return out;
 }
@@ -499,7 +499,7 @@ Result<Json> Translation::softmax(const Layer& c, const Json& json) {
 
 Result<Json> Translation::parallel(const Layer& c, const Json& json, int depth) {
   static constexpr char kCombines[] =
-      "CONCAT=concat ADD=add AVG=avg GRID_SCATTER=concat FILTER=filter ";
+      "CONCAT=concat ADD=add AVG=avg GRID_SCATTER=concat FILTER=gated ";
   LOOM_ASSIGN(const std::string combine, translated(kCombines, "combine_mode", c.combine_mode));
   if (combine == "filter")
     return cannot({"combine_mode 'filter', whose gate the JSON does not have"});
@@ -609,7 +609,7 @@ Result<Json> Translation::run(const Json& json) {
   if (input_.as_object().empty()) return bad({"no layer says what arrives"});
   Json out = Json::object();
   put_text(out, "format", "loom-topology");
-  put(out, "version", std::int64_t{2});
+  put(out, "version", std::int64_t{3});
   if (!grid.id.empty()) put_text(out, "name", grid.id);
   for (const auto& [key, value] : {std::pair{"depth", grid.depth},
                                    {"rows", grid.rows},

@@ -84,7 +84,7 @@ class Network {
 
   // Of topologies: in 1 layers that work on the last dimension take the row as one, in 2 they do
   // not.
-  static constexpr int kVersion = 2;
+  static constexpr int kVersion = 3;
 
   // A grid of empty cells. `input`: what arrives at the first cell.
   static Result<Network> create(std::int64_t depth, std::int64_t rows, std::int64_t cols,
@@ -200,7 +200,7 @@ class Network {
 
  private:
   Network() = default;
-  Result<Node> parse_node(const Json& cell, int depth) const;
+  Result<Node> parse_node(const Json& given, int depth) const;
   struct Planning;
   Result<Shape> plan_node(Node& node, const Shape& in, const Shape* skip, const std::string& path);
   bool works_on_last(const Node& node, const Shape& in) const;

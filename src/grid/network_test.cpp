@@ -131,7 +131,7 @@ TEST(Network, LinksChangeAndWeightsStay) {
 // It made the weights of the cells behind it anew, without a word.
 TEST(Network, SwitchingACellOffKeepsTheWeightsOfOthers) {
   auto n = Network::from_json(std::string_view(
-      R"({"format":"loom-topology","version":2,"layers_per_cell":3,"input":{"width":3},"cells":[{"at":[0,0,0,0],"type":"dense","out":3},
+      R"({"format":"loom-topology","version":3,"layers_per_cell":3,"input":{"width":3},"cells":[{"at":[0,0,0,0],"type":"dense","out":3},
 {"at":[0,0,0,1],"type":"dense","out":5},{"at":[0,0,0,2],"type":"dense","out":2}]})"));
   ASSERT_TRUE(n.ok());
   const WeightStore* kept = n->find("0.0.0.2", "weight");

@@ -2,6 +2,7 @@
 // errors that name the cell.
 #include <algorithm>
 
+#include "base/old_names.h"
 #include "grid/builder.h"
 #include "grid/network.h"
 #include "grid/topology_config.h"
@@ -113,9 +114,10 @@ Status check_grid(const TopologyConfig& c, const Json* cells) {
 
 }  // namespace
 
-Result<Node> Network::parse_node(const Json& cell, int depth) const {
-  if (!cell.is_object()) return bad("expected an object");
+Result<Node> Network::parse_node(const Json& given, int depth) const {
+  if (!given.is_object()) return bad("expected an object");
   if (depth > kMaxNesting) return bad("layers nest deeper than " + std::to_string(kMaxNesting));
+  const Json cell = cell_by_present_names(given, version_ < 3);
   Node node;
   CellConfig c;
   FieldReader reader(cell);
@@ -309,7 +311,7 @@ Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
   LOOM_ASSIGN(const std::int64_t version, t.get_integer("version", 0));
   if (version < 1 || version > kVersion)
     return Status(Code::unsupported, "topology: version " + std::to_string(version) +
-                                         ", this library reads versions 1 and 2");
+                                         ", this library reads versions 1 to 3");
   TopologyConfig c;
   FieldReader reader(t);
   c.fields(reader);
@@ -343,6 +345,7 @@ Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
     return bad("topology: \"outputs\" are of version 2 of topologies");
   n.outputs_by_name = c.outputs;
   LOOM_TRY(n.plan(max_values));
+  if (version == 2) n.version_ = kVersion;  // they differ by names alone
   return n;
 }
 

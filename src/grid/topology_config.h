@@ -49,12 +49,13 @@ struct TopologyConfig {
     v.about("A network without its weights.");
     v("format", format, {.doc = "what the file is", .one_of = "loom-topology", .required = true});
     v("version", version,
-      {.doc = "of the format. In 2 layers that work on vectors (dense, norms, "
+      {.doc = "of the format. 3 has other names than 1 and 2, which are read by theirs. From 2 on "
+              "layers that work on vectors (dense, norms, "
               "swiglu) take the last dimension of a row, and attention and "
               "recurrent layers its steps, as in PyTorch and Keras; in 1 all but "
               "recurrent layers took the row as one vector",
        .min = 1,
-       .max = 2,
+       .max = 3,
        .required = true});
     v("name", name, {.doc = "for people"});
     v("depth", depth,

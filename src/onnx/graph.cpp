@@ -111,7 +111,7 @@ Ref GraphBuilder::value(const Ref& x) {
   if (!x.constant()) return x;
   if (!finite(x.data)) return infinities(x);
   if (zero_ < 0) {
-    Json cell = typed("pick");
+    Json cell = typed("index_select");
     cell.set("runs", list_of({-1, 0, 1}));
     zero_ = add(std::move(cell), {{0, 0, {widths_[0]}, {}}}, {1}).cell;
   }
@@ -132,7 +132,7 @@ Ref GraphBuilder::whole(const Ref& x) {
   const std::int64_t count = elements(v.dims);
   if (v.first == 0 && widths_[static_cast<std::size_t>(v.cell)] == count) return v;
   if (!takes(v.dims)) return v;
-  Json cell = typed("pick");
+  Json cell = typed("index_select");
   cell.set("runs", list_of({v.first, count > 1 ? 1 : 0, count}));
   Json links = Json::array();
   Json link = Json::object();
@@ -196,7 +196,7 @@ Ref GraphBuilder::reduce(const Ref& x, std::string_view op, const Dims& axes, bo
   cell.set("op", op);
   cell.set("dims", list_of(x.dims.empty() ? Dims{1} : x.dims));
   if (!axes.empty()) cell.set("axes", list_of(axes));
-  cell.set("keep", keep);
+  cell.set("keepdims", keep);
   Dims out;
   for (std::size_t d = 0; d < x.dims.size(); ++d) {
     const bool gone = axes.empty() || std::find(axes.begin(), axes.end(),
@@ -217,7 +217,7 @@ Ref GraphBuilder::permute(const Ref& x, const Dims& order) {
 Ref GraphBuilder::index_select(const Ref& x, std::span<const std::int64_t> places, Dims dims,
                                double fill) {
   if (std::find(places.begin(), places.end(), -1) == places.end() || !settled(fill)) fill = 0;
-  Json cell = typed("pick"), runs = Json::array();
+  Json cell = typed("index_select"), runs = Json::array();
   for (const double v : GatherIndices::runs(places)) runs.push(Json(static_cast<std::int64_t>(v)));
   cell.set("runs", std::move(runs));
   if (fill != 0) cell.set("fill", fill);

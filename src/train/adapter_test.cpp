@@ -32,7 +32,7 @@ TrainingSpec spec_of(std::int64_t steps) {
   spec.batch = 6;
   spec.steps = steps;
   spec.seed = 5;
-  spec.schedule.rate = 0.02;
+  spec.schedule.lr = 0.02;
   spec.optimizer.weight_decay = 0.01;
   spec.lora = {.rank = 4, .alpha = 8, .targets = {}};
   return spec;

@@ -25,9 +25,11 @@ Status check_form(const DataSource::Form& form, const Network& network, const Tr
     return bad("the network takes " + in.to_string() + ", the data has " + rows);
   if (in.ids == 0 && form.width != in.width)
     return bad("the network takes " + in.to_string() + ", the data has " + rows);
-  if (spec.shift > 0 && (in.ids > 0 || in.dims.size() < 2))
-    return bad("\"shift\" moves images: the network's input must be [..., height, width], it is " +
-               in.to_string());
+  if (spec.random_translate > 0 && (in.ids > 0 || in.dims.size() < 2))
+    return bad(
+        "\"random_translate\" moves images: the network's input must be [..., height, width], it "
+        "is " +
+        in.to_string());
   if (!spec.heads.empty()) {
     std::int64_t targets = 0;
     for (const HeadSpec& head : spec.heads) targets += head.targets();

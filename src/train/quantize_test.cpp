@@ -9,9 +9,9 @@ namespace loom {
 namespace {
 
 constexpr std::string_view kSpec =
-    R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"width":5},"cells":[
+    R"({"format":"loom-training","version":2,"network":{"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"width":5},"cells":[
   {"at":[0,0,0,0],"type":"dense","out":33,"activation":"relu"},{"at":[0,0,0,1],"type":"dense","out":17,"activation":"relu"},{"at":[0,0,0,2],"type":"dense","out":2}]},
-  "optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.003},"steps":40,"batch":8)";
+  "optimizer":{"type":"adamw"},"schedule":{"type":"constant","lr":0.003},"steps":40,"batch":8)";
 
 TrainingSpec spec_with(const std::string& quantize, const std::string& cells = "") {
   std::string text(kSpec);

@@ -11,12 +11,12 @@ namespace loom {
 namespace {
 
 std::string over_rows(const std::string& layer) {
-  return R"({"format":"loom-topology","version":2,"layers_per_cell":3,"input":{"ids":11},"cells":[
+  return R"({"format":"loom-topology","version":3,"layers_per_cell":3,"input":{"ids":11},"cells":[
     {"at":[0,0,0,0],"type":"embedding","out":6},{"at":[0,0,0,1],)" +
          layer + R"(},
     {"at":[0,0,0,2],"type":"dense","out":11}]})";
 }
-const std::string kLstm = over_rows(R"("type":"lstm","hidden":9,"stack":2)");
+const std::string kLstm = over_rows(R"("type":"lstm","hidden":9,"num_layers":2)");
 
 TrainingSpec spec_of(const std::string& topology, std::int64_t streams, std::int64_t steps) {
   TrainingSpec spec;
@@ -27,7 +27,7 @@ TrainingSpec spec_of(const std::string& topology, std::int64_t streams, std::int
   spec.shuffle = false;
   spec.steps = steps;
   spec.seed = 3;
-  spec.schedule = {.rate = 0.05};
+  spec.schedule = {.lr = 0.05};
   return spec;
 }
 
@@ -114,10 +114,11 @@ TEST(Streams, LanesAndDocuments) {
 
 // One lane and one window are the sequence that today's training has, to the bit.
 TEST(Streams, OneWindowIsASequence) {
-  for (const char* layer : {R"("type":"lstm","hidden":9,"stack":2)", R"("type":"gru","hidden":8)",
-                            R"("type":"rnn","hidden":8,"activation":"relu")",
-                            R"("type":"gru","hidden":8,"linear_before_reset":false)",
-                            R"("type":"lstm","hidden":9,"dtype":"f64")"}) {
+  for (const char* layer :
+       {R"("type":"lstm","hidden":9,"num_layers":2)", R"("type":"gru","hidden":8)",
+        R"("type":"rnn","hidden":8,"activation":"relu")",
+        R"("type":"gru","hidden":8,"linear_before_reset":false)",
+        R"("type":"lstm","hidden":9,"dtype":"f64")"}) {
     const auto data = tokens(30, {}, 64);
     const Outcome stream = train(spec_of(over_rows(layer), 1, 5), *data),
                   sequence = train(spec_of(over_rows(layer), 0, 5), *data);
@@ -142,7 +143,7 @@ TEST(Streams, DocumentsAreApart) {
 // whole text.
 TEST(Streams, StatesGoOn) {
   TrainingSpec spec = spec_of(kLstm, 1, 10);
-  spec.schedule.rate = 1e-30;
+  spec.schedule.lr = 1e-30;
   spec.optimizer.kind = OptimizerKind::sgd;
   const Outcome windows = train(spec, *tokens(41, {}, 4));  // ten windows
   spec.steps = 1;
@@ -207,8 +208,8 @@ TEST(Streams, QuantizedAfterSomeSteps) {
 // Keras' stateful layers: sample i + 1 of a lane follows sample i.
 TEST(Streams, SequencesInRows) {
   const auto topology = [](const std::string& more) {
-    return R"({"format":"loom-topology","version":2,"layers_per_cell":2,"input":{"dims":[3,2]},"cells":[
-      {"at":[0,0,0,0],"type":"lstm","hidden":5,"return":"last")" +
+    return R"({"format":"loom-topology","version":3,"layers_per_cell":2,"input":{"dims":[3,2]},"cells":[
+      {"at":[0,0,0,0],"type":"lstm","hidden":5,"output":"last")" +
            more + R"(},{"at":[0,0,0,1],"type":"dense","out":1}]})";
   };
   const RandomStream random(8, 8);
@@ -216,7 +217,7 @@ TEST(Streams, SequencesInRows) {
   for (std::uint64_t i = 0; i < 13 * 6; ++i) x.push_back(random.uniform(i));
   for (std::uint64_t i = 0; i < 13; ++i) y.push_back(random.uniform(1000 + i));
   auto data = ArrayData::create(x, 6, y, 1);
-  TrainingSpec spec = spec_of(topology(R"(,"carry":true)"), 2, 12);
+  TrainingSpec spec = spec_of(topology(R"(,"stateful":true)"), 2, 12);
   spec.loss = Loss::mse;
   const Outcome carried = train(spec, **data);
   EXPECT_NE(refusal(topology(""), **data).find("nothing is carried"), std::string::npos);
@@ -234,10 +235,10 @@ TEST(Streams, SequencesInRows) {
 
 // Doubles stay doubles in windows: x is 1e9 and steps that f32 does not have.
 TEST(Streams, OfDoubles) {
-  constexpr const char* kCell = R"({"format":"loom-topology","version":2,"layers_per_cell":3,
+  constexpr const char* kCell = R"({"format":"loom-topology","version":3,"layers_per_cell":3,
       "input":{"dims":[3,2]},"cells":[
       {"at":[0,0,0,0],"type":"standardize","dtype":"f64"},
-      {"at":[0,0,0,1],"type":"gru","hidden":5,"return":"last","carry":true,"dtype":"f64"},
+      {"at":[0,0,0,1],"type":"gru","hidden":5,"output":"last","stateful":true,"dtype":"f64"},
       {"at":[0,0,0,2],"type":"dense","out":1,"dtype":"f64"}]})";
   const RandomStream random(8, 8);
   std::vector<double> x, offset, y;
@@ -280,7 +281,7 @@ TEST(Streams, OfDoubles) {
 TEST(Streams, JudgedAsOneLane) {
   const auto data = tokens(60, {25, 60}, 8);
   TrainingSpec spec = spec_of(kLstm, 1, 8);
-  spec.schedule.rate = 1e-30;
+  spec.schedule.lr = 1e-30;
   spec.optimizer.kind = OptimizerKind::sgd;
   auto network = create_network(spec);
   ThreadPool pool(1);
@@ -305,10 +306,10 @@ TEST(Streams, RefusedByName) {
             std::string::npos);
   EXPECT_NE(refusal(over_rows(R"("type":"dense","out":6)"), *data).find("nothing is carried"),
             std::string::npos);
-  EXPECT_NE(refusal(R"({"format":"loom-topology","version":2,"layers_per_cell":4,"input":{"ids":11},
+  EXPECT_NE(refusal(R"({"format":"loom-topology","version":3,"layers_per_cell":4,"input":{"ids":11},
     "cells":[{"at":[0,0,0,0],"type":"embedding","out":6},
     {"at":[0,0,0,1],"type":"reshape","dims":[2,3]},
-    {"at":[0,0,0,2],"type":"lstm","hidden":4,"carry":true,"return":"last"},
+    {"at":[0,0,0,2],"type":"lstm","hidden":4,"stateful":true,"output":"last"},
     {"at":[0,0,0,3],"type":"dense","out":11}]})",
                     *data)
                 .find("lstm at 0.0.0.2 runs within a row"),
@@ -317,7 +318,7 @@ TEST(Streams, RefusedByName) {
             std::string::npos);
   const auto parsed = [](const std::string& more) {
     const std::string text =
-        R"({"format":"loom-training","version":1,"steps":1,"streams":8)" + more + "}";
+        R"({"format":"loom-training","version":2,"steps":1,"streams":8)" + more + "}";
     auto spec = parse_training_spec(std::string_view(text));
     return spec.ok() ? std::to_string(spec->batch) + (spec->shuffle ? " shuffled" : "")
                      : spec.status().message();
@@ -327,7 +328,7 @@ TEST(Streams, RefusedByName) {
   EXPECT_NE(parsed(R"(,"batch":4)").find("each of 8 \"streams\", \"batch\" says 4"),
             std::string::npos);
   EXPECT_NE(parsed(R"(,"shuffle":true)").find("\"shuffle\""), std::string::npos);
-  EXPECT_NE(parsed(R"(,"shift":1)").find("\"shift\""), std::string::npos);
+  EXPECT_NE(parsed(R"(,"random_translate":1)").find("\"shift\""), std::string::npos);
   EXPECT_NE(parsed(R"(,"micro_batches":3)").find("3 micro_batches"), std::string::npos);
   // Batches that are given.
   const TrainingSpec spec = spec_of(kLstm, 2, 2);

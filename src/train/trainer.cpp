@@ -263,7 +263,7 @@ void Trainer::read(std::int64_t first, std::int64_t count) {
                             static_cast<std::uint64_t>(epoch));
     for (; i < end; ++i) {
       data_.append(spec_.shuffle ? order(i % samples) : i % samples, batch_);
-      if (spec_.shift == 0) continue;
+      if (spec_.random_translate == 0) continue;
       shift_last(i);
     }
   }
@@ -275,7 +275,7 @@ void Trainer::shift_last(std::int64_t sample) {
   const auto shift = [&]<class T>(std::vector<T>& x) {
     if (x.empty()) return;
     random_translate(std::span(x).last(static_cast<std::size_t>(in.width)), in.dims.end()[-2],
-                     in.dims.back(), spec_.shift, static_cast<std::uint64_t>(spec_.seed),
+                     in.dims.back(), spec_.random_translate, static_cast<std::uint64_t>(spec_.seed),
                      static_cast<std::uint64_t>(sample));
   };
   shift(batch_.x);
@@ -307,7 +307,7 @@ Result<StepReport> Trainer::step() {
 }
 
 Result<StepReport> Trainer::step_on(const DataSource& batch) {
-  if (spec_.micro_batches != 1 || spec_.shift != 0)
+  if (spec_.micro_batches != 1 || spec_.random_translate != 0)
     return bad(
         "\"micro_batches\" and \"shift\" are of data that the trainer reads, not of batches "
         "that are given");
@@ -340,7 +340,7 @@ Result<StepReport> Trainer::do_step(std::int64_t micro_batches,
   StepReport report{.step = number,
                     .steps = spec_.steps,
                     .heads = std::vector<double>(spec_.heads.size()),
-                    .rate = spec_.schedule.at(number)};
+                    .lr = spec_.schedule.at(number)};
   double weight = 0;
   for (std::int64_t micro = 0; micro < micro_batches; ++micro) {
     LOOM_TRY(fill_micro_batch(micro));
@@ -366,7 +366,7 @@ Result<StepReport> Trainer::do_step(std::int64_t micro_batches,
     report.skipped = !learner_.gradients_finite();
   }
   if (!report.skipped) {
-    LOOM_TRY(learner_.update(report.rate, weight, number - scale_.skipped));
+    LOOM_TRY(learner_.update(report.lr, weight, number - scale_.skipped));
     if (++scale_.since >= kScaleGrowth && scale_.exponent < kMaxScale)
       scale_.exponent += 1, scale_.since = 0;
   } else {

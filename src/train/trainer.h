@@ -25,7 +25,7 @@ struct StepReport {
   std::int64_t steps = 0;     // of the whole training
   double loss = 0;            // mean over the counted rows, by their weights, before the update
   std::vector<double> heads;  // where there are several: the mean of each, without its weight
-  double rate = 0;            // learning rate of the update
+  double lr = 0;              // learning rate of the update
   double loss_scale = 0;      // with "fp8": of this step
   bool skipped =
       false;  // with "fp8": a gradient was not finite under that scale, and no weight has changed
@@ -78,7 +78,7 @@ class Trainer {
   Result<StepReport> step();
   // The same on all samples of other data, in their order, whatever their number: batches that come
   // one by one. It is checked as the trainer's own; a checkpoint does not know it. Errors:
-  // "micro_batches" or "shift", which are of the trainer's data.
+  // "micro_batches" or "random_translate", which are of the trainer's data.
   Result<StepReport> step_on(const DataSource& batch);
   // Steps until the end; after each the callback says whether to go on (then `cancelled`).
   Status run(const std::function<Result<bool>(const StepReport&)>& after_step);

@@ -30,7 +30,7 @@ TrainingSpec spec_of(const char* topology) {
   spec.batch = 12;
   spec.steps = 20;
   spec.seed = 5;
-  spec.schedule = {.kind = ScheduleKind::cosine, .rate = 0.01, .warmup = 2, .floor = 0.001};
+  spec.schedule = {.kind = ScheduleKind::cosine, .lr = 0.01, .warmup = 2, .floor = 0.001};
   spec.optimizer.weight_decay = 0.05;
   spec.optimizer.clip_norm = 1;
   spec.loss = topology == kDecoder ? Loss::cross_entropy : Loss::mse;
@@ -96,7 +96,7 @@ TEST(Trainer, LearnsAndReports) {
   ASSERT_TRUE((*trainer)
                   ->run([&](const StepReport& r) -> Result<bool> {
                     EXPECT_EQ(r.step, ++calls);
-                    EXPECT_EQ(r.rate, (*trainer)->spec().schedule.at(r.step));
+                    EXPECT_EQ(r.lr, (*trainer)->spec().schedule.at(r.step));
                     EXPECT_EQ(r.counted, r.rows);
                     if (r.step == 1) first = r.loss;
                     last = r.loss;
@@ -158,7 +158,7 @@ TEST(Trainer, EveryLossAndOptimizerHasTheSameBitsForThreadsAndInstructionSets) {
 TEST(Trainer, MicroBatchesAgreeUpToRounding) {
   for (const char* topology : {kMlp, kDecoder}) {
     TrainingSpec spec = spec_of(topology);
-    spec.schedule.rate = 0.003;
+    spec.schedule.lr = 0.003;
     spec.steps = 6;
     const auto data = data_for(topology);
     const Outcome whole = train(spec, *data);
@@ -227,15 +227,15 @@ TEST(Trainer, EveryOptimizerAndScheduleGoesOnWithTheSameBits) {
       {.kind = OptimizerKind::rmsprop, .momentum = 0.5, .centered = true},
       {.kind = OptimizerKind::lion, .beta2 = 0.99}};
   const Schedule schedules[] = {
-      {.kind = ScheduleKind::constant, .rate = 0.003},
-      {.kind = ScheduleKind::cosine, .rate = 0.003, .warmup = 10},
-      {.kind = ScheduleKind::step, .rate = 0.003, .every = 30, .factor = 0.5},
-      {.kind = ScheduleKind::multi_step, .rate = 0.003, .factor = 0.5, .milestones = {20, 60}},
-      {.kind = ScheduleKind::exponential, .rate = 0.003, .factor = 0.99},
-      {.kind = ScheduleKind::linear, .rate = 0.003},
-      {.kind = ScheduleKind::polynomial, .rate = 0.003, .power = 2},
-      {.kind = ScheduleKind::cosine_restarts, .rate = 0.003, .every = 40},
-      {.kind = ScheduleKind::one_cycle, .rate = 0.003}};
+      {.kind = ScheduleKind::constant, .lr = 0.003},
+      {.kind = ScheduleKind::cosine, .lr = 0.003, .warmup = 10},
+      {.kind = ScheduleKind::step, .lr = 0.003, .every = 30, .factor = 0.5},
+      {.kind = ScheduleKind::multi_step, .lr = 0.003, .factor = 0.5, .milestones = {20, 60}},
+      {.kind = ScheduleKind::exponential, .lr = 0.003, .factor = 0.99},
+      {.kind = ScheduleKind::linear, .lr = 0.003},
+      {.kind = ScheduleKind::polynomial, .lr = 0.003, .power = 2},
+      {.kind = ScheduleKind::cosine_restarts, .lr = 0.003, .every = 40},
+      {.kind = ScheduleKind::one_cycle, .lr = 0.003}};
   ThreadPool pool(1);
   for (std::size_t i = 0; i < std::size(schedules); ++i) {
     const OptimizerSpec& optimizer = optimizers[i % std::size(optimizers)];
@@ -345,12 +345,12 @@ TEST(Trainer, ShiftsPicturesAsTheyAreTaken) {
   TrainingSpec spec;
   spec.network = *Json::parse(
       R"({"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"dims":[2,4,5]},"cells":[
-    {"at":[0,0,0,0],"type":"cnn2","filters":3,"kernel":[3],"padding":[1]},{"at":[0,0,0,1],"type":"flatten"},{"at":[0,0,0,2],"type":"dense","out":2}]})");
+    {"at":[0,0,0,0],"type":"conv2d","filters":3,"kernel":[3],"padding":[1]},{"at":[0,0,0,1],"type":"flatten"},{"at":[0,0,0,2],"type":"dense","out":2}]})");
   spec.batch = 6;
   spec.epochs = 1;
   spec.shuffle = false;
   spec.seed = 11;
-  spec.schedule.rate = 0.01;
+  spec.schedule.lr = 0.01;
   std::vector<float> x, y(kSamples * 2, 0.5f);
   for (std::uint64_t i = 0; i < kSamples * kWidth; ++i) x.push_back(RandomStream(2, 3).uniform(i));
   std::vector<float> moved = x;
@@ -360,13 +360,13 @@ TEST(Trainer, ShiftsPicturesAsTheyAreTaken) {
       std::move(*ArrayData::create(std::move(x), kWidth, std::vector<float>(y), 2));
   const auto before = std::move(*ArrayData::create(std::move(moved), kWidth, std::move(y), 2));
   const std::string still = train(spec, *as_they_are).digest, want = train(spec, *before).digest;
-  spec.shift = 2;
+  spec.random_translate = 2;
   EXPECT_EQ(train(spec, *as_they_are).digest, want);
   EXPECT_EQ(train(spec, *as_they_are, 3).digest, want);
   EXPECT_NE(still, want);
 
   TrainingSpec rows = spec_of(kMlp);
-  rows.shift = 1;
+  rows.random_translate = 1;
   auto network = create_network(rows);
   ThreadPool pool(1);
   const auto refused = Trainer::create(rows, *network, *data_for(kMlp), pool, {});
@@ -380,7 +380,7 @@ TEST(Trainer, ShiftsPicturesAsTheyAreTaken) {
 TEST(Trainer, StopsBeforeItRuinsTheWeights) {
   TrainingSpec spec = spec_of(kMlp);
   spec.optimizer = {.kind = OptimizerKind::sgd};
-  spec.schedule = {.rate = 1e6};
+  spec.schedule = {.lr = 1e6};
   spec.steps = 200;
   const auto data = data_for(kMlp);
   auto network = create_network(spec);
@@ -479,7 +479,7 @@ TEST(Learner, FollowsMorphsToDoubleAndBack) {
 // put.
 TEST(Trainer, ARefusedStateChangesNothing) {
   const auto spec = parse_training_spec(std::string_view(
-      R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":2,)"
+      R"({"format":"loom-training","version":2,"network":{"format":"loom-topology","version":3,)"
       R"("layers_per_cell":1,"input":{"width":3},"cells":[)"
       R"({"at":[0,0,0,0],"type":"dense","out":2,"dtype":"i8"}]},"steps":9,"batch":2})"));
   ASSERT_TRUE(spec.ok()) << spec.status().to_string();

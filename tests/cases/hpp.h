@@ -296,17 +296,17 @@ inline result trainer_create(handle h, handle d, text s, size n, text p, size pn
   return gives(o, e, [&] { return Trainer(*As<Network>(h), *As<Data>(d), sv(s, n), sv(p, pn)); });
 }
 inline result trainer_step(handle h, std::int64_t steps, std::int64_t* step, double* loss,
-                           double* rate, std::int64_t* rows, err e) {
+                           double* lr, std::int64_t* rows, err e) {
   return attempt(e, [&] {
     const Trainer::Report r = As<Trainer>(h)->step(steps);
-    *step = r.step, *loss = r.loss, *rate = r.rate, *rows = r.rows;
+    *step = r.step, *loss = r.loss, *lr = r.lr, *rows = r.rows;
   });
 }
-inline result trainer_step_on(handle h, handle d, std::int64_t* step, double* loss, double* rate,
+inline result trainer_step_on(handle h, handle d, std::int64_t* step, double* loss, double* lr,
                               std::int64_t* rows, err e) {
   return attempt(e, [&] {
     const Trainer::Report r = As<Trainer>(h)->step_on(*As<Data>(d));
-    *step = r.step, *loss = r.loss, *rate = r.rate, *rows = r.rows;
+    *step = r.step, *loss = r.loss, *lr = r.lr, *rows = r.rows;
   });
 }
 inline result trainer_extend(handle h, std::int64_t steps, std::int64_t epochs, std::int64_t* total,

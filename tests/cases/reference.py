@@ -139,14 +139,14 @@ class Trainer:
         return ((np.log(np.exp(y).sum(-1)) - y[np.arange(len(y)), self.y[counted]]) * w).sum() / w.sum()
 
     def rate(self):
-        s = {"type": "constant", "rate": 0.001, "warmup": 0, **self.spec.get("schedule", {})}
+        s = {"type": "constant", "lr": 0.001, "warmup": 0, **self.spec.get("schedule", {})}
         if self.done <= s["warmup"]:
-            return s["rate"] * self.done / s["warmup"]
+            return s["lr"] * self.done / s["warmup"]
         t = self.done - s["warmup"] - 1
         if s["type"] == "cosine":
             low, end = s.get("floor", 0), (s.get("steps") or self.steps) - s["warmup"]
-            return low + (s["rate"] - low) * (1 + math.cos(math.pi * min(t / end, 1))) / 2
-        return s["rate"] * s["factor"] ** (t // s["every"]) if s["type"] == "step" else s["rate"]
+            return low + (s["lr"] - low) * (1 + math.cos(math.pi * min(t / end, 1))) / 2
+        return s["lr"] * s["factor"] ** (t // s["every"]) if s["type"] == "step" else s["lr"]
 
     def gradients(self):
         grads = {}
@@ -264,7 +264,7 @@ class Case:
             trainer.take(a["data"])
             loss, rate = trainer.step()
             trainer.x, trainer.y, trainer.w = own
-            return {"step": trainer.done, "rows": len(a["data"][0]), "loss": loss, "rate": rate}
+            return {"step": trainer.done, "rows": len(a["data"][0]), "loss": loss, "lr": rate}
         elif function == "trainer_create":
             return {"trainer": Trainer(network, a["data"], a["spec"])}
         elif function == "trainer_step":
@@ -275,7 +275,7 @@ class Case:
             for _ in range(min(a["steps"], trainer.steps - trainer.done)):
                 loss, rate = trainer.step()
             out = {"step": trainer.done, "rows": len(trainer.x) * (trainer.done - done)}
-            return {**out, "loss": loss, "rate": rate} if trainer.done > done else out
+            return {**out, "loss": loss, "lr": rate} if trainer.done > done else out
         else:
             raise Unknown
         return {}

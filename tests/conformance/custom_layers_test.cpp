@@ -104,7 +104,7 @@ TEST_F(CustomLayers, InContainers) {
             {dense(4), inside(R"("type":"parallel")") + ",{" + dense(2) + "}]", dense(3)}, 2),
       false);
   check_gradients(chain(R"({"dims":[3,4]})",
-                        {dense(4), inside(R"("type":"each","count":3)") + "]",
+                        {dense(4), inside(R"("type":"time_distributed","count":3)") + "]",
                          R"("type":"flatten","dtype":"f64")", dense(3)},
                         2),
                   false);

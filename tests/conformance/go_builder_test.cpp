@@ -143,9 +143,9 @@ TEST(GoBuilder, EveryTypeHasItsMeaning) {
        R"("type":"ConvTransposed1D","input_channels":1,"input_width":21,"filters":1,)"
        R"("kernel_size":3)",
        R"("type":"KMEANS","num_clusters":2,"output_mode":"features")"});
-  for (const char* part : {R"("input":{"dims":[3,8,8])", R"("type":"cnn2","filters":4)",
-                           R"({"type":"reshape","dims":[2,2,4,8]})", R"("type":"conv_transposed1")",
-                           R"("return":"features")"})
+  for (const char* part : {R"("input":{"dims":[3,8,8])", R"("type":"conv2d","filters":4)",
+                           R"({"type":"reshape","dims":[2,2,4,8]})", R"("type":"conv_transpose1d")",
+                           R"("output":"features")"})
     EXPECT_NE(image.find(part), std::string::npos) << part << " in " << image;
 }
 

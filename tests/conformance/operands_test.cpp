@@ -61,7 +61,7 @@ std::vector<float> row_of(const Network& network, std::uint64_t seed) {
 TEST(Operands, InputsHaveNamesThatComeBack) {
   const std::string text = topology(
       kTwo, {R"("type":"parallel","layers":[{"type":"part","of":"table"},{"type":"sequential",
-          "layers":[{"type":"part","of":"image"},{"type":"cnn2","filters":2,"kernel":2},{"type":"flatten"}]}])"});
+          "layers":[{"type":"part","of":"image"},{"type":"conv2d","filters":2,"kernel":2},{"type":"flatten"}]}])"});
   Network network = test::network_of(text);
   EXPECT_EQ(network.input().width, 7);
   EXPECT_EQ(network.input().to_string(), "image [B, 1, 2, 2] and table [B, 3]");
@@ -102,7 +102,7 @@ TEST(Operands, RefusalsSayWhatArrives) {
   expect_refused(
       topology(
           kTwo,
-          {R"("type":"sequential","layers":[{"type":"each","layers":[{"type":"dense","out":1}]}])"}),
+          {R"("type":"sequential","layers":[{"type":"time_distributed","layers":[{"type":"dense","out":1}]}])"}),
       "takes one operand");
   expect_refused(topology(kTwo, {R"("enabled":false)"}), "output are several operands");
   expect_refused(topology(R"({"width":3})", {R"("type":"cross_attention")"}),
@@ -149,9 +149,9 @@ TEST(Operands, WhatALayerTakesIsNamed) {
   expect_refused(taking(lstm + R"("takes":"lengths")", "n"), "must be a list of strings");
   expect_refused(taking(R"("type":"gru","hidden":3,"takes":["c0"])", "h"), "known are lengths, h0");
   expect_refused(taking(lstm + R"("takes":["lengths"])", "h"), "one id below 5");
-  expect_refused(taking(lstm + R"("stack":2,"takes":["h0"])", "h"), "[2, 3], got [B, 3]");
-  expect_refused(taking(lstm + R"("carry":true,"takes":["h0"])", "h"), "\"carry\" keeps");
-  expect_refused(taking(lstm + R"("carry":true,"return_state":true)", ""), "\"carry\" keeps");
+  expect_refused(taking(lstm + R"("num_layers":2,"takes":["h0"])", "h"), "[2, 3], got [B, 3]");
+  expect_refused(taking(lstm + R"("stateful":true,"takes":["h0"])", "h"), "\"carry\" keeps");
+  expect_refused(taking(lstm + R"("stateful":true,"return_state":true)", ""), "\"carry\" keeps");
   expect_refused(taking(R"("type":"attention","rope":false,"takes":["mask"])", "h"),
                  "the mask has a value for each of the 4 steps");
   expect_refused(taking(R"("type":"pool_steps","takes":["mask"])", "mask"), "known are lengths");
@@ -171,7 +171,7 @@ TEST(Operands, NothingIsBehindALength) {
   for (std::size_t i = 0; i < row.size(); ++i) row[i] = normal(RandomStream(3, 0), i);
   for (const std::string layer :
        {R"({"type":"rnn","hidden":2,"bidirectional":true,"takes":["lengths"]})",
-        R"({"type":"gru","hidden":2,"stack":2,"takes":["lengths"]})",
+        R"({"type":"gru","hidden":2,"num_layers":2,"takes":["lengths"]})",
         R"({"type":"lstm","hidden":2,"bidirectional":true,"takes":["lengths"]})",
         R"({"type":"attention","causal":false,"rope":false,"out_bias":true,"takes":["lengths"]})",
         R"({"type":"attention","heads":1,"takes":["lengths"]})",

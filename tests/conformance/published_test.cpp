@@ -62,10 +62,10 @@ TEST(Published, MnistCnnIsRightAsOftenAsItsProvenanceSays) {
   ASSERT_TRUE(file.ok()) << file.status().to_string();
   Network network = chain(
       784, {R"({"type": "reshape", "dims": [1, 28, 28]})",
-            R"({"type": "cnn2", "filters": 8, "kernel": 3, "padding": 1, "activation": "relu"})",
-            R"({"type": "max_pool2", "kernel": 2})",
-            R"({"type": "cnn2", "filters": 16, "kernel": 3, "padding": 1, "activation": "relu"})",
-            R"({"type": "max_pool2", "kernel": 2})", R"({"type": "flatten"})",
+            R"({"type": "conv2d", "filters": 8, "kernel": 3, "padding": 1, "activation": "relu"})",
+            R"({"type": "max_pool2d", "kernel": 2})",
+            R"({"type": "conv2d", "filters": 16, "kernel": 3, "padding": 1, "activation": "relu"})",
+            R"({"type": "max_pool2d", "kernel": 2})", R"({"type": "flatten"})",
             R"({"type": "dense", "out": 10})"});
   load(network, *file,
        {{"conv1.weight", "0.0.0.1:weight"},
@@ -92,17 +92,17 @@ TEST(Published, SileroVadFromSafetensorsEqualsItsReference) {
   ASSERT_TRUE(file.ok()) << file.status().to_string();
   Network network = chain(
       576,
-      {R"({"type": "pick", "dims": [1, 640], "runs": [0, 1, 576, 574, -1, 64]})",
-       R"({"type": "cnn1", "filters": 258, "kernel": 256, "stride": 128, "bias": false})",
+      {R"({"type": "index_select", "dims": [1, 640], "runs": [0, 1, 576, 574, -1, 64]})",
+       R"({"type": "conv1d", "filters": 258, "kernel": 256, "stride": 128, "bias": false})",
        R"({"type": "unary", "op": "square"})",
        R"({"type": "reduce", "op": "sum", "dims": [2, 129, 4], "axes": [0], "keep": false})",
        R"({"type": "unary", "op": "sqrt"})",
-       R"({"type": "cnn1", "filters": 128, "kernel": 3, "padding": 1, "activation": "relu"})",
-       R"({"type": "cnn1", "filters": 64, "kernel": 3, "stride": 2, "padding": 1, "activation": "relu"})",
-       R"({"type": "cnn1", "filters": 64, "kernel": 3, "stride": 2, "padding": 1, "activation": "relu"})",
-       R"({"type": "cnn1", "filters": 128, "kernel": 3, "padding": 1, "activation": "relu"})",
+       R"({"type": "conv1d", "filters": 128, "kernel": 3, "padding": 1, "activation": "relu"})",
+       R"({"type": "conv1d", "filters": 64, "kernel": 3, "stride": 2, "padding": 1, "activation": "relu"})",
+       R"({"type": "conv1d", "filters": 64, "kernel": 3, "stride": 2, "padding": 1, "activation": "relu"})",
+       R"({"type": "conv1d", "filters": 128, "kernel": 3, "padding": 1, "activation": "relu"})",
        R"({"type": "reshape", "dims": [1, 128]})",
-       R"({"type": "lstm", "hidden": 128, "carry": true, "return": "last"})",
+       R"({"type": "lstm", "hidden": 128, "stateful": true, "output": "last"})",
        R"({"type": "activation", "activation": "relu"})",
        R"({"type": "dense", "out": 1, "activation": "sigmoid"})"});
   load(network, *file,

@@ -20,7 +20,7 @@ TEST(RunLinks, GradientsEqualFiniteDifferences) {
   const std::string block =
       R"("type":"sequential","dtype":"f64","layers":[{"type":"layer_norm"},{"type":"swiglu","hidden":5},{"type":"residual"}])";
   for (const char* settings :
-       {R"("combine":"add")", R"("combine":"filter")", R"("combine":"filter","top_k":2)",
+       {R"("combine":"add")", R"("combine":"gated")", R"("combine":"gated","top_k":2)",
         R"("combine":"avg","input":"broadcast")"}) {
     SCOPED_TRACE(settings);
     check_gradients(
@@ -32,12 +32,13 @@ TEST(RunLinks, GradientsEqualFiniteDifferences) {
                block, kLast}),
         false, 5);
   }
-  check_gradients(chain(R"({"width":12})",
-                        {R"("type":"each","count":2,"dtype":"f64","layers":[)" + run(1) + "]",
-                         R"("type":"dense","out":6,"dtype":"f64","links":[{"read":[0,0,0,3]}])",
-                         R"("type":"dense","out":3,"dtype":"f64")",
-                         R"("type":"dense","out":6,"dtype":"f64","links":[{"read":[0,0,0,0]}])"}),
-                  false, 3);
+  check_gradients(
+      chain(R"({"width":12})",
+            {R"("type":"time_distributed","count":2,"dtype":"f64","layers":[)" + run(1) + "]",
+             R"("type":"dense","out":6,"dtype":"f64","links":[{"read":[0,0,0,3]}])",
+             R"("type":"dense","out":3,"dtype":"f64")",
+             R"("type":"dense","out":6,"dtype":"f64","links":[{"read":[0,0,0,0]}])"}),
+      false, 3);
 }
 
 // A cell of another type among f32 ones: what goes in and comes out is converted. The gradients are
@@ -204,7 +205,7 @@ TEST(RunLinks, WhatCannotRunIsNamed) {
   cells.push_back(R"("type":"dense","out":5)");
   expect(error(cells), "cells run one another more than 32 deep");
   // In a routed branch the layers of the cell count.
-  expect(error({R"("type":"parallel","combine":"filter","top_k":1,"layers":[)" + run(1) + "," +
+  expect(error({R"("type":"parallel","combine":"gated","top_k":1,"layers":[)" + run(1) + "," +
                     run(1) + "]",
                 R"("type":"batch_norm")"}),
          "batch_norm at 0.0.0.1 takes statistics of all rows");

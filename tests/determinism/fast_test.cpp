@@ -18,9 +18,9 @@ namespace {
 constexpr const char* kNetworks[] = {
     R"({"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"width":67},"cells":[{"at":[0,0,0,0],"type":"dense","out":131,"activation":"tanh"},
         {"at":[0,0,0,1],"type":"dense","out":40,"activation":"silu"},{"at":[0,0,0,2],"type":"dense","out":3}]})",
-    R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"dims":[3,11,9]},"cells":[{"at":[0,0,0,0],"type":"cnn2","filters":21,"kernel":[3,2],"padding":1,"activation":"tanh"},
-        {"at":[0,0,0,1],"type":"cnn2","filters":5,"kernel":3,"stride":2},{"at":[0,0,0,2],"type":"flatten"},{"at":[0,0,0,3],"type":"dense","out":3}]})",
-    R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"dims":[9,20]},"cells":[{"at":[0,0,0,0],"type":"lstm","hidden":37,"return":"last"},{"at":[0,0,0,1],"type":"dense","out":3}]})",
+    R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"dims":[3,11,9]},"cells":[{"at":[0,0,0,0],"type":"conv2d","filters":21,"kernel":[3,2],"padding":1,"activation":"tanh"},
+        {"at":[0,0,0,1],"type":"conv2d","filters":5,"kernel":3,"stride":2},{"at":[0,0,0,2],"type":"flatten"},{"at":[0,0,0,3],"type":"dense","out":3}]})",
+    R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"dims":[9,20]},"cells":[{"at":[0,0,0,0],"type":"lstm","hidden":37,"output":"last"},{"at":[0,0,0,1],"type":"dense","out":3}]})",
 };
 
 struct Outcome {

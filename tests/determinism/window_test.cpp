@@ -141,13 +141,13 @@ TEST(Window, ConvolutionsWithoutUnfoldedRowsHaveTheSameBits) {
 // depths, groups of channels.
 TEST(Window, LargeGradientsComeInPieces) {
   const Case cases[] = {
-      {R"("type":"cnn2","filters":64,"kernel":[3],"padding":[1],"activation":"linear")", "7,21,45",
-       "f32", 7 * 21 * 45, 2},
-      {R"("type":"cnn1","filters":70,"kernel":[4],"padding":[1,2],"activation":"linear")", "3,901",
-       "f32", 3 * 901, 1},
-      {R"("type":"cnn3","filters":33,"kernel":[3,2,3],"padding":[1,0,1,1,1,1],"activation":"linear")",
+      {R"("type":"conv2d","filters":64,"kernel":[3],"padding":[1],"activation":"linear")",
+       "7,21,45", "f32", 7 * 21 * 45, 2},
+      {R"("type":"conv1d","filters":70,"kernel":[4],"padding":[1,2],"activation":"linear")",
+       "3,901", "f32", 3 * 901, 1},
+      {R"("type":"conv3d","filters":33,"kernel":[3,2,3],"padding":[1,0,1,1,1,1],"activation":"linear")",
        "2,5,9,17", "f32", 2 * 5 * 9 * 17, 2},
-      {R"("type":"cnn2","filters":40,"kernel":[3],"dilation":[2],"padding":[2],"activation":"linear")",
+      {R"("type":"conv2d","filters":40,"kernel":[3],"dilation":[2],"padding":[2],"activation":"linear")",
        "41,16,16", "f32", 41 * 16 * 16, 1},
   };
   for (const Case& c : cases) {
@@ -160,7 +160,7 @@ TEST(Window, LargeGradientsComeInPieces) {
 
 // A weight that is not finite belongs to the places that are there, and to no others.
 TEST(Window, InfiniteWeightsReachNoFurtherThanTheirPlaces) {
-  const Case c{R"("type":"cnn1","filters":5,"kernel":[3],"activation":"linear")",
+  const Case c{R"("type":"conv1d","filters":5,"kernel":[3],"activation":"linear")",
                "7,80",
                "f32",
                7 * 80,

@@ -90,7 +90,7 @@ TEST(Bench, TrainingInFp8EndsWhereF32Does) {
     const double first = number(row, "first_loss"), last = number(row, "last_epoch_loss"),
                  plain = number(row, "last_epoch_loss_f32");
     EXPECT_LT(last, 0.7 * first) << text(row, "network");
-    const bool by_heart = text(row, "network") == "cnn3";
+    const bool by_heart = text(row, "network") == "conv3d";
     EXPECT_EQ(plain < 0.01 * first, by_heart) << text(row, "network");
     EXPECT_NEAR(last, plain, (by_heart ? 0.12 : 0.01) * plain) << text(row, "network");
     EXPECT_NE(last, plain) << text(row, "network");

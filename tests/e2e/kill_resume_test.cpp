@@ -32,14 +32,14 @@ const char* const kWide =
     R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
   {"at":[0,0,0,0],"type":"dense","out":9,"activation":"gelu_tanh","dtype":"f64"},{"at":[0,0,0,1],"type":"dense","out":2,"dtype":"f64"}]})";
 // Networks that go on from the state of the window before.
-const char* const kOverRows = R"({"format":"loom-topology","version":2,"layers_per_cell":3,
+const char* const kOverRows = R"({"format":"loom-topology","version":3,"layers_per_cell":3,
   "input":{"ids":19},"cells":[
   {"at":[0,0,0,0],"type":"embedding","out":6,"std":0.3},
-  {"at":[0,0,0,1],"type":"lstm","hidden":7,"stack":2},
+  {"at":[0,0,0,1],"type":"lstm","hidden":7,"num_layers":2},
   {"at":[0,0,0,2],"type":"dense","out":19}]})";
-const char* const kInRows = R"({"format":"loom-topology","version":2,"layers_per_cell":2,
+const char* const kInRows = R"({"format":"loom-topology","version":3,"layers_per_cell":2,
   "input":{"dims":[3,1]},"cells":[
-  {"at":[0,0,0,0],"type":"gru","hidden":5,"return":"last","carry":true,"dtype":"f64"},
+  {"at":[0,0,0,0],"type":"gru","hidden":5,"output":"last","stateful":true,"dtype":"f64"},
   {"at":[0,0,0,1],"type":"dense","out":2,"dtype":"f64"}]})";
 
 struct Case {
@@ -67,7 +67,7 @@ TrainingSpec spec_of(const Case& c) {
   spec.loss = c.of_ids() ? Loss::cross_entropy : Loss::mse;
   spec.streams = c.streams;
   spec.shuffle = c.streams == 0;
-  spec.schedule = {.kind = ScheduleKind::cosine, .rate = 0.01, .warmup = 5};
+  spec.schedule = {.kind = ScheduleKind::cosine, .lr = 0.01, .warmup = 5};
   spec.batch = 6;
   spec.micro_batches = 3;
   spec.steps = 60;
@@ -191,14 +191,14 @@ TEST(KillResume, StreamsOfTheProgram) {
   std::string text;
   for (int i = 0; i < 400; ++i) text += "the rain in spain "[(i * i / 7 + i) % 18];
   folder.write("text.txt", text);
-  folder.write("spec.json", R"({"format":"loom-training","version":1,
-    "network":{"format":"loom-topology","version":2,
+  folder.write("spec.json", R"({"format":"loom-training","version":2,
+    "network":{"format":"loom-topology","version":3,
     "layers_per_cell":3,"input":{"ids":256},"cells":[
     {"at":[0,0,0,0],"type":"embedding","out":8},{"at":[0,0,0,1],"type":"lstm","hidden":16},
     {"at":[0,0,0,2],"type":"dense","out":256}]},
     "data":{"type":"text","length":5},"loss":"cross_entropy","streams":4,"batch":4,
     "shuffle":false,"seed":5,"steps":900,"checkpoint_every":2,"log_every":100,
-    "optimizer":{"type":"adamw"},"schedule":{"rate":0.01}})");
+    "optimizer":{"type":"adamw"},"schedule":{"lr":0.01}})");
   std::vector<std::string> args = {"train", folder / "spec.json",   "--data", folder / "text.txt",
                                    "--out", folder / "whole.entity"};
   const test::Outcome whole = test::loom(args);

@@ -19,9 +19,9 @@ double loss_of(std::vector<std::string> args) {
 }
 
 std::string spec_of(const std::string& base, int steps, const std::string& more = "") {
-  return R"({"format":"loom-training","version":1,"base":")" + base + R"(",)" + more +
+  return R"({"format":"loom-training","version":2,"base":")" + base + R"(",)" + more +
          R"("lora":{"rank":8,"alpha":16},"data":{"type":"text","length":64},"loss":"cross_entropy",
-    "optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.005},"steps":)" +
+    "optimizer":{"type":"adamw"},"schedule":{"type":"constant","lr":0.005},"steps":)" +
          std::to_string(steps) + R"(,"batch":8,"log_every":20})";
 }
 

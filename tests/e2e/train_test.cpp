@@ -18,9 +18,9 @@ std::string table() {
 }
 
 std::string spec(int steps) {
-  return R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":2},"cells":[
+  return R"({"format":"loom-training","version":2,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":2},"cells":[
     {"at":[0,0,0,0],"type":"dense","out":24,"activation":"tanh"},{"at":[0,0,0,1],"type":"dense","out":1}]},
-    "data":{"type":"table","targets":["y"]},"loss":"mse","optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.01},
+    "data":{"type":"table","targets":["y"]},"loss":"mse","optimizer":{"type":"adamw"},"schedule":{"type":"constant","lr":0.01},
     "steps":)" +
          std::to_string(steps) + R"(,"batch":27,"seed":3,"log_every":50})";
 }
@@ -71,11 +71,11 @@ TEST(Train, LearnsArraysAndJudgesThem) {
   }
   const std::string spec = folder.write(
       "s.json",
-      R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
+      R"({"format":"loom-training","version":2,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
     {"at":[0,0,0,0],"type":"dense","out":16,"activation":"tanh"},{"at":[0,0,0,1],"type":"dense","out":2}]},
     "data":{"type":"arrays","targets_file":")" +
           folder.write("y.idx", y) +
-          R"("},"loss":"cross_entropy","optimizer":{"type":"lion"},"schedule":{"type":"one_cycle","rate":0.01},
+          R"("},"loss":"cross_entropy","optimizer":{"type":"lion"},"schedule":{"type":"one_cycle","lr":0.01},
     "validation":{"share":0.2,"every":20,"patience":4},"steps":600,"batch":16})");
   const std::string data = folder.write("x.idx", x);
   const Outcome o = loom({"train", spec, "--data", data, "--out", folder / "net.entity", "--json"});
@@ -100,9 +100,9 @@ TEST(Train, LearnsTextByItsBytes) {
   for (int i = 0; i < 60; ++i) text += "the cat sat on the mat. ";
   const std::string spec = folder.write(
       "s.json",
-      R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"ids":256},"cells":[
+      R"({"format":"loom-training","version":2,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"ids":256},"cells":[
     {"at":[0,0,0,0],"type":"embedding","out":16},{"at":[0,0,0,1],"type":"dense","out":256}]},"data":{"type":"text","length":32},"loss":"cross_entropy",
-    "schedule":{"type":"polynomial","rate":0.03,"warmup":10},"validation":{"share":0.1},"steps":200,"batch":4,"log_every":200})");
+    "schedule":{"type":"polynomial","lr":0.03,"warmup":10},"validation":{"share":0.1},"steps":200,"batch":4,"log_every":200})");
   const Outcome o = loom({"train", spec, "--data", folder.write("t.txt", text), "--out",
                           folder / "net.entity", "--json"});
   ASSERT_EQ(o.code, 0) << o.err;
@@ -130,7 +130,7 @@ TEST(Train, WrongSpecsAndDataAreRefused) {
   const std::string data = folder.write("table.csv", table()),
                     good = folder.write("good.json", spec(5));
   LOOM_EXPECT_REFUSED(
-      loom({"train", folder.write("a.json", R"({"format":"loom-training","version":1,"step":1})"),
+      loom({"train", folder.write("a.json", R"({"format":"loom-training","version":2,"step":1})"),
             "--data", data, "--out", folder / "x.entity"}),
       3, "\"step\"");
   LOOM_EXPECT_REFUSED(loom({"train", good, "--data", folder.write("b.csv", "x1,x2,y\n1,2,three\n"),

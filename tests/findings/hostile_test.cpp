@@ -105,11 +105,11 @@ TEST(HostileNumbers, OfTopologies) { every_number(kTopology, read_topology, true
 
 TEST(HostileNumbers, OfTrainingSpecs) {
   every_number(
-      R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,
+      R"({"format":"loom-training","version":2,"network":{"format":"loom-topology","version":1,
 "input":{"width":3},"cells":[{"at":[0,0,0,0],"type":"dense","out":2}]},"data":{"type":"tokens",
 "file":"a.npy","length":12},"loss":"cross_entropy","steps":5,"batch":4,"micro_batches":2,"seed":7,
 "checkpoint_every":3,"log_every":2,"optimizer":{"type":"adamw","weight_decay":0.1,"clip_norm":1},
-"schedule":{"type":"cosine","rate":0.1,"warmup":2},"validation":{"share":0.2,"every":4}})",
+"schedule":{"type":"cosine","lr":0.1,"warmup":2},"validation":{"share":0.2,"every":4}})",
       [](const std::string& text) -> Status {
         const auto spec = parse_training_spec(std::string_view(text));
         if (!spec.ok()) return spec.status();

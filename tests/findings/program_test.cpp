@@ -30,12 +30,12 @@ std::string table() {
 }
 
 std::string spec(int steps) {
-  return R"({"format":"loom-training","version":1,
+  return R"({"format":"loom-training","version":2,
     "network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":2},
      "cells":[{"at":[0,0,0,0],"type":"dense","out":24,"activation":"tanh"},
       {"at":[0,0,0,1],"type":"dense","out":1}]},
     "data":{"type":"table","targets":["y"]},"loss":"mse","optimizer":{"type":"adamw"},
-    "schedule":{"type":"constant","rate":0.01},"steps":)" +
+    "schedule":{"type":"constant","lr":0.01},"steps":)" +
          std::to_string(steps) + R"(,"batch":27,"seed":3,"log_every":50})";
 }
 
@@ -93,7 +93,7 @@ TEST(Findings, C1_TrainChecksItsOutputBeforeTheFirstStep) {
   // Adapters go into a folder.
   const std::string lora =
       folder.write("l.json",
-                   R"({"format":"loom-training","version":1,"base":"embedded","lora":{"rank":2},
+                   R"({"format":"loom-training","version":2,"base":"embedded","lora":{"rank":2},
         "data":{"type":"text","length":8},"loss":"cross_entropy","steps":2,"batch":1})");
   const std::string text = folder.write("t.txt", "Once upon a time there was a girl named Nora.");
   LOOM_EXPECT_REFUSED(loom({"train", lora, "--data", text, "--out", there}), 2,
@@ -499,7 +499,7 @@ TEST(Findings, G9_ABaseNetworkKeepsItsInputs) {
         std::to_string(i * 0.1) + "," + std::to_string(i % 3) + "," + std::to_string(i % 2) + "\n";
   const std::string numbers = folder.write("numbers.csv", csv);
   const std::string file =
-      folder.write("base.json", R"({"format":"loom-training","version":1,"base":")" + net.file +
+      folder.write("base.json", R"({"format":"loom-training","version":2,"base":")" + net.file +
                                     R"(","data":{"type":"table","class":"class"},
         "loss":"cross_entropy","steps":2,"batch":4})");
   const std::string out = folder / "out.entity";

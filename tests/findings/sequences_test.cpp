@@ -90,7 +90,7 @@ TEST(Findings, B3_GradientsOverSequencesInARow) {
 
 TEST(Findings, D_ClassForEveryStepAndEveryPixel) {
   check_gradients(
-      chain(R"({"dims":[2,4,3]})", {R"("type":"cnn2","filters":3,"padding":1,"dtype":"f64")"}),
+      chain(R"({"dims":[2,4,3]})", {R"("type":"conv2d","filters":3,"padding":1,"dtype":"f64")"}),
       true);
   const auto steps =
       network_of(chain(R"({"dims":[6,4]})", {R"("type":"rnn","hidden":5)", kDense3}));
@@ -174,7 +174,7 @@ TEST(Findings, A10_AttentionLearnsOverSteps) {
 // One id per row: a recurrent layer goes from row to row, in training and in sessions.
 TEST(Findings, A9_RecurrenceOverRows) {
   const std::vector<std::string> layers[] = {
-      {R"("type":"embedding","out":6,"std":0.5)", R"("type":"lstm","hidden":5,"stack":2)",
+      {R"("type":"embedding","out":6,"std":0.5)", R"("type":"lstm","hidden":5,"num_layers":2)",
        R"("type":"dense","out":9)"},
       {R"("type":"embedding","out":6,"std":0.5)", R"("type":"gru","hidden":6)",
        R"("type":"attention","heads":3)", R"("type":"dense","out":9)"},
@@ -287,7 +287,7 @@ TEST(Findings, A11_NoPositionIsPassedOver) {
 }
 
 TEST(Findings, B4_ChannelsAreNoSteps) {
-  const std::string conv = R"("type":"cnn1","filters":8)";
+  const std::string conv = R"("type":"conv1d","filters":8)";
   expect_error(chain(R"({"dims":[3,50]})", {conv, R"("type":"lstm","hidden":16)"}),
                "the first dimension of [B, C=8, 48] is channels: put a permute before it");
   EXPECT_EQ(error_of(chain(R"({"dims":[3,50]})", {conv, R"("type":"permute","order":[1,0])",
@@ -321,11 +321,13 @@ TEST(Findings, B5_AttentionThatIsNotCausalRuns) {
 }
 
 TEST(Findings, B6_AttentionInEach) {
-  EXPECT_EQ(error_of(chain(R"({"dims":[3,5,8]})",
-                           {R"("type":"each","layers":[{"type":"attention","heads":2}])"})),
-            "none");
-  auto n = network_of(
-      chain(R"({"dims":[5,8]})", {R"("type":"each","layers":[{"type":"attention","heads":2}])"}));
+  EXPECT_EQ(
+      error_of(chain(R"({"dims":[3,5,8]})",
+                     {R"("type":"time_distributed","layers":[{"type":"attention","heads":2}])"})),
+      "none");
+  auto n =
+      network_of(chain(R"({"dims":[5,8]})",
+                       {R"("type":"time_distributed","layers":[{"type":"attention","heads":2}])"}));
   ASSERT_TRUE(n.ok());
   ThreadPool pool(1);
   const auto session = Session::create(*n, pool);
@@ -351,7 +353,7 @@ TEST(Findings, B11_OnlyEqualShapesAreAdded) {
   EXPECT_EQ(error_of(test::chain(R"({"dims":[2,6]})", {residual})), "none");
   // Steps and channels do not meet either, whatever their numbers.
   expect_error(chain(R"({"dims":[8,8],"axis":"channels"})",
-                     {R"("type":"cnn1","filters":8,"padding":1)",
+                     {R"("type":"conv1d","filters":8,"padding":1)",
                       R"("type":"permute","order":[1,0])", R"("type":"rnn","hidden":8)",
                       R"("links":[{"read":[0,0,0,0]}],"keep_previous":true,"merge":"add")"}),
                "cannot add [B, T=8, 8] and [B, C=8, 8]");
@@ -361,9 +363,9 @@ TEST(Findings, B11_OnlyEqualShapesAreAdded) {
 
 TEST(Findings, B11_BranchesMeetByTheirShapes) {
   const std::string lstm = R"({"type":"lstm","hidden":4})",
-                    last = R"({"type":"lstm","hidden":4,"return":"last"})",
-                    conv = R"({"type":"cnn1","filters":2,"padding":1})",
-                    conv4 = R"({"type":"cnn1","filters":4,"padding":1})";
+                    last = R"({"type":"lstm","hidden":4,"output":"last"})",
+                    conv = R"({"type":"conv1d","filters":2,"padding":1})",
+                    conv4 = R"({"type":"conv1d","filters":4,"padding":1})";
   const auto parallel = [](const std::string& settings, const std::string& a,
                            const std::string& b) {
     return R"("type":"parallel",)" + settings + R"("layers":[)" + a + "," + b + "]";
@@ -372,18 +374,18 @@ TEST(Findings, B11_BranchesMeetByTheirShapes) {
                "cells of the grid join steps");
   expect_error(chain(R"({"dims":[3,4]})", {parallel(R"("combine":"add",)", lstm, last)}),
                "branch 0 gives [B, T=3, 4] and branch 1 [B, 4]");
-  expect_error(chain(R"({"dims":[3,4]})", {parallel(R"("combine":"filter",)", lstm, lstm)}),
+  expect_error(chain(R"({"dims":[3,4]})", {parallel(R"("combine":"gated",)", lstm, lstm)}),
                "weighs whole rows, and [B, 3, 4] has dimensions");
   expect_error(chain(R"({"dims":[4,4]})", {parallel(R"("input":"split",)", lstm, lstm)}),
                "splits whole rows");
   EXPECT_EQ(error_of(chain(R"({"dims":[3,4]})",
-                           {R"("type":"each","layers":[{)" +
-                            parallel(R"("combine":"filter",)", R"({"type":"dense","out":2})",
+                           {R"("type":"time_distributed","layers":[{)" +
+                            parallel(R"("combine":"gated",)", R"({"type":"dense","out":2})",
                                      R"({"type":"dense","out":2})") +
                             "}]"})),
             "none");
   const auto n =
-      network_of(chain(R"({"dims":[3,7]})", {parallel("", conv, conv4), R"("type":"max_pool1")"}));
+      network_of(chain(R"({"dims":[3,7]})", {parallel("", conv, conv4), R"("type":"max_pool1d")"}));
   ASSERT_TRUE(n.ok()) << n.status().to_string();
   EXPECT_EQ(n->output().to_string(), "[B, C=6, 3]");
 }

@@ -39,7 +39,7 @@ struct Work {
   bool make(int threads) {
     const std::string options = "{\"threads\":" + std::to_string(threads) + "}";
     const char* spec =
-        R"({"steps":1000000,"batch":4,"seed":1,"loss":"mse","optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.001}})";
+        R"({"steps":1000000,"batch":4,"seed":1,"loss":"mse","optimizer":{"type":"adamw"},"schedule":{"type":"constant","lr":0.001}})";
     return loom_network_create(TEXT(kNetwork), &network, &error) == LOOM_OK &&
            loom_network_initialize(network, 3, &error) == LOOM_OK &&
            loom_data_values(kX, 12, 3, kY, 8, 2, &data, &error) == LOOM_OK &&
@@ -53,8 +53,8 @@ struct Work {
   }
   bool step(std::int64_t steps) {
     std::int64_t done = 0, rows = 0;
-    double loss = 0, rate = 0;
-    return loom_trainer_step(trainer, steps, &done, &loss, &rate, &rows, &error) == LOOM_OK;
+    double loss = 0, lr = 0;
+    return loom_trainer_step(trainer, steps, &done, &loss, &lr, &rows, &error) == LOOM_OK;
   }
 };
 

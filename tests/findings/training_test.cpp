@@ -202,7 +202,7 @@ TEST(Findings, A8_ClassesOfHeadsAreWholeNumbersInRange) {
 
 TEST(Findings, A8_IdsThatTheNetworkDoesNotTakeAreNamed) {
   const std::string topology =
-      R"({"format":"loom-topology","version":2,"layers_per_cell":2,"input":{"ids":5,"dims":[2]},"cells":[
+      R"({"format":"loom-topology","version":3,"layers_per_cell":2,"input":{"ids":5,"dims":[2]},"cells":[
       {"at":[0,0,0,0],"type":"embedding","out":4},{"at":[0,0,0,1],"type":"dense","out":3}]})";
   const auto data = ArrayData::create(std::vector<std::uint32_t>{0, 1, 4, 5}, 2,
                                       std::vector<std::int32_t>{0, 1, 2, 0});
@@ -230,7 +230,7 @@ TEST(Findings, A8_IdsThatTheNetworkDoesNotTakeAreNamed) {
 // Rows of ids have no value that is not finite, but their targets may.
 TEST(Findings, A2_TargetsOfIdsAreFinite) {
   const std::string topology =
-      R"({"format":"loom-topology","version":2,"layers_per_cell":3,"input":{"ids":5,"dims":[2]},"cells":[
+      R"({"format":"loom-topology","version":3,"layers_per_cell":3,"input":{"ids":5,"dims":[2]},"cells":[
       {"at":[0,0,0,0],"type":"embedding","out":4},{"at":[0,0,0,1],"type":"flatten"},
       {"at":[0,0,0,2],"type":"dense","out":1}]})";
   const auto data =

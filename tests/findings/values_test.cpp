@@ -131,7 +131,7 @@ TEST(Findings, A1_LearnsFromInputsOfSizeOneMillion) {
   TrainingSpec spec;
   spec.loss = Loss::cross_entropy;
   spec.optimizer = {.kind = OptimizerKind::sgd};
-  spec.schedule.rate = 0.01;
+  spec.schedule.lr = 0.01;
   spec.batch = 64;
   spec.steps = 60;
   auto data = ArrayData::create(x, 2, classes);
@@ -240,8 +240,9 @@ TEST(Findings, A2_FunctionsAndPoolsLetNanThrough) {
     EXPECT_NE(y[0], y[0]) << op;
     EXPECT_EQ(y[1], y[1]) << op;
   }
-  for (const char* layer : {R"("type":"max_pool1","kernel":2)", R"("type":"avg_pool1","kernel":2)",
-                            R"("type":"max_pool1","kernel":3,"stride":1,"padding":1)"}) {
+  for (const char* layer :
+       {R"("type":"max_pool1d","kernel":2)", R"("type":"avg_pool1d","kernel":2)",
+        R"("type":"max_pool1d","kernel":3,"stride":1,"padding":1)"}) {
     Network n = network_of(chain(R"({"dims":[1,6]})", {layer}));
     const auto y = run(n, {1, 2, kNan, 3, 4, 5});
     const auto nans = std::count_if(y.begin(), y.end(), [](float v) { return v != v; });

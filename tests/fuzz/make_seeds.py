@@ -312,11 +312,11 @@ def llama():
 
 def more_seeds():
     yield from llama()
-    yield "spec", json.dumps({"format": "loom-training", "version": 1, "network": {"format": "loom-topology", "version": 1, "input": {"width": 3},
+    yield "spec", json.dumps({"format": "loom-training", "version": 2, "network": {"format": "loom-topology", "version": 1, "input": {"width": 3},
                               "cells": [{"at": [0, 0, 0, 0], "type": "dense", "out": 2}]}, "data": {"type": "table", "file": "a.csv", "targets": ["y"]},
                               "loss": "mse", "steps": 5, "batch": 2, "micro_batches": 1, "seed": 7, "optimizer": {"type": "sgd", "momentum": 0.9},
-                              "schedule": {"type": "cosine", "rate": 0.1, "warmup": 2}, "validation": {"share": 0.2, "every": 4}}).encode()
-    yield "spec", json.dumps({"format": "loom-training", "version": 1, "data": {"type": "tokens", "file": "a.npy", "length": 12},
+                              "schedule": {"type": "cosine", "lr": 0.1, "warmup": 2}, "validation": {"share": 0.2, "every": 4}}).encode()
+    yield "spec", json.dumps({"format": "loom-training", "version": 2, "data": {"type": "tokens", "file": "a.npy", "length": 12},
                               "network_file": "net.json", "loss": "cross_entropy", "epochs": 2, "lora": {"rank": 4, "alpha": 8},
                               "optimizer": {"type": "adamw", "weight_decay": 0.1, "clip_norm": 1}}).encode()
     half = [("A", [2, 3]), ("B", [4, 2])]

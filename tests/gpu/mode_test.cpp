@@ -120,13 +120,13 @@ TEST(Device, LearnsStreamsWithTheSameBits) {
   const std::uint64_t ends[] = {13, 60};
   auto data = TokenData::create(ids, ends, 5);
   ASSERT_TRUE(data.ok());
-  for (const char* layer : {R"("type":"lstm","hidden":6,"stack":2)", R"("type":"gru","hidden":5)",
-                            R"("type":"rnn","hidden":5)"}) {
+  for (const char* layer : {R"("type":"lstm","hidden":6,"num_layers":2)",
+                            R"("type":"gru","hidden":5)", R"("type":"rnn","hidden":5)"}) {
     std::string digests[2];
     for (const bool on_device : {false, true}) {
       TrainingSpec spec;
       spec.network = *Json::parse(
-          R"({"format":"loom-topology","version":2,"layers_per_cell":3,"input":{"ids":7},"cells":[
+          R"({"format":"loom-topology","version":3,"layers_per_cell":3,"input":{"ids":7},"cells":[
             {"at":[0,0,0,0],"type":"embedding","out":4},{"at":[0,0,0,1],)" +
           std::string(layer) + R"(},{"at":[0,0,0,2],"type":"dense","out":7}]})");
       spec.loss = Loss::cross_entropy;

@@ -8,7 +8,7 @@ namespace loom {
 namespace {
 
 constexpr std::string_view kNetwork =
-    R"({"format":"loom-topology","version":2,"layers_per_cell":2,"input":{"parts":[{"name":"text","ids":5,"dims":[3]},{"name":"price","width":2}]},"cells":[
+    R"({"format":"loom-topology","version":3,"layers_per_cell":2,"input":{"parts":[{"name":"text","ids":5,"dims":[3]},{"name":"price","width":2}]},"cells":[
 {"at":[0,0,0,0],"type":"parallel","layers":[{"type":"sequential","layers":[{"type":"part","of":"text"},{"type":"embedding","out":4,"std":1},{"type":"positions"},{"type":"flatten"}]},
 {"type":"part","of":"price"}]},{"at":[0,0,0,1],"type":"dense","out":3}]})";
 

@@ -85,7 +85,7 @@ def recurrent(r, s):
     ours, theirs = s((L.LSTM, nn.LSTM), (L.GRU, nn.GRU), (L.RNN, nn.RNN))
     return (
         width,
-        ours(width, stack=stack),
+        ours(width, num_layers=stack),
         lambda inner: theirs(inner, width, stack, batch_first=True),
     )
 

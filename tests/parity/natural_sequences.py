@@ -71,7 +71,7 @@ def mean_over_what_is_not_masked(r, s):
     h = L.Embedding(width, std=0.5)(x)
     h = h * L.Activation("sigmoid")(L.Dense(1)(h))
     keep = L.Unary("not")(mask)
-    mean = L.Reshape(width)(L.ValueMatmul()(L.Reshape(1, t)(keep), h)) / L.Reduce("sum")(keep)
+    mean = L.Reshape(width)(L.BatchedMatmul()(L.Reshape(1, t)(keep), h)) / L.Reduce("sum")(keep)
     model = L.Model([x, mask], L.Dense(classes)(mean))
     p = {
         "in": nn.Embedding(words, width),
@@ -166,7 +166,7 @@ def characters_by_lstm(r, s):
     model = L.Sequential(
         L.Input(t, ids=words),
         L.Embedding(inner, std=0.5),
-        L.LSTM(width, stack=stack),
+        L.LSTM(width, num_layers=stack),
         L.Dense(words),
     )
     p = {
@@ -287,7 +287,7 @@ def packed_bidirectional_tagger(r, s):
         s(14, 6),
     )
     x, lengths = L.Input(t, ids=words, name="x"), L.Input(ids=t + 1, name="n")
-    h = L.LSTM(width, stack=stack, bidirectional=True)(
+    h = L.LSTM(width, num_layers=stack, bidirectional=True)(
         L.Embedding(inner, std=0.5)(x), lengths=lengths
     )
     model = L.Model([x, lengths], L.Dense(tags)(h))
@@ -304,7 +304,7 @@ def packed_bidirectional_tagger(r, s):
         lambda p, x, n: p["out"](packed(p["lstm"], p["in"](x), n)[0]),
         {"x": r.integers(0, words, (n, t)), "n": ends},
         y,
-        rate=0.5,
+        lr=0.5,
     )
 
 
@@ -314,7 +314,7 @@ def packed_rnn_and_its_last_state(r, s):
     x, lengths = L.Input(t, features, name="x"), L.Input(ids=t + 1, name="n")
     model = L.Model(
         [x, lengths],
-        L.Dense(classes)(L.RNN(width, bidirectional=True, returns="last")(x, lengths=lengths)),
+        L.Dense(classes)(L.RNN(width, bidirectional=True, output="last")(x, lengths=lengths)),
     )
     p = {
         "rnn": nn.RNN(features, width, batch_first=True, bidirectional=True),
@@ -373,10 +373,10 @@ def seq2seq_by_states(r, s):
         L.Input(ids=t + 1, name="n"),
         L.Input(u, ids=words, name="target"),
     )
-    _, h = L.GRU(width, stack=stack, return_state=True)(source, lengths=lengths)
+    _, h = L.GRU(width, num_layers=stack, return_state=True)(source, lengths=lengths)
     _, h2, c = L.LSTM(width, return_state=True)(source, lengths=lengths)
     start = L.Embedding(width)(target)
-    decoded = L.GRU(width, stack=stack)(start, h0=h) + L.LSTM(width)(start, c0=c, h0=h2)
+    decoded = L.GRU(width, num_layers=stack)(start, h0=h) + L.LSTM(width)(start, c0=c, h0=h2)
     model = L.Model([source, lengths, target], L.Dense(words)(decoded))
     p = {
         "in": nn.Embedding(words, width),

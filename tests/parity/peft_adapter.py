@@ -82,8 +82,8 @@ class Loom:
         return done.stderr
 
     def train(self, base, name, lora, steps, rate):
-        spec = {"format": "loom-training", "version": 1, "base": str(base), "lora": lora, "data": {"type": "text", "length": 32}, "loss": "cross_entropy",
-                "optimizer": {"type": "adamw"}, "schedule": {"type": "constant", "rate": rate}, "steps": steps, "batch": 8}
+        spec = {"format": "loom-training", "version": 2, "base": str(base), "lora": lora, "data": {"type": "text", "length": 32}, "loss": "cross_entropy",
+                "optimizer": {"type": "adamw"}, "schedule": {"type": "constant", "lr": rate}, "steps": steps, "batch": 8}
         (self.folder / f"{name}.json").write_text(json.dumps(spec))
         self.run("train", self.folder / f"{name}.json", "--data", self.folder / "text.txt", "--out", self.folder / name, "--threads", 1)
         return self.folder / name

@@ -81,7 +81,7 @@ def sequences(r):
         elif kind in ("rnn", "gru", "lstm"):
             cell["hidden"] = r.randint(1, 4)
             both = r.random() < 0.3
-            maybe(r, cell, stack=lambda: 2)
+            maybe(r, cell, num_layers=lambda: 2)
             if both:
                 cell["bidirectional"] = True
             else:
@@ -101,7 +101,7 @@ def recurrent_tokens(r):
         kind = r.choice(["dense", "layer_norm", "attention", "rnn", "gru", "lstm", "lstm"])
         cells.append({"type": kind, **({"out": 6} if kind == "dense" else {"hidden": 2 * r.randint(1, 3)} if kind in ("rnn", "gru", "lstm") else {"heads": 1} if kind == "attention" else {})})
         if kind in ("gru", "lstm"):
-            maybe(r, cells[-1], stack=lambda: 2, bias=lambda: False)
+            maybe(r, cells[-1], num_layers=lambda: 2, bias=lambda: False)
     return ids(r, cells, version=2)
 
 
@@ -220,7 +220,7 @@ def pool(kind, rank):
 
 def recurrent(kind):
     def config(r):
-        c = maybe(r, {"hidden": r.randint(1, 8)}, stack=lambda: r.randint(1, 3), bidirectional=True, bias=lambda: r.random() < 0.5, **{"return": lambda: r.choice(["all", "last"])})
+        c = maybe(r, {"hidden": r.randint(1, 8)}, num_layers=lambda: r.randint(1, 3), bidirectional=True, bias=lambda: r.random() < 0.5, **{"output": lambda: r.choice(["all", "last"])})
         if kind == "rnn":
             maybe(r, c, activation=lambda: r.choice(["tanh", "relu"]))
         if kind == "gru":
@@ -264,7 +264,7 @@ def mixture_of_softmaxes(r):
 
 
 def kmeans(r):
-    return behind_dense("kmeans", maybe(r, {"clusters": r.randint(1, 6)}, temperature=lambda: r.choice([0.5, 0.8, 2.0]), **{"return": lambda: r.choice(["features", "probabilities"])}), [r.randint(1, 6)])
+    return behind_dense("kmeans", maybe(r, {"clusters": r.randint(1, 6)}, temperature=lambda: r.choice([0.5, 0.8, 2.0]), **{"output": lambda: r.choice(["features", "probabilities"])}), [r.randint(1, 6)])
 
 
 UNARIES = ["abs", "neg", "sqrt", "reciprocal", "exp", "log", "floor", "ceil", "round", "sign", "erf", "elu", "selu", "celu", "hard_sigmoid", "hard_swish", "softsign",
@@ -318,7 +318,7 @@ REDUCTIONS = ["sum", "mean", "max", "min", "prod", "l1", "l2", "sum_square", "lo
 
 def reduce(r):
     op, dims = r.choice(REDUCTIONS), dims_of(r, r.randint(0, 3))
-    c = maybe(r, {"op": op}, keep=lambda: r.random() < 0.5)
+    c = maybe(r, {"op": op}, keepdims=lambda: r.random() < 0.5)
     if r.random() < 0.8:
         c["axes"] = r.sample(range(len(dims)), r.randint(1, len(dims)))
     return behind_dense("reduce", c, dims, "sigmoid" if op == "log_sum" else "linear")
@@ -381,15 +381,15 @@ def leaf(r, width):
     if kind < 0.72:
         return {"type": "softmax"}, width
     if kind < 0.77:
-        return {"type": "sequential", "layers": [{"type": "pick", "runs": [width - 1, -1, width]}, {"type": "flatten"}]}, width
+        return {"type": "sequential", "layers": [{"type": "index_select", "runs": [width - 1, -1, width]}, {"type": "flatten"}]}, width
     if kind < 0.80:
         return {"type": "unary", "op": r.choice(["floor", "sign", "round"])}, width
     if kind < 0.84:
         return {"type": "sequential", "layers": [{"type": "reduce", "op": r.choice(["sum", "mean", "log_sum_exp", "argmax"])}, {"type": "flatten"}]}, 1
     if kind < 0.88:
-        return {"type": "sequential", "layers": [{"type": "reshape", "dims": [1, width]}, {"type": "cnn1", "filters": 2, "kernel": 3, "padding": 1, "activation": "tanh"}, {"type": "flatten"}]}, 2 * width
+        return {"type": "sequential", "layers": [{"type": "reshape", "dims": [1, width]}, {"type": "conv1d", "filters": 2, "kernel": 3, "padding": 1, "activation": "tanh"}, {"type": "flatten"}]}, 2 * width
     if kind < 0.92:
-        return {"type": "sequential", "layers": [{"type": "reshape", "dims": [width, 1]}, {"type": r.choice(["gru", "lstm", "rnn"]), "hidden": 3, "return": "last"}]}, 3
+        return {"type": "sequential", "layers": [{"type": "reshape", "dims": [width, 1]}, {"type": r.choice(["gru", "lstm", "rnn"]), "hidden": 3, "output": "last"}]}, 3
     return {"type": "activation", "activation": r.choice(ACTIVATIONS)}, width
 
 
@@ -448,7 +448,7 @@ def parallel(r, depth, width):
 def each(r, depth, width):
     n = r.choice([d for d in range(1, width + 1) if width % d == 0])
     layer, out = block(r, depth, width // n)
-    return {"type": "sequential", "layers": [{"type": "each", "count": n, "layers": [layer]}, {"type": "flatten"}]}, n * out
+    return {"type": "sequential", "layers": [{"type": "time_distributed", "count": n, "layers": [layer]}, {"type": "flatten"}]}, n * out
 
 
 def containers(r):
@@ -531,7 +531,7 @@ def links(r):
             out[i] = out[j]
         elif kind < 0.22 and same:
             j = r.choice(same)
-            cell.update({"type": "parallel", **r.choice([{"combine": "add"}, {"combine": "filter"}, {"combine": "filter", "top_k": 1}]),
+            cell.update({"type": "parallel", **r.choice([{"combine": "add"}, {"combine": "gated"}, {"combine": "gated", "top_k": 1}]),
                          "layers": r.sample([{"links": [{"run": at[j]}]}, {"type": "dense", "out": out[j], "activation": "tanh"}], 2)})
             out[i] = out[j]
         elif kind < 0.32 and i != n - 1:

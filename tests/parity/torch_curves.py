@@ -82,7 +82,7 @@ class Mlp(nn.Module):
 
 class Cnn(nn.Module):
     input, loss, samples = {"dims": [2, 6, 5]}, "cross_entropy", "classes"
-    cells = [{"type": "cnn2", "filters": 4, "kernel": 3, "padding": 1, "activation": "silu"}, {"type": "max_pool2", "kernel": 2}, {"type": "flatten"}, dense(5)]
+    cells = [{"type": "conv2d", "filters": 4, "kernel": 3, "padding": 1, "activation": "silu"}, {"type": "max_pool2d", "kernel": 2}, {"type": "flatten"}, dense(5)]
 
     def __init__(self):
         super().__init__()
@@ -95,7 +95,7 @@ class Cnn(nn.Module):
 
 class Lstm(nn.Module):
     input, loss, samples = {"dims": [5, 3]}, "huber", "values"
-    cells = [{"type": "lstm", "hidden": 7, "return": "last"}, dense(3)]
+    cells = [{"type": "lstm", "hidden": 7, "output": "last"}, dense(3)]
 
     def __init__(self):
         super().__init__()
@@ -237,7 +237,7 @@ def main(driver):
             shape = {"type": s, "rate": lr, **SCHEDULES[s][0]}
             if "floor" in shape:
                 shape["floor"] *= lr
-            jobs.append({"data": data, "spec": {"format": "loom-training", "version": 1, "network": network, "loss": kind.loss, "delta": 0.5, "optimizer": {**settings, "weight_decay": DECAY},
+            jobs.append({"data": data, "spec": {"format": "loom-training", "version": 2, "network": network, "loss": kind.loss, "delta": 0.5, "optimizer": {**settings, "weight_decay": DECAY},
                                                 "schedule": shape, "steps": STEPS, "batch": BATCH, "shuffle": False, "seed": 11}})
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump(jobs, file)

@@ -35,19 +35,19 @@ def values(n, stream, scale=2.0, middle=0.0):
 # --- schedules ---------------------------------------------------------------------------------------------------------------
 R = torch.optim.lr_scheduler
 SCHEDULES = [
-    ({"type": "constant", "rate": 0.1}, lambda o: R.ConstantLR(o, factor=1.0)),
-    ({"type": "linear", "rate": 0.1, "floor": 0.02, "steps": 80}, lambda o: R.LinearLR(o, start_factor=1.0, end_factor=0.2, total_iters=80)),
-    ({"type": "cosine", "rate": 0.1, "floor": 0.01, "steps": 101}, lambda o: R.CosineAnnealingLR(o, T_max=101, eta_min=0.01)),
-    ({"type": "cosine_restarts", "rate": 0.1, "floor": 0.01, "every": 30}, lambda o: R.CosineAnnealingWarmRestarts(o, T_0=30, eta_min=0.01)),
-    ({"type": "cosine_restarts", "rate": 0.1, "every": 10, "multiplier": 2}, lambda o: R.CosineAnnealingWarmRestarts(o, T_0=10, T_mult=2)),
-    ({"type": "step", "rate": 0.1, "every": 15, "factor": 0.5}, lambda o: R.StepLR(o, step_size=15, gamma=0.5)),
+    ({"type": "constant", "lr": 0.1}, lambda o: R.ConstantLR(o, factor=1.0)),
+    ({"type": "linear", "lr": 0.1, "floor": 0.02, "steps": 80}, lambda o: R.LinearLR(o, start_factor=1.0, end_factor=0.2, total_iters=80)),
+    ({"type": "cosine", "lr": 0.1, "floor": 0.01, "steps": 101}, lambda o: R.CosineAnnealingLR(o, T_max=101, eta_min=0.01)),
+    ({"type": "cosine_restarts", "lr": 0.1, "floor": 0.01, "every": 30}, lambda o: R.CosineAnnealingWarmRestarts(o, T_0=30, eta_min=0.01)),
+    ({"type": "cosine_restarts", "lr": 0.1, "every": 10, "multiplier": 2}, lambda o: R.CosineAnnealingWarmRestarts(o, T_0=10, T_mult=2)),
+    ({"type": "step", "lr": 0.1, "every": 15, "factor": 0.5}, lambda o: R.StepLR(o, step_size=15, gamma=0.5)),
     ({"type": "multi_step", "rate": 0.1, "milestones": [10, 11, 60], "factor": 0.3}, lambda o: R.MultiStepLR(o, milestones=[10, 11, 60], gamma=0.3)),
-    ({"type": "exponential", "rate": 0.1, "factor": 0.97}, lambda o: R.ExponentialLR(o, gamma=0.97)),
-    ({"type": "one_cycle", "rate": 0.1, "steps": 100}, lambda o: R.OneCycleLR(o, max_lr=0.1, total_steps=100, cycle_momentum=False)),
-    ({"type": "one_cycle", "rate": 0.1, "steps": 120, "share": 0.4, "div": 10, "final_div": 100},
+    ({"type": "exponential", "lr": 0.1, "factor": 0.97}, lambda o: R.ExponentialLR(o, gamma=0.97)),
+    ({"type": "one_cycle", "lr": 0.1, "steps": 100}, lambda o: R.OneCycleLR(o, max_lr=0.1, total_steps=100, cycle_momentum=False)),
+    ({"type": "one_cycle", "lr": 0.1, "steps": 120, "share": 0.4, "div": 10, "final_div": 100},
      lambda o: R.OneCycleLR(o, max_lr=0.1, total_steps=120, pct_start=0.4, div_factor=10, final_div_factor=100, cycle_momentum=False)),
-    ({"type": "polynomial", "rate": 0.1, "steps": 90, "power": 2}, lambda o: R.PolynomialLR(o, total_iters=90, power=2)),
-    ({"type": "polynomial", "rate": 0.1, "steps": 70, "power": 0.5}, lambda o: R.PolynomialLR(o, total_iters=70, power=0.5)),
+    ({"type": "polynomial", "lr": 0.1, "steps": 90, "power": 2}, lambda o: R.PolynomialLR(o, total_iters=90, power=2)),
+    ({"type": "polynomial", "lr": 0.1, "steps": 70, "power": 0.5}, lambda o: R.PolynomialLR(o, total_iters=70, power=0.5)),
 ]
 
 
@@ -215,7 +215,7 @@ def main():
                 shape[key] = shape[key] / 0.1 * lr
         params, losses = curve(inputs, cells, loss, build, lr, schedule)
         network = {"format": "loom-topology", "version": 1, "layers_per_cell": len(cells), "input": inputs, "cells": [{"at": [0, 0, 0, i], **c} for i, c in enumerate(cells)]}
-        spec = {"format": "loom-training", "version": 1, "network": network, "loss": loss, "delta": 0.5, "optimizer": build[0], "schedule": shape, "steps": STEPS, "batch": BATCH, "shuffle": False}
+        spec = {"format": "loom-training", "version": 2, "network": network, "loss": loss, "delta": 0.5, "optimizer": build[0], "schedule": shape, "steps": STEPS, "batch": BATCH, "shuffle": False}
         out["curves"].append({"spec": spec, "params": params, "losses": losses})
     lines = lambda items: ",\n".join(json.dumps(i, separators=(",", ":")) for i in items)
     sys.stdout.write(f'{{"torch":"{out["torch"]}",\n"rates":[\n{lines(out["rates"])}],\n"curves":[\n{lines(out["curves"])}]}}\n')

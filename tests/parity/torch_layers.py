@@ -68,7 +68,7 @@ def recurrent(kind, dims, hidden, layers=1, bidirectional=False, bias=True, last
         return h[-2:].transpose(0, 1) if bidirectional else h[-1]
 
     case(f"{kind} {dims} {hidden} {layers} {bidirectional} {bias} {last}",
-         {"type": kind, "hidden": hidden, "stack": layers, "bidirectional": bidirectional, "bias": bias, "return": "last" if last else "all", **settings}, dims, module, call=call)
+         {"type": kind, "hidden": hidden, "num_layers": layers, "bidirectional": bidirectional, "bias": bias, "output": "last" if last else "all", **settings}, dims, module, call=call)
 
 
 for kind in ("rnn", "gru", "lstm"):
@@ -111,7 +111,7 @@ for features in (False, True):
         p = torch.softmax(-((x.unsqueeze(1) - centers["centers"]) ** 2).sum(-1) / (2 * 0.8 ** 2), -1)
         return p @ centers["centers"] if features else p
 
-    case(f"kmeans {features}", {"type": "kmeans", "clusters": 4, "temperature": 0.8, "return": "features" if features else "probabilities"}, (3,), centers, call=kmeans)
+    case(f"kmeans {features}", {"type": "kmeans", "clusters": 4, "temperature": 0.8, "output": "features" if features else "probabilities"}, (3,), centers, call=kmeans)
 
 print("[" + ",\n".join(json.dumps(c) for c in cases) + "]")
 print(f"{len(cases)} cases", file=sys.stderr)

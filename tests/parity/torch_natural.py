@@ -130,7 +130,7 @@ class Comparison:
     def settings(self):
         made = {
             "optimizer": {"type": "sgd"},
-            "schedule": {"type": "constant", "rate": self.case.rate},
+            "schedule": {"type": "constant", "lr": self.case.rate},
             "epochs": STEPS,
             "batch": self.rows,
         }
@@ -150,7 +150,7 @@ class Comparison:
             self.net,
             *self.data(),
             optimizer="sgd",
-            rate=self.case.rate,
+            lr=self.case.rate,
             epochs=STEPS,
             batch=self.rows,
             progress=False,

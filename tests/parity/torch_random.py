@@ -87,7 +87,7 @@ def check(config):
         if data is None:
             return errors
         with data, network.trainer(data, spec={"loss": "cross_entropy" if "lengths" in config else "mse", "batch": data.info["samples"], "steps": 1, "shuffle": False,
-                                               "optimizer": {"type": "sgd"}, "schedule": {"type": "constant", "rate": RATE}}, threads=1) as trainer:
+                                               "optimizer": {"type": "sgd"}, "schedule": {"type": "constant", "lr": RATE}}, threads=1) as trainer:
             errors["loss"] = error(trainer.step().loss, loss.item())
         if loss.requires_grad:
             loss.backward()

@@ -76,7 +76,7 @@ def curve(data, initial, loss):
 def main(driver):
     cells = [{"at": [0, 0, 0, 0], "type": "dense", "out": 12, "activation": "tanh"}, {"at": [0, 0, 0, 1], "type": "dense", "out": CLASSES}]
     network = {"format": "loom-topology", "version": 1, "layers_per_cell": 2, "input": {"width": WIDTH}, "cells": cells}
-    common = {"format": "loom-training", "version": 1, "network": network, "optimizer": {"type": "sgd", "momentum": 0.5}, "schedule": {"type": "constant", "rate": 0.1},
+    common = {"format": "loom-training", "version": 2, "network": network, "optimizer": {"type": "sgd", "momentum": 0.5}, "schedule": {"type": "constant", "lr": 0.1},
               "steps": STEPS, "batch": BATCH, "shuffle": False, "seed": 3}
     all_jobs, failed, worst = list(jobs()), 0, 0.0
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:

@@ -19,7 +19,7 @@ STEPS, BATCH = 100, 8
 
 # --- optimizers and schedules -------------------------------------------------------------------------------------------------
 def rate(schedule, step):
-    top, warmup = schedule["rate"], schedule.get("warmup", 0)
+    top, warmup = schedule["lr"], schedule.get("warmup", 0)
     if step <= warmup:
         return top * step / warmup
     if schedule["type"] == "cosine":
@@ -184,10 +184,10 @@ def cases():
         at = (np.arange(BATCH) + step * BATCH) % 50
         return x[at].astype("f8"), y[at].astype("f8")
 
-    base = {"format": "loom-training", "version": 1, "network": net, "loss": "mse", "steps": STEPS, "batch": BATCH, "shuffle": False, "seed": 11}
-    yield "mlp, mse, sgd with momentum", {**base, "optimizer": {"type": "sgd", "momentum": 0.9}, "schedule": {"type": "constant", "rate": 0.02}}, arrays, mlp, rows
+    base = {"format": "loom-training", "version": 2, "network": net, "loss": "mse", "steps": STEPS, "batch": BATCH, "shuffle": False, "seed": 11}
+    yield "mlp, mse, sgd with momentum", {**base, "optimizer": {"type": "sgd", "momentum": 0.9}, "schedule": {"type": "constant", "lr": 0.02}}, arrays, mlp, rows
     yield ("mlp, mse, adamw with decay and clip", {**base, "micro_batches": 4, "optimizer": {"type": "adamw", "weight_decay": 0.1, "clip_norm": 0.5},
-           "schedule": {"type": "constant", "rate": 0.01}}, arrays, mlp, rows)
+           "schedule": {"type": "constant", "lr": 0.01}}, arrays, mlp, rows)
 
     vocabulary, length = 37, 12
     ids = [0]
@@ -200,7 +200,7 @@ def cases():
     net = topology({"ids": vocabulary}, {"type": "embedding", "out": HEADS * DIM, "std": 0.3}, block, block, {"type": "rms_norm"},
                    {"type": "dense", "out": vocabulary, "bias": False, "tie": "0.0.0.0:weight"})
     spec = {**base, "network": net, "loss": "cross_entropy", "optimizer": {"type": "adamw", "weight_decay": 0.05, "clip_norm": 1.0},
-            "schedule": {"type": "cosine", "rate": 0.01, "warmup": 10, "floor": 0.001}}
+            "schedule": {"type": "cosine", "lr": 0.01, "warmup": 10, "floor": 0.001}}
 
     def sequences(step):
         at = ((np.arange(BATCH) + step * BATCH) % 40)[:, None] * length + np.arange(length)

@@ -51,7 +51,7 @@ def plant_in_lists(described, scratch):
         expect(what, words, "--description", path)
 
     plant("a field without documentation", ["layers conv_transposed1: \"groups\" has no doc"],
-          lambda w: field(w, "conv_transposed1", "groups").update(doc=""))
+          lambda w: field(w, "conv_transpose1d", "groups").update(doc=""))
     plant("a type that says nothing", ["layers dense: says nothing"],
           lambda w: layer(w, "dense").update(about=" "))
     plant("a default out of range", ["\"rate\": its default is not in its own range"],
@@ -92,7 +92,7 @@ def plant_in_files(scratch):
         shutil.copy(ROOT / path, tree / path)
     for path in outputs:
         whole = (tree / path).read_text()
-        made = ("| `log_every`", '"log_every"', "logEvery", "batched_matmul", "avg_pool3",
+        made = ("| `log_every`", '"log_every"', "logEvery", "batched_matmul", "avg_pool3d",
                 "| `ignore_eos`", '"ignore_eos"', "ignoreEos")  # not by hand
         at = whole.rindex(next(text for text in made if text in whole))
         (tree / path).write_text(whole[:at] + "x" + whole[at:])

@@ -11,10 +11,10 @@ SECTIONS = (
                   "attention": "Attention", "cross_attention": "CrossAttention",
                   "positions": "Positions"}),
     ("convolutions and pools, channels first",
-     {"cnn1": "Conv1d", "cnn2": "Conv2d", "cnn3": "Conv3d", "conv_transposed1": "ConvTranspose1d",
-      "conv_transposed2": "ConvTranspose2d", "conv_transposed3": "ConvTranspose3d",
-      "max_pool1": "MaxPool1d", "max_pool2": "MaxPool2d", "max_pool3": "MaxPool3d",
-      "avg_pool1": "AvgPool1d", "avg_pool2": "AvgPool2d", "avg_pool3": "AvgPool3d"}),
+     {"conv1d": "Conv1d", "conv2d": "Conv2d", "conv3d": "Conv3d", "conv_transpose1d": "ConvTranspose1d",
+      "conv_transpose2d": "ConvTranspose2d", "conv_transpose3d": "ConvTranspose3d",
+      "max_pool1d": "MaxPool1d", "max_pool2d": "MaxPool2d", "max_pool3d": "MaxPool3d",
+      "avg_pool1d": "AvgPool1d", "avg_pool2d": "AvgPool2d", "avg_pool3d": "AvgPool3d"}),
     ("recurrent, and pools, over (steps, features)",
      {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "pool_steps": "PoolSteps"}),
     ("norms and noise", {"layer_norm": "LayerNorm", "rms_norm": "RMSNorm",
@@ -22,35 +22,39 @@ SECTIONS = (
                          "instance_norm": "InstanceNorm", "standardize": "Standardize",
                          "dropout": "Dropout"}),
     ("shapes and branches", {"flatten": "Flatten", "reshape": "Reshape", "parallel": "Parallel",
-                             "each": "Each", "part": "Part"}),
+                             "time_distributed": "TimeDistributed", "part": "Part"}),
     ("probabilities", {"softmax": "Softmax", "log_softmax": "LogSoftmax",
                        "adaptive_softmax": "AdaptiveSoftmax",
                        "mixture_of_softmaxes": "MixtureOfSoftmaxes", "kmeans": "KMeans"}),
     ("functions of whole rows, as ONNX graphs become them",
      {"activation": "Activation", "unary": "Unary", "binary": "Binary", "select": "Select",
-      "reduce": "Reduce", "permute": "Permute", "pick": "Pick", "batched_matmul": "ValueMatmul"}),
+      "reduce": "Reduce", "permute": "Permute", "index_select": "IndexSelect", "batched_matmul": "BatchedMatmul"}),
 )
 APART = SECTIONS[1][0]  # in a file of its own, _convolutions.py
 BY_HAND = ("sequential", "residual", "custom")  # _cells.py
 BY_CALL = "takes"  # said where a layer is called: LSTM(8)(x, lengths=n)
 BY_NAME = "By name, when called"
-SPELLED = {"return": "returns", "global": "whole"}
+SPELLED = {"global": "global_pool", "filters": "out_channels", "kernel": "kernel_size"}
+# Of one type alone: PyTorch's names.
+SPELLED_IN = {("rnn", "hidden"): "hidden_size", ("gru", "hidden"): "hidden_size",
+              ("lstm", "hidden"): "hidden_size", ("group_norm", "groups"): "num_groups",
+              ("dropout", "rate"): "p"}
 # Arguments that come first, where the list has another order; those before a required one have no
 # default.
-FIRST = {"dense": ("out", "activation"), "pick": ("dims", "runs"), "binary": ("op", "shapes"),
+FIRST = {"dense": ("out", "activation"), "index_select": ("dims", "runs"), "binary": ("op", "shapes"),
          "attention": ("heads", "kv_heads", "head_dim", "window", "causal", "qkv_bias", "out_bias",
                        "qk_norm", "qk_norm_eps", "rope", "rope_theta", "rope_scaling",
                        "rope_factor", "rope_low_freq_factor", "rope_high_freq_factor",
                        "rope_original_positions", "sub_norm", "sub_norm_eps", "out_std")}
 NEEDED = {"attention": ("heads",)}  # which a topology may leave out
 VARIADIC = {"reshape": "dims"}
-CHILDREN = {"parallel": "*branches: Layer", "each": "layer: Layer"}
+CHILDREN = {"parallel": "*branches: Layer", "time_distributed": "layer: Layer"}
 TYPES = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "enum": "str",
          "integer lists": "Sequence[Sequence[int]]"}
 
 
-def spelled(key):
-    name = SPELLED.get(key, key)
+def spelled(layer, key):
+    name = SPELLED_IN.get((layer["type"], key), SPELLED.get(key, key))
     assert not keyword.iskeyword(name), "%s: say in SPELLED how Python spells it" % key
     return name
 
@@ -80,7 +84,7 @@ def arguments(layer):
 
 
 def parameter(layer, field, needed):
-    name = spelled(field["key"])
+    name = spelled(layer, field["key"])
     if VARIADIC.get(layer["type"]) == field["key"]:
         return "*%s: int" % name
     text = "%s: %s" % (name, type_of(field))
@@ -91,8 +95,8 @@ def parameter(layer, field, needed):
     return text + " = " + literal(field)
 
 
-def value(field):
-    name = spelled(field["key"])
+def value(layer, field):
+    name = spelled(layer, field["key"])
     if type_of(field) == "Sequence[int]":
         return "_list(%s)" % name
     if field["type"] == "integer lists":
@@ -102,8 +106,8 @@ def value(field):
     return name
 
 
-def sentence(field):
-    words = "`%s`: %s" % (spelled(field["key"]), field["doc"])
+def sentence(layer, field):
+    words = "`%s`: %s" % (spelled(layer, field["key"]), field["doc"])
     rest = [condition_text(field), range_text(field)]
     if field["type"] == "string" and "names" in field and "`" not in field["doc"]:
         rest.append("one of " + ", ".join(field["names"]))
@@ -128,13 +132,13 @@ def function(layer, name):
     head = "def %s(" % name
     signature = listed(given + ["**common: Any"], head, " " * len(head), ") -> Layer:")
     doc = textwrap.wrap(layer["about"].replace("[", "(").replace("]", ")"), 92)
-    lines = [wrapped(sentence(f), "    * ", "      ") for f, _ in arguments(layer)]
+    lines = [wrapped(sentence(layer, f), "    * ", "      ") for f, _ in arguments(layer)]
     lines += [wrapped(f["doc"].replace("operands behind the first, in their order", BY_NAME).replace(
                   "operands behind the second, in their order", BY_NAME) + ".", "    * ", "      ")
               for f in layer["fields"] if f["key"] == BY_CALL]
     text = '    """' + "\n    ".join(doc)
     text += '\n\n' + "".join(lines) + '    """\n' if lines else '"""\n'
-    settings = ['"%s": %s' % (f["key"], value(f)) for f, _ in arguments(layer)]
+    settings = ['"%s": %s' % (f["key"], value(layer, f)) for f, _ in arguments(layer)]
     if children:
         one = children.split(":")[0]
         settings.insert(0, '"layers": %s' % ("list(%s)" % one[1:] if "*" in one else "[%s]" % one))

@@ -43,7 +43,7 @@ def variants(described, name):
 def schema(described, old):
     top = [f for f in described["training"]["fields"]]
     root = json_schema.object_of({"about": described["training"]["about"], "fields": top},
-                                 format={"const": "loom-training"}, version={"const": 1},
+                                 format={"const": "loom-training"}, version={"const": 2},
                                  name={"type": "string", "description": "free text for people"})
     for field in top:
         made = root["properties"][field["key"]]
@@ -139,6 +139,6 @@ def typescript(described, old):
         interface(names[name], described[name]["fields"])
     interface("HeadSpec", described["head"]["fields"])
     interface("TrainingSpec", described["training"]["fields"],
-              "  format?: 'loom-training';\n  version?: 1;\n  name?: string;\n")
+              "  format?: 'loom-training';\n  version?: 2;\n  name?: string;\n")
     text = "".join(out)
     return text.replace("  seed?: number;", "  seed?: number | bigint;")

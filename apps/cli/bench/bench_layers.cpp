@@ -24,13 +24,13 @@ struct Layer {
 };
 constexpr Layer kLayers[] = {
     {"CNN1", R"({"dims":[3,32]})",
-     R"("type":"cnn1","filters":16,"padding":1,"activation":"relu","bias":false)", 8,
+     R"("type":"conv1d","filters":16,"padding":1,"activation":"relu","bias":false)", 8,
      8. * 16 * 32 * 3 * 3, 0},
     {"CNN2", R"({"dims":[3,32,32]})",
-     R"("type":"cnn2","filters":8,"padding":1,"activation":"relu","bias":false)", 8,
+     R"("type":"conv2d","filters":8,"padding":1,"activation":"relu","bias":false)", 8,
      8. * 8 * 32 * 32 * 3 * 9, 0},
     {"CNN3", R"({"dims":[3,16,16,16]})",
-     R"("type":"cnn3","filters":4,"padding":1,"activation":"relu","bias":false)", 4,
+     R"("type":"conv3d","filters":4,"padding":1,"activation":"relu","bias":false)", 4,
      4. * 4 * 16 * 16 * 16 * 3 * 27, 0},
     {"Dense", R"({"width":1024})", R"("type":"dense","out":512,"activation":"relu","bias":false)",
      8, 8. * 1024 * 512, 0},

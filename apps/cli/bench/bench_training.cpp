@@ -24,9 +24,9 @@ struct Net {
 #define FLAT R"({"type":"flatten"})"
 constexpr Net kNets[] = {
     {"dense", R"({"width":128})", DENSE(512) "," DENSE(512) "," LAST, 64},
-    {"cnn1", R"({"dims":[3,128]})", CONV(1, 32) "," CONV(1, 64) "," FLAT "," LAST, 32},
-    {"cnn2", R"({"dims":[3,32,32]})", CONV(2, 16) "," CONV(2, 32) "," FLAT "," LAST, 16},
-    {"cnn3", R"({"dims":[2,8,8,8]})", CONV(3, 8) "," FLAT "," LAST, 8},
+    {"conv1d", R"({"dims":[3,128]})", CONV(1, 32) "," CONV(1, 64) "," FLAT "," LAST, 32},
+    {"conv2d", R"({"dims":[3,32,32]})", CONV(2, 16) "," CONV(2, 32) "," FLAT "," LAST, 16},
+    {"conv3d", R"({"dims":[2,8,8,8]})", CONV(3, 8) "," FLAT "," LAST, 8},
     {"norm", R"({"width":128})", DENSE(512) R"(,{"type":"rms_norm"},)" DENSE(512) "," LAST, 64},
     {"deep", R"({"width":128})", DENSE(512) "," DENSE(512) "," DENSE(512) "," DENSE(512) "," LAST,
      64},
@@ -65,7 +65,7 @@ Result<Learned> learn(const Net& net, const BenchMode& how, const std::string& i
   spec.fp8 = fp8;
   spec.optimizer.kind = OptimizerKind::sgd;
   spec.schedule.kind = ScheduleKind::constant;
-  spec.schedule.rate = 0.01;
+  spec.schedule.lr = 0.01;
   TrainerOptions options;
   options.isa = isa;
   options.device = how.device;

@@ -277,7 +277,7 @@ int bench_train(const Args& a, ThreadPool& pool) {
   LOOM_OR_EXIT(
       const TrainingSpec spec,
       parse_training_spec(std::string_view(
-          R"({"format":"loom-training","version":1,"loss":"cross_entropy","steps":1000000,"batch":4,"schedule":{"type":"constant","rate":0.0003}})")),
+          R"({"format":"loom-training","version":2,"loss":"cross_entropy","steps":1000000,"batch":4,"schedule":{"type":"constant","lr":0.0003}})")),
       kFailed);
   const RandomStream random(1, 1);
   std::vector<std::uint32_t> ids(64 * (kLength + 1));

@@ -125,7 +125,7 @@ Result<EventFile> open_events(const std::string& folder, bool resume) {
 
 bool report(const StepReport& r, const std::vector<HeadSpec>& heads, bool json) {
   char numbers[128];
-  std::snprintf(numbers, sizeof numbers, "loss %.6g  rate %.4g", r.loss, r.rate);
+  std::snprintf(numbers, sizeof numbers, "loss %.6g  lr %.4g", r.loss, r.lr);
   std::string of_heads;
   Json losses = Json::object();
   for (std::size_t i = 0; i < heads.size(); ++i) {
@@ -142,7 +142,7 @@ bool report(const StepReport& r, const std::vector<HeadSpec>& heads, bool json) 
   line.set("step", r.step);
   line.set("steps", r.steps);
   line.set("loss", r.loss);
-  line.set("rate", r.rate);
+  line.set("lr", r.lr);
   if (r.loss_scale > 0) line.set("loss_scale", r.loss_scale);
   if (r.skipped) line.set("skipped", true);
   if (!heads.empty()) line.set("heads", std::move(losses));
@@ -305,7 +305,7 @@ Result<Job> job_of_texts(const Args& a, const std::vector<std::string>& files) {
                         : std::clamp<std::int64_t>(3 * an_epoch,
                                                    std::min<std::int64_t>(20 * an_epoch, 60), 2000);
   s.schedule = {.kind = ScheduleKind::cosine,
-                .rate = 0.005,
+                .lr = 0.005,
                 .warmup = std::min<std::int64_t>(s.steps / 20, 50),
                 .steps = s.steps};
   if (s.validation.share > 0) s.validation.every = std::max<std::int64_t>(s.steps / 10, 1);
@@ -318,7 +318,7 @@ Result<Job> job_of_texts(const Args& a, const std::vector<std::string>& files) {
       (a.dtype.empty() ? std::string() : ", in " + a.dtype));
   say("split: " + std::to_string(learned) + " to learn from, " + std::to_string(samples - learned) +
       " held back to judge by (seed " + std::to_string(s.seed) + ")");
-  say("training: adamw, cross-entropy, rate 0.005 falling as a cosine, " + std::to_string(s.steps) +
+  say("training: adamw, cross-entropy, lr 0.005 falling as a cosine, " + std::to_string(s.steps) +
       " steps of " + std::to_string(s.batch) + "; the best adapter is kept, in the folder " +
       a.out + ", for loom run embedded --adapter " + a.out);
   return job;
@@ -388,7 +388,7 @@ Status write_events(Course& course, const StepReport& r, const std::optional<Met
                     bool told) {
   if (!course.events) return {};
   LOOM_TRY(course.events->scalar("loss", r.step, static_cast<float>(r.loss), now()));
-  LOOM_TRY(course.events->scalar("rate", r.step, static_cast<float>(r.rate), now()));
+  LOOM_TRY(course.events->scalar("lr", r.step, static_cast<float>(r.lr), now()));
   if (metrics)
     LOOM_TRY(
         course.events->scalar("validation loss", r.step, static_cast<float>(metrics->loss), now()));
@@ -544,7 +544,7 @@ int learn(Course& course) {
   if (!course.early)
     status = trainer.run([&](const StepReport& r) {
       progress.update(static_cast<std::uint64_t>(r.step),
-                      "loss " + fixed(r.loss, 4) + "  rate " + fixed(r.rate, 6));
+                      "loss " + fixed(r.loss, 4) + "  lr " + fixed(r.lr, 6));
       return after_step(course, r);
     });
   progress.finish();

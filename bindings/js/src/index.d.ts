@@ -182,7 +182,7 @@ export type TrainingData =
 export interface Step {
   step: number;
   loss: number;
-  rate: number;
+  lr: number;
   rows: number;
 }
 export interface Parameter {

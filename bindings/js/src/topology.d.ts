@@ -197,96 +197,6 @@ export interface PositionsCell extends AnyCell {
   std?: number;
 }
 
-/** Convolution over [channels, length], [channels, height, width] or [channels, depth, height,
- *  width]. Parameters: `weight` [filters, channels / groups x kernel], PyTorch's order, `bias`. */
-export interface CnnCell extends AnyCell {
-  type: 'cnn1' | 'cnn2' | 'cnn3';
-  /** channels of the output; at least 1 */
-  filters: number;
-  /** size of the window: one number, or one per dimension; at least 1; default 3 */
-  kernel?: number | number[];
-  /** step of the window; at least 1; default 1 */
-  stride?: number | number[];
-  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
-   *  least 0; default 0 */
-  padding?: number | number[];
-  /** step between the taps of the window; at least 1; default 1 */
-  dilation?: number | number[];
-  /** number of groups, as in PyTorch; it divides channels and filters; at least 1; default 1 */
-  groups?: number;
-  /** adds a learned number per filter; default true */
-  bias?: boolean;
-  /** applied to the sum; default linear */
-  activation?: Activation;
-}
-
-/** Transposed convolution over [channels, length], [channels, height, width] or [channels,
- *  depth, height, width]. Parameters: `weight` [filters x kernel, channels], with groups
- *  [groups x filters / groups x kernel, channels / groups], `bias`. */
-export interface ConvTransposedCell extends AnyCell {
-  type: 'conv_transposed1' | 'conv_transposed2' | 'conv_transposed3';
-  /** channels of the output; at least 1 */
-  filters: number;
-  /** size of the window: one number, or one per dimension; at least 1; default 3 */
-  kernel?: number | number[];
-  /** step of the window; at least 1; default 1 */
-  stride?: number | number[];
-  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
-   *  least 0; default 0 */
-  padding?: number | number[];
-  /** step between the taps of the window; at least 1; default 1 */
-  dilation?: number | number[];
-  /** number of groups, as in PyTorch; it divides channels and filters; at least 1; default 1 */
-  groups?: number;
-  /** adds a learned number per filter; default true */
-  bias?: boolean;
-  /** applied to the sum; default linear */
-  activation?: Activation;
-  /** values added at the end of each dimension of the output, below the stride or the dilation;
-   *  at least 0; default 0 */
-  output_padding?: number | number[];
-}
-
-/** The largest value of each window of [channels, length], [channels, height, width] or
- *  [channels, depth, height, width]. */
-export interface MaxPoolCell extends AnyCell {
-  type: 'max_pool1' | 'max_pool2' | 'max_pool3';
-  /** size of the window: one number, or one per dimension; at least 1; default 2 */
-  kernel?: number | number[];
-  /** step of the window; 0: the kernel; at least 0; default 0 */
-  stride?: number | number[];
-  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
-   *  least 0; default 0 */
-  padding?: number | number[];
-  /** step between the taps of the window; at least 1; default 1 */
-  dilation?: number | number[];
-  /** a last window that is partly outside counts too; default false */
-  ceil_mode?: boolean;
-  /** the window is the whole space, whatever the window's keys say; default false */
-  global?: boolean;
-}
-
-/** The mean of each window of [channels, length], [channels, height, width] or [channels,
- *  depth, height, width]. */
-export interface AvgPoolCell extends AnyCell {
-  type: 'avg_pool1' | 'avg_pool2' | 'avg_pool3';
-  /** size of the window: one number, or one per dimension; at least 1; default 2 */
-  kernel?: number | number[];
-  /** step of the window; 0: the kernel; at least 0; default 0 */
-  stride?: number | number[];
-  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
-   *  least 0; default 0 */
-  padding?: number | number[];
-  /** step between the taps of the window; at least 1; default 1 */
-  dilation?: number | number[];
-  /** a last window that is partly outside counts too; default false */
-  ceil_mode?: boolean;
-  /** the window is the whole space, whatever the window's keys say; default false */
-  global?: boolean;
-  /** padding counts in the divisor; default true */
-  count_include_pad?: boolean;
-}
-
 /** Elman's network over [steps, features]; a row without dimensions is one step, and where rows
  *  are positions of a sequence (behind single ids), the next step of that. Names, layouts and
  *  gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are PyTorch's: `weight_ih_l0`
@@ -298,17 +208,17 @@ export interface RnnCell extends AnyCell {
   /** values of a state; at least 1 */
   hidden: number;
   /** layers on one another: each takes all steps of the one before; 1 to 32768; default 1 */
-  stack?: number;
+  num_layers?: number;
   /** adds learned numbers to both products; default true */
   bias?: boolean;
   /** a second state runs from the last step to the first; default false */
   bidirectional?: boolean;
   /** `all`: the states of all steps, [steps, directions x hidden]; `last`: that after the last,
    *  directions x hidden; default all */
-  return?: 'all' | 'last';
+  output?: 'all' | 'last';
   /** a run continues from the state that the sequence's last run left, unless its position is
    *  0; in training where that has `streams`; default false */
-  carry?: boolean;
+  stateful?: boolean;
   /** of the sum; default tanh */
   activation?: 'tanh' | 'relu';
   /** operands behind the first, in their order: `lengths`, steps of a row, an input of one id;
@@ -325,17 +235,17 @@ export interface GruCell extends AnyCell {
   /** values of a state; at least 1 */
   hidden: number;
   /** layers on one another: each takes all steps of the one before; 1 to 32768; default 1 */
-  stack?: number;
+  num_layers?: number;
   /** adds learned numbers to both products; default true */
   bias?: boolean;
   /** a second state runs from the last step to the first; default false */
   bidirectional?: boolean;
   /** `all`: the states of all steps, [steps, directions x hidden]; `last`: that after the last,
    *  directions x hidden; default all */
-  return?: 'all' | 'last';
+  output?: 'all' | 'last';
   /** a run continues from the state that the sequence's last run left, unless its position is
    *  0; in training where that has `streams`; default false */
-  carry?: boolean;
+  stateful?: boolean;
   /** the reset gate acts on the state's product, as in PyTorch; false: on the state, ONNX's
    *  default; default true */
   linear_before_reset?: boolean;
@@ -352,17 +262,17 @@ export interface LstmCell extends AnyCell {
   /** values of a state; at least 1 */
   hidden: number;
   /** layers on one another: each takes all steps of the one before; 1 to 32768; default 1 */
-  stack?: number;
+  num_layers?: number;
   /** adds learned numbers to both products; default true */
   bias?: boolean;
   /** a second state runs from the last step to the first; default false */
   bidirectional?: boolean;
   /** `all`: the states of all steps, [steps, directions x hidden]; `last`: that after the last,
    *  directions x hidden; default all */
-  return?: 'all' | 'last';
+  output?: 'all' | 'last';
   /** a run continues from the state that the sequence's last run left, unless its position is
    *  0; in training where that has `streams`; default false */
-  carry?: boolean;
+  stateful?: boolean;
   /** operands behind the first, in their order: `lengths`, steps of a row, an input of one id;
    *  `h0`, `c0`, states before the first step, [stack x directions, hidden], else 0 */
   takes?: string[];
@@ -460,15 +370,15 @@ export interface ParallelCell extends AnyCell {
   /** `broadcast`: every branch sees the row; `split`: each an equal part of it; default
    *  broadcast */
   input?: 'broadcast' | 'split';
-  /** how branches meet; `filter`: weighed by a learned gate, a mixture of experts; `operands`:
+  /** how branches meet; `gated`: weighed by a learned gate, a mixture of experts; `operands`:
    *  for a layer behind it that takes several (version 2); default concat */
-  combine?: 'concat' | 'add' | 'avg' | 'filter' | 'grid_scatter' | 'operands';
+  combine?: 'concat' | 'add' | 'avg' | 'gated' | 'grid_scatter' | 'operands';
   /** where widths must agree, a learned matrix brings each branch to the width of the first;
    *  false: they must. Not of `concat`; default false */
   stitch?: boolean;
-  /** of the gate; with `combine` `filter`; above 0, at most 1e6; default 1 */
+  /** of the gate; with `combine` `gated`; above 0, at most 1e6; default 1 */
   temperature?: number;
-  /** branches that a row goes to; 0: all; with `combine` `filter`; at least 0; default 0 */
+  /** branches that a row goes to; 0: all; with `combine` `gated`; at least 0; default 0 */
   top_k?: number;
   /** rows and columns; with `combine` `grid_scatter` */
   grid?: number | number[];
@@ -487,16 +397,6 @@ export interface PartCell extends AnyCell {
   of?: string;
   /** which one, from 0; -1: that of the name `of`; at least -1; default -1 */
   index?: number;
-}
-
-/** One layer applied to every part of the row: a part is a row to it. */
-export interface EachCell extends AnyCell {
-  type: 'each';
-  /** parts; 0: the first dimension of the row; at least 0; default 0 */
-  count?: number;
-  /** of a container: its layers in order, each an object like a cell; or `{"links": [{"run":
-   *  cell}]}`, that cell's layer here */
-  layers: Cell[];
 }
 
 /** Forgets the dimensions of a row. */
@@ -592,7 +492,7 @@ export interface KmeansCell extends AnyCell {
   temperature?: number;
   /** `probabilities` of the clusters, or `features`: the centers' mean under them; default
    *  probabilities */
-  return?: 'probabilities' | 'features';
+  output?: 'probabilities' | 'features';
 }
 
 /** A function of each value by itself. */
@@ -652,7 +552,7 @@ export interface ReduceCell extends AnyCell {
   /** which of them are reduced; none: all; at least 0 */
   axes?: number | number[];
   /** they stay, with size 1; default true */
-  keep?: boolean;
+  keepdims?: boolean;
 }
 
 /** Dimensions in another order: `numpy.transpose`. */
@@ -664,23 +564,83 @@ export interface PermuteCell extends AnyCell {
   order: number | number[];
 }
 
-/** Values by their places in the row. */
-export interface PickCell extends AnyCell {
-  type: 'pick';
-  /** dimensions of the result; none: one; at least 1 */
-  dims?: number | number[];
-  /** places, as runs of first, step, count; first -1 with step 0: `fill` */
-  runs: number | number[];
-  /** what stands where no place is; default 0 */
-  fill?: number;
-}
-
 /** The product of two operands that arrive side by side, NumPy's matmul for two dimensions or
  *  more. */
 export interface BatchedMatmulCell extends AnyCell {
   type: 'batched_matmul';
   /** of both: [..., M, K] and [..., K, N]; none: two that come as `operands`; at least 1 */
   shapes?: number[][];
+}
+
+/** The mean of each window of [channels, length], [channels, height, width] or [channels,
+ *  depth, height, width]. */
+export interface AvgPool1dCell extends AnyCell {
+  type: 'avg_pool1d' | 'avg_pool2d' | 'avg_pool3d';
+  /** size of the window: one number, or one per dimension; at least 1; default 2 */
+  kernel?: number | number[];
+  /** step of the window; 0: the kernel; at least 0; default 0 */
+  stride?: number | number[];
+  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
+   *  least 0; default 0 */
+  padding?: number | number[];
+  /** step between the taps of the window; at least 1; default 1 */
+  dilation?: number | number[];
+  /** a last window that is partly outside counts too; default false */
+  ceil_mode?: boolean;
+  /** the window is the whole space, whatever the window's keys say; default false */
+  global?: boolean;
+  /** padding counts in the divisor; default true */
+  count_include_pad?: boolean;
+}
+
+/** Convolution over [channels, length], [channels, height, width] or [channels, depth, height,
+ *  width]. Parameters: `weight` [filters, channels / groups x kernel], PyTorch's order, `bias`. */
+export interface Conv1dCell extends AnyCell {
+  type: 'conv1d' | 'conv2d' | 'conv3d';
+  /** channels of the output; at least 1 */
+  filters: number;
+  /** size of the window: one number, or one per dimension; at least 1; default 3 */
+  kernel?: number | number[];
+  /** step of the window; at least 1; default 1 */
+  stride?: number | number[];
+  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
+   *  least 0; default 0 */
+  padding?: number | number[];
+  /** step between the taps of the window; at least 1; default 1 */
+  dilation?: number | number[];
+  /** number of groups, as in PyTorch; it divides channels and filters; at least 1; default 1 */
+  groups?: number;
+  /** adds a learned number per filter; default true */
+  bias?: boolean;
+  /** applied to the sum; default linear */
+  activation?: Activation;
+}
+
+/** Transposed convolution over [channels, length], [channels, height, width] or [channels,
+ *  depth, height, width]. Parameters: `weight` [filters x kernel, channels], with groups
+ *  [groups x filters / groups x kernel, channels / groups], `bias`. */
+export interface ConvTranspose1dCell extends AnyCell {
+  type: 'conv_transpose1d' | 'conv_transpose2d' | 'conv_transpose3d';
+  /** channels of the output; at least 1 */
+  filters: number;
+  /** size of the window: one number, or one per dimension; at least 1; default 3 */
+  kernel?: number | number[];
+  /** step of the window; at least 1; default 1 */
+  stride?: number | number[];
+  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
+   *  least 0; default 0 */
+  padding?: number | number[];
+  /** step between the taps of the window; at least 1; default 1 */
+  dilation?: number | number[];
+  /** number of groups, as in PyTorch; it divides channels and filters; at least 1; default 1 */
+  groups?: number;
+  /** adds a learned number per filter; default true */
+  bias?: boolean;
+  /** applied to the sum; default linear */
+  activation?: Activation;
+  /** values added at the end of each dimension of the output, below the stride or the dilation;
+   *  at least 0; default 0 */
+  output_padding?: number | number[];
 }
 
 /** A layer that the program registered, in its own language (`docs/guide/own-layers.md`): on
@@ -696,6 +656,36 @@ export interface CustomCell extends AnyCell {
   config?: unknown;
 }
 
+/** Values by their places in the row. */
+export interface IndexSelectCell extends AnyCell {
+  type: 'index_select';
+  /** dimensions of the result; none: one; at least 1 */
+  dims?: number | number[];
+  /** places, as runs of first, step, count; first -1 with step 0: `fill` */
+  runs: number | number[];
+  /** what stands where no place is; default 0 */
+  fill?: number;
+}
+
+/** The largest value of each window of [channels, length], [channels, height, width] or
+ *  [channels, depth, height, width]. */
+export interface MaxPool1dCell extends AnyCell {
+  type: 'max_pool1d' | 'max_pool2d' | 'max_pool3d';
+  /** size of the window: one number, or one per dimension; at least 1; default 2 */
+  kernel?: number | number[];
+  /** step of the window; 0: the kernel; at least 0; default 0 */
+  stride?: number | number[];
+  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
+   *  least 0; default 0 */
+  padding?: number | number[];
+  /** step between the taps of the window; at least 1; default 1 */
+  dilation?: number | number[];
+  /** a last window that is partly outside counts too; default false */
+  ceil_mode?: boolean;
+  /** the window is the whole space, whatever the window's keys say; default false */
+  global?: boolean;
+}
+
 /** One vector from the steps of a row [steps, features]: their mean, maximum or sum, or the
  *  last of them. */
 export interface PoolStepsCell extends AnyCell {
@@ -707,6 +697,16 @@ export interface PoolStepsCell extends AnyCell {
   takes?: string[];
 }
 
+/** One layer applied to every part of the row: a part is a row to it. */
+export interface TimeDistributedCell extends AnyCell {
+  type: 'time_distributed';
+  /** parts; 0: the first dimension of the row; at least 0; default 0 */
+  count?: number;
+  /** of a container: its layers in order, each an object like a cell; or `{"links": [{"run":
+   *  cell}]}`, that cell's layer here */
+  layers: Cell[];
+}
+
 export type Cell =
   | EmptyCell
   | DenseCell
@@ -715,10 +715,6 @@ export type Cell =
   | AttentionCell
   | CrossAttentionCell
   | PositionsCell
-  | CnnCell
-  | ConvTransposedCell
-  | MaxPoolCell
-  | AvgPoolCell
   | RnnCell
   | GruCell
   | LstmCell
@@ -733,7 +729,6 @@ export type Cell =
   | ResidualCell
   | ParallelCell
   | PartCell
-  | EachCell
   | FlattenCell
   | ReshapeCell
   | SoftmaxCell
@@ -747,18 +742,24 @@ export type Cell =
   | SelectCell
   | ReduceCell
   | PermuteCell
-  | PickCell
   | BatchedMatmulCell
+  | AvgPool1dCell
+  | Conv1dCell
+  | ConvTranspose1dCell
   | CustomCell
-  | PoolStepsCell;
+  | IndexSelectCell
+  | MaxPool1dCell
+  | PoolStepsCell
+  | TimeDistributedCell;
 
 /** A network without its weights. */
 export interface Topology {
   /** what the file is */
   format: 'loom-topology';
-  /** of the format. In 2 layers that work on vectors (dense, norms, swiglu) take the last
-   *  dimension of a row, and attention and recurrent layers its steps, as in PyTorch and Keras;
-   *  in 1 all but recurrent layers took the row as one vector; 1 to 2 */
+  /** of the format. 3 has other names than 1 and 2, which are read by theirs. From 2 on layers
+   *  that work on vectors (dense, norms, swiglu) take the last dimension of a row, and
+   *  attention and recurrent layers its steps, as in PyTorch and Keras; in 1 all but recurrent
+   *  layers took the row as one vector; 1 to 3 */
   version: number;
   /** for people */
   name?: string;

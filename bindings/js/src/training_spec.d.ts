@@ -53,10 +53,10 @@ export type DataSpec =
 
 export interface SgdOptimizer {
   type: 'sgd';
-  /** `sgd`: velocity = momentum * velocity + gradient + weight_decay * w; w -= rate * velocity.
+  /** `sgd`: velocity = momentum * velocity + gradient + weight_decay * w; w -= lr * velocity.
    *  `rmsprop`: the same of the divided gradient; at least 0, below 1; default 0 */
   momentum?: number;
-  /** w -= rate * (gradient + weight_decay * w + momentum * velocity); default false */
+  /** w -= lr * (gradient + weight_decay * w + momentum * velocity); default false */
   nesterov?: boolean;
   /** of parameters with more than one row; norms and biases are not decayed; at least 0, below
    *  1e6; default 0 */
@@ -86,7 +86,7 @@ export interface AdamwOptimizer {
 
 export interface RmspropOptimizer {
   type: 'rmsprop';
-  /** `sgd`: velocity = momentum * velocity + gradient + weight_decay * w; w -= rate * velocity.
+  /** `sgd`: velocity = momentum * velocity + gradient + weight_decay * w; w -= lr * velocity.
    *  `rmsprop`: the same of the divided gradient; at least 0, below 1; default 0 */
   momentum?: number;
   /** v = alpha * v + (1 - alpha) * gradient^2; the gradient is divided by sqrt(v) + eps; at
@@ -126,7 +126,7 @@ export type OptimizerSpec =
 export interface ConstantSchedule {
   type?: 'constant';
   /** the highest learning rate; above 0, at most 1e6; default 0.001 */
-  rate?: number;
+  lr?: number;
   /** first steps, in which the rate rises linearly; at least 0; default 0 */
   warmup?: number;
 }
@@ -134,10 +134,10 @@ export interface ConstantSchedule {
 export interface CosineSchedule {
   type: 'cosine';
   /** the highest learning rate; above 0, at most 1e6; default 0.001 */
-  rate?: number;
+  lr?: number;
   /** first steps, in which the rate rises linearly; at least 0; default 0 */
   warmup?: number;
-  /** the rate at the end and after it; at most `rate`; at least 0; default 0 */
+  /** the rate at the end and after it; at most `lr`; at least 0; default 0 */
   floor?: number;
   /** where it ends, warm-up included; 0: the training's last step; at least 0; default 0 */
   steps?: number;
@@ -146,7 +146,7 @@ export interface CosineSchedule {
 export interface StepSchedule {
   type: 'step';
   /** the highest learning rate; above 0, at most 1e6; default 0.001 */
-  rate?: number;
+  lr?: number;
   /** first steps, in which the rate rises linearly; at least 0; default 0 */
   warmup?: number;
   /** `step`: steps between two drops; `cosine_restarts`: steps of the first cosine; at least 1 */
@@ -158,10 +158,10 @@ export interface StepSchedule {
 export interface LinearSchedule {
   type: 'linear';
   /** the highest learning rate; above 0, at most 1e6; default 0.001 */
-  rate?: number;
+  lr?: number;
   /** first steps, in which the rate rises linearly; at least 0; default 0 */
   warmup?: number;
-  /** the rate at the end and after it; at most `rate`; at least 0; default 0 */
+  /** the rate at the end and after it; at most `lr`; at least 0; default 0 */
   floor?: number;
   /** where it ends, warm-up included; 0: the training's last step; at least 0; default 0 */
   steps?: number;
@@ -170,10 +170,10 @@ export interface LinearSchedule {
 export interface CosineRestartsSchedule {
   type: 'cosine_restarts';
   /** the highest learning rate; above 0, at most 1e6; default 0.001 */
-  rate?: number;
+  lr?: number;
   /** first steps, in which the rate rises linearly; at least 0; default 0 */
   warmup?: number;
-  /** the rate at the end and after it; at most `rate`; at least 0; default 0 */
+  /** the rate at the end and after it; at most `lr`; at least 0; default 0 */
   floor?: number;
   /** `step`: steps between two drops; `cosine_restarts`: steps of the first cosine; at least 1 */
   every: number;
@@ -184,7 +184,7 @@ export interface CosineRestartsSchedule {
 export interface MultiStepSchedule {
   type: 'multi_step';
   /** the highest learning rate; above 0, at most 1e6; default 0.001 */
-  rate?: number;
+  lr?: number;
   /** first steps, in which the rate rises linearly; at least 0; default 0 */
   warmup?: number;
   /** steps after the warm-up, ascending, at which the rate drops; at least 1 */
@@ -196,7 +196,7 @@ export interface MultiStepSchedule {
 export interface ExponentialSchedule {
   type: 'exponential';
   /** the highest learning rate; above 0, at most 1e6; default 0.001 */
-  rate?: number;
+  lr?: number;
   /** first steps, in which the rate rises linearly; at least 0; default 0 */
   warmup?: number;
   /** of each drop; above 0, at most 1; default 0.1 */
@@ -206,14 +206,14 @@ export interface ExponentialSchedule {
 export interface OneCycleSchedule {
   type: 'one_cycle';
   /** the highest learning rate; above 0, at most 1e6; default 0.001 */
-  rate?: number;
+  lr?: number;
   /** first steps, in which the rate rises linearly; at least 0; default 0 */
   warmup?: number;
   /** where it ends, warm-up included; 0: the training's last step; at least 0; default 0 */
   steps?: number;
   /** of the steps in which the rate rises; above 0, below 1; default 0.3 */
   share?: number;
-  /** `rate` / `div` is the first rate; at least 1; default 25 */
+  /** `lr` / `div` is the first rate; at least 1; default 25 */
   div?: number;
   /** the first rate / `final_div` is the last rate; at least 1; default 10000 */
   finalDiv?: number;
@@ -222,10 +222,10 @@ export interface OneCycleSchedule {
 export interface PolynomialSchedule {
   type: 'polynomial';
   /** the highest learning rate; above 0, at most 1e6; default 0.001 */
-  rate?: number;
+  lr?: number;
   /** first steps, in which the rate rises linearly; at least 0; default 0 */
   warmup?: number;
-  /** the rate at the end and after it; at most `rate`; at least 0; default 0 */
+  /** the rate at the end and after it; at most `lr`; at least 0; default 0 */
   floor?: number;
   /** where it ends, warm-up included; 0: the training's last step; at least 0; default 0 */
   steps?: number;
@@ -288,7 +288,7 @@ export interface HeadSpec {
 
 export interface TrainingSpec {
   format?: 'loom-training';
-  version?: 1;
+  version?: 2;
   name?: string;
   /** a topology; initial weights come from `seed` */
   network?: Topology;
@@ -348,7 +348,7 @@ export interface TrainingSpec {
   /** pictures, inputs of [..., height, width], move by up to so many pixels up or down and left
    *  or right, drawn anew each time a sample is taken; what comes in repeats the edge. Not
    *  while judging; 0 to 1048576; default 0 */
-  shift?: number;
+  randomTranslate?: number;
   /** truncated back-propagation through time: the data is cut into this many lanes of equal
    *  length, each step takes the next window of all, and recurrent layers continue from the
    *  state before (the guide to sequences); 0 to 1048576; default 0 */

@@ -11,7 +11,7 @@ import { library } from '../src/runtime.js';
 import { yinYang } from '../../../examples/browser/points.js';
 
 const XOR = { x: [[0, 0], [0, 1], [1, 0], [1, 1]], y: [0, 1, 1, 0] };
-const SPEC = { loss: 'mse', steps: 200, batch: 4, optimizer: { type: 'adamw', weightDecay: 0.01 }, schedule: { type: 'constant', rate: 0.03 } };
+const SPEC = { loss: 'mse', steps: 200, batch: 4, optimizer: { type: 'adamw', weightDecay: 0.01 }, schedule: { type: 'constant', lr: 0.03 } };
 const TOPOLOGY = {
   format: 'loom-topology', version: 1, layers_per_cell: 2, input: { width: 2 },
   cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 8, activation: 'tanh' }, { at: [0, 0, 0, 1], type: 'dense', out: 1 }],
@@ -146,10 +146,10 @@ test('Node has no GPU, and says so', async () => {
 
 test('rows of ids are sequences, and what does not go with them is refused', async () => {
   const network = new Network({
-    format: 'loom-topology', version: 2, layers_per_cell: 3, input: { ids: 5, dims: [3] },
+    format: 'loom-topology', version: 3, layers_per_cell: 3, input: { ids: 5, dims: [3] },
     cells: [{ at: [0, 0, 0, 0], type: 'embedding', out: 4 }, { at: [0, 0, 0, 1], type: 'gru', hidden: 6 }, { at: [0, 0, 0, 2], type: 'dense', out: 5 }],
   });
-  const ids = [[1, 2, 3], [4, 0, 2]], spec = { loss: 'cross_entropy', steps: 80, batch: 2, schedule: { type: 'constant', rate: 0.05 } };
+  const ids = [[1, 2, 3], [4, 0, 2]], spec = { loss: 'cross_entropy', steps: 80, batch: 2, schedule: { type: 'constant', lr: 0.05 } };
   assert.deepEqual(network.info.output, { width: 15, dims: [3, 5], axis: 'steps' });
   assert.equal(network.forward(ids).length, 2 * 15);
   assert.deepEqual(network.forward(ids), network.forward(ids.flat()));
@@ -165,7 +165,7 @@ test('rows of ids are sequences, and what does not go with them is refused', asy
 test('several inputs are given by name', () => {
   const part = (of, ...layers) => ({ type: 'sequential', layers: [{ type: 'part', of }, ...layers] });
   const network = new Network({
-    format: 'loom-topology', version: 2, layers_per_cell: 2, input: { parts: [{ name: 'text', ids: 5, dims: [2] }, { name: 'price', width: 1 }] },
+    format: 'loom-topology', version: 3, layers_per_cell: 2, input: { parts: [{ name: 'text', ids: 5, dims: [2] }, { name: 'price', width: 1 }] },
     cells: [{ at: [0, 0, 0, 0], type: 'parallel', layers: [part('text', { type: 'embedding', out: 3 }, { type: 'flatten' }), part('price')] }, { at: [0, 0, 0, 1], type: 'dense', out: 1 }],
   }, { seed: 1 });
   const named = { text: [[0, 4], [3, 3]], price: [1.5, -1] };
@@ -175,7 +175,7 @@ test('several inputs are given by name', () => {
   assert.throws(() => network.forward({ ...named, prise: [1] }), /"prise" is no input/);
   assert.throws(() => network.forward({ ...named, price: [1] }), /price has 1 numbers: expected 1 for each row/);
   assert.throws(() => network.forward({ ...named, text: [[0, 5], [1, 1]] }), /row 0: text takes ids, whole numbers below 5, got 5/);
-  const trainer = new Trainer(network, { x: named, y: [0, 1] }, { loss: 'mse', steps: 60, batch: 2, schedule: { type: 'constant', rate: 0.05 } });
+  const trainer = new Trainer(network, { x: named, y: [0, 1] }, { loss: 'mse', steps: 60, batch: 2, schedule: { type: 'constant', lr: 0.05 } });
   const first = trainer.step().loss, last = trainer.step(59).loss;
   assert.ok(last < first / 4, `${first} to ${last}`);
   trainer.dispose();
@@ -185,7 +185,7 @@ test('several inputs are given by name', () => {
 test('sequences of unequal length are padded, and their lengths filled in', () => {
   const part = (of, ...layers) => ({ type: 'sequential', layers: [{ type: 'part', of }, ...layers] });
   const network = new Network({
-    format: 'loom-topology', version: 2, layers_per_cell: 3, input: { parts: [{ name: 'steps', dims: [3, 2] }, { name: 'lengths', ids: 4 }] },
+    format: 'loom-topology', version: 3, layers_per_cell: 3, input: { parts: [{ name: 'steps', dims: [3, 2] }, { name: 'lengths', ids: 4 }] },
     cells: [{ at: [0, 0, 0, 0], type: 'parallel', combine: 'operands', layers: [part('steps'), { type: 'part', of: 'lengths' }] },
       { at: [0, 0, 0, 1], type: 'gru', hidden: 3, bidirectional: true, takes: ['lengths'] }, { at: [0, 0, 0, 2], type: 'dense', out: 1 }],
   }, { seed: 1 });
@@ -213,14 +213,14 @@ test('the layer of the guide is the same network in every language', () => {
 
 test('several outputs have names and losses', () => {
   const network = new Network({
-    format: 'loom-topology', version: 2, layers_per_cell: 4, input: { width: 3 }, outputs: ['kind', 'box'],
+    format: 'loom-topology', version: 3, layers_per_cell: 4, input: { width: 3 }, outputs: ['kind', 'box'],
     cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 8 }, { at: [0, 0, 0, 1], type: 'dense', out: 4 }, { at: [0, 0, 0, 2], type: 'dense', out: 2, links: [{ read: [0, 0, 0, 0] }] },
       { at: [0, 0, 0, 3], merge: 'operands', links: [{ read: [0, 0, 0, 1] }, { read: [0, 0, 0, 2] }] }],
   }, { seed: 1 });
   const x = [[0, 1, 2], [1, 0, 1]], y = { kind: [3, -100], box: [[0, 1], [1, 0]] };
   const before = network.forward(x);
   assert.deepEqual([before.kind.length, before.box.length], [8, 4]);
-  const heads = [{ name: 'kind', loss: 'cross_entropy' }, { name: 'box', loss: 'mse' }], spec = { heads, steps: 40, batch: 2, schedule: { type: 'constant', rate: 0.05 } };
+  const heads = [{ name: 'kind', loss: 'cross_entropy' }, { name: 'box', loss: 'mse' }], spec = { heads, steps: 40, batch: 2, schedule: { type: 'constant', lr: 0.05 } };
   const trainer = new Trainer(network, { x, y }, spec);
   const logits = Array.from(before.kind.subarray(0, 4)), box = [0, 1, 1, 0].reduce((sum, t, i) => sum + (t - before.box[i]) ** 2 / 4, 0);
   assert.ok(Math.abs(trainer.step().loss - (Math.log(logits.reduce((sum, v) => sum + Math.exp(v), 0)) - logits[3] + box)) < 1e-5);
@@ -230,7 +230,7 @@ test('several outputs have names and losses', () => {
   assert.throws(() => new Trainer(network, { x, y: { ...y, bax: [1] } }, spec), /"bax" is no output/);
   assert.throws(() => new Trainer(network, { x, y: [[0, 1, 2], [1, 2, 3], [1, 1, 1]] }, spec), /targets for each of kind, box/);
   assert.throws(() => new Trainer(network, { x, y: [1, 2, 3] }, spec), /targets for each of kind, box/);
-  const one = new Network({ format: 'loom-topology', version: 2, layers_per_cell: 1, input: { width: 3 }, cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 1 }] });
+  const one = new Network({ format: 'loom-topology', version: 3, layers_per_cell: 1, input: { width: 3 }, cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 1 }] });
   assert.throws(() => new Trainer(one, { x, y: { kind: [0, 1] } }, { loss: 'mse', steps: 1, batch: 2 }), /one output/);
   assert.throws(() => new Trainer(one, { x, y: [1, 2, 3] }, { loss: 'mse', steps: 1, batch: 2 }), /3 numbers for 2 rows/);
   one.dispose();
@@ -239,7 +239,7 @@ test('several outputs have names and losses', () => {
 });
 
 test('what JavaScript would make a number of is refused by its place', () => {
-  const network = new Network({ format: 'loom-topology', version: 2, input: { width: 1 },
+  const network = new Network({ format: 'loom-topology', version: 3, input: { width: 1 },
     cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 1 }] }, { seed: 1 });
   for (const [wrong, what] of [[null, 'null'], ['1', 'string'], [undefined, 'undefined'],
     [new Date(0), 'object'], [10n, 'bigint'], [[2], 'a list']])
@@ -249,13 +249,13 @@ test('what JavaScript would make a number of is refused by its place', () => {
 });
 
 test('streams are learned in lanes, with a state that goes on', async () => {
-  const topology = { format: 'loom-topology', version: 2, layers_per_cell: 3, input: { ids: 8 }, cells: [
+  const topology = { format: 'loom-topology', version: 3, layers_per_cell: 3, input: { ids: 8 }, cells: [
     { at: [0, 0, 0, 0], type: 'embedding', out: 8 }, { at: [0, 0, 0, 1], type: 'lstm', hidden: 12 },
     { at: [0, 0, 0, 2], type: 'dense', out: 8 }] };
   const ids = Array.from({ length: 400 }, (_, i) => (i * i + (i >> 1)) % 8);
   const losses = async (spec) => {
     const network = new Network(topology, { seed: 1 }), found = [];
-    const whole = { steps: 3, loss: 'cross_entropy', schedule: { rate: 0.1 }, ...spec };
+    const whole = { steps: 3, loss: 'cross_entropy', schedule: { lr: 0.1 }, ...spec };
     for await (const { loss } of network.train({ ids, length: 10 }, whole)) found.push(loss);
     return found;
   };

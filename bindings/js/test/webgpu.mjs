@@ -49,7 +49,7 @@ async function runThere() {
 
   await initLoom();
   const XOR = { x: [[0, 0], [0, 1], [1, 0], [1, 1]], y: [0, 1, 1, 0] };
-  const SPEC = { loss: 'mse', steps: 20, batch: 4, optimizer: { type: 'adamw', weightDecay: 0.01 }, schedule: { type: 'constant', rate: 0.03 } };
+  const SPEC = { loss: 'mse', steps: 20, batch: 4, optimizer: { type: 'adamw', weightDecay: 0.01 }, schedule: { type: 'constant', lr: 0.03 } };
   const TOPOLOGY = {
     format: 'loom-topology', version: 1, layers_per_cell: 2, input: { width: 2 },
     cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 8, activation: 'tanh' }, { at: [0, 0, 0, 1], type: 'dense', out: 1 }],

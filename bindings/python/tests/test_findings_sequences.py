@@ -118,7 +118,7 @@ class Sequences(unittest.TestCase):
             seed=1,
         )
         self.assertEqual(tagger(IDS).shape, (3, 4, 8))
-        history = train(tagger, IDS, IDS, epochs=30, rate=0.05, progress=False)
+        history = train(tagger, IDS, IDS, epochs=30, lr=0.05, progress=False)
         self.assertLess(history["loss"][-1], 0.5 * history["loss"][0])
         with self.assertRaisesRegex(ValueError, r"classes of the shape \(samples, 4\)"):
             train(tagger, IDS, np.array([0, 1, 0]), epochs=1, progress=False)

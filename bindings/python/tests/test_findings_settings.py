@@ -29,7 +29,7 @@ def containers(**common):
     yield "sequential", L.Sequential(L.Dense(4), L.Dense(4), **common)
     yield "residual", L.Residual(L.Dense(4), L.Dense(4), **common)
     yield "parallel", L.Parallel(L.Dense(4), L.Dense(4), combine="add", **common)
-    yield "each", L.Each(L.Sequential(L.Dense(2), L.Dense(2)), count=2, **common)
+    yield "each", L.TimeDistributed(L.Sequential(L.Dense(2), L.Dense(2)), count=2, **common)
 
 
 class Settings(unittest.TestCase):

@@ -75,7 +75,7 @@ class Sharing(unittest.TestCase):
         network.set(names[1], np.linspace(-0.5, 0.5, 4))
         before = [network.get(name, np.float64) for name in names]
         y = network(X)
-        welvet.train(network, X, Y, optimizer="sgd", rate=RATE, epochs=1, batch=len(X), threads=1)
+        welvet.train(network, X, Y, optimizer="sgd", lr=RATE, epochs=1, batch=len(X), threads=1)
         return before, y, [network.get(name, np.float64) for name in names]
 
     def test_B7_parameters_count_once_and_gradients_add_up(self):
@@ -177,7 +177,7 @@ class Sharing(unittest.TestCase):
         }
         cells.update(
             Select=L.Select([[1], [1], [2]]),
-            ValueMatmul=L.ValueMatmul([[1, 2], [2, 1]]),
+            ValueMatmul=L.BatchedMatmul([[1, 2], [2, 1]]),
             Binary=L.Binary("add", [[2], [2]]),
             Permute=L.Permute([1, 0], [2, 2]),
             Constant=L.Binary("add", [[4]], constant=[4]),

@@ -55,7 +55,7 @@ class Callbacks(unittest.TestCase):
         # A loss that hardly changes is never lower by 1: epoch 1 is the best, 2 and 3 are stale.
         stopping.delta = 1.0
         for _ in range(3):
-            history = welvet.train(small(), X, Y, epochs=9, rate=1e-9, callbacks=[stopping])
+            history = welvet.train(small(), X, Y, epochs=9, lr=1e-9, callbacks=[stopping])
             self.assertEqual((history.stopped, history["epoch"]), (True, [1, 2, 3]))
 
 
@@ -101,7 +101,7 @@ class Settings(unittest.TestCase):
 
     def test_C5_steps_in_place_of_epochs(self):
         # 20 samples by 8: epochs end after steps 3 (24 of 20), 5 (40 of 40) and, the last, 7.
-        history = welvet.train(small(), X, Y, steps=7, batch=8, rate=0.01)
+        history = welvet.train(small(), X, Y, steps=7, batch=8, lr=0.01)
         self.assertEqual(history.steps, [1, 2, 3, 4, 5, 6, 7])
         self.assertEqual((history["epoch"], history["step"]), ([1, 2, 3], [3, 5, 7]))
         one, two = small(), small()
@@ -168,11 +168,11 @@ class GoingOn(unittest.TestCase):
 
     def test_D_extend_beyond_the_end_of_a_schedule(self):
         # At the end of a cosine the rate is 0: nothing would be learned, without a word.
-        trainer = small().trainer(X, Y, epochs=1, batch=10, schedule={"type": "cosine", "rate": 0.1})
+        trainer = small().trainer(X, Y, epochs=1, batch=10, schedule={"type": "cosine", "lr": 0.1})
         trainer.run()
         with self.assertRaisesRegex(ValueError, '"cosine" ends at step 2, this would be step 4'):
             trainer.extend(epochs=1)
-        longer = {"type": "cosine", "rate": 0.1, "steps": 4}
+        longer = {"type": "cosine", "lr": 0.1, "steps": 4}
         one, two = small(), small()
         one.trainer(X, Y, epochs=2, batch=10, schedule=longer).run()
         trainer = two.trainer(X, Y, epochs=1, batch=10, schedule=longer)
@@ -195,7 +195,7 @@ class GoingOn(unittest.TestCase):
 
     def test_D_an_adapter_that_is_there_learns_or_is_refused(self):
         lora = {"rank": 1, "targets": ["weight"]}
-        still = {"schedule": {"rate": 1e-30}, "steps": 1, "batch": 5}
+        still = {"schedule": {"lr": 1e-30}, "steps": 1, "batch": 5}
         network = self.noisy()
         network.trainer(X, Y, steps=20, batch=5, lora=lora).run()
         learned = network.forward(X)
@@ -331,7 +331,7 @@ class Weights(unittest.TestCase):
 
     def digest(self, y=CLASSES, x=X, **settings):
         network = small(2)
-        h = welvet.train(network, x, y, epochs=3, batch=5, rate=0.1, **settings)
+        h = welvet.train(network, x, y, epochs=3, batch=5, lr=0.1, **settings)
         return network.digest(), h
 
     def test_D_classes_and_samples_have_weights(self):
@@ -346,12 +346,12 @@ class Weights(unittest.TestCase):
         self.assertEqual(self.digest(class_weight=20 / (2 * counts))[0], balanced)
         network = small(2)
         network.train(X, classes=CLASSES, epochs=3, batch=5, class_weight={1: 4},
-                      schedule={"type": "constant", "rate": 0.1})
+                      schedule={"type": "constant", "lr": 0.1})
         self.assertEqual(network.digest(), want)
         data = Data.classes(X, CLASSES).weighted(np.where(CLASSES == 1, 4, 1))
         self.assertTrue(data.info["weighted"])
         network = small(2)
-        welvet.train(network, data, epochs=3, batch=5, rate=0.1)
+        welvet.train(network, data, epochs=3, batch=5, lr=0.1)
         self.assertEqual(network.digest(), want)
 
     def test_D_validation_is_judged_by_weights(self):
@@ -432,7 +432,7 @@ class Batches(unittest.TestCase):
     def test_D_batches_of_any_size(self):
         sizes = (1, 12, 3, 4)
         network = small(2)
-        h = welvet.train(network, self.forever(sizes), steps=6, rate=0.1, optimizer="sgd")
+        h = welvet.train(network, self.forever(sizes), steps=6, lr=0.1, optimizer="sgd")
         self.assertEqual((h.steps, h["epoch"]), ([1, 2, 3, 4, 5, 6], [1]))
         # What PyTorch's SGD makes of the same batches, in f64.
         w = small(2).get("0.0.0.0:weight").astype(np.float64)

@@ -35,7 +35,7 @@ class Exponentials(unittest.TestCase):
     def test_a1_losses_of_large_inputs_are_not_negative(self):
         x = np.array([[1e6, 5e4], [2.5e6, 4e4], [-1e6, 3e4], [-1.5e6, 2e4]], np.float32)
         history = welvet.train(Network(S(L.Input(2), L.Dense(2)), seed=1), x,
-            np.array([1, 1, 0, 0]), optimizer="sgd", rate=0.01, epochs=40, batch=4)
+            np.array([1, 1, 0, 0]), optimizer="sgd", lr=0.01, epochs=40, batch=4)
         self.assertGreaterEqual(min(history.losses), 0)
         self.assertLess(history.losses[-1], 1e-6)
 
@@ -123,7 +123,7 @@ class Doubles(unittest.TestCase):
     def learned(self, data, threads=1):
         spec = {"loss": "mse", "batch": 64, "steps": 50, "shuffle": False,
                 "optimizer": {"type": "sgd", "momentum": 0.9},
-                "schedule": {"type": "constant", "rate": 0.01}}
+                "schedule": {"type": "constant", "lr": 0.01}}
         network = self.shifted()
         return network, welvet.Trainer(network, data, spec, threads=threads)
 
@@ -152,7 +152,7 @@ class Doubles(unittest.TestCase):
     def test_a7_train_takes_doubles_and_validates_in_them(self):
         x, y = self.far()
         network = self.shifted()
-        history = welvet.train(network, x, y, steps=50, batch=64, shuffle=False, rate=0.01,
+        history = welvet.train(network, x, y, steps=50, batch=64, shuffle=False, lr=0.01,
                                optimizer={"type": "sgd", "momentum": 0.9}, validation=(x, y))
         np.testing.assert_allclose(history.losses, self.line(x, y, 50, 0.01, 0.9), rtol=1e-10)
         np.testing.assert_allclose(history["validation_loss"][-1],
@@ -188,7 +188,7 @@ class Doubles(unittest.TestCase):
                 steps.step()
                 want.append(now.item())
             got = welvet.train(mine, x, targets, steps=50, batch=96, shuffle=False, loss=loss,
-                               optimizer={"type": optimizer}, rate=0.01).losses
+                               optimizer={"type": optimizer}, lr=0.01).losses
             np.testing.assert_allclose(got, want, rtol=1e-10, err_msg=optimizer + " " + loss)
 
     def test_a7_what_float32_would_merge_is_refused_by_networks_of_it(self):

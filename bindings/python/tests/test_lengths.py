@@ -52,7 +52,7 @@ class Lengths(unittest.TestCase):
 
     def test_unequal_lists_are_learned_as_padded_arrays_are(self):
         same = Network(tagger(), seed=1)
-        how = dict(epochs=30, rate=0.02, progress=False)
+        how = dict(epochs=30, lr=0.02, progress=False)
         a = welvet.train(self.net, SEQUENCES, TAGS, validation=(SEQUENCES, TAGS), **how)
         x, y = arrays()
         b = welvet.train(same, x, y, **how)

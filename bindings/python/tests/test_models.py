@@ -40,7 +40,7 @@ class Models(unittest.TestCase):
 
     def test_it_learns_is_saved_and_goes_on(self):
         net = Network(twins(), seed=1)
-        history = welvet.train(net, self.x, self.y, epochs=30, rate=0.01, validation=0.2)
+        history = welvet.train(net, self.x, self.y, epochs=30, lr=0.01, validation=0.2)
         self.assertLess(history["loss"][-1], history["loss"][0] / 2)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "twins.entity")
@@ -201,11 +201,11 @@ class Models(unittest.TestCase):
 
     def test_ids_stand_beside_values(self):
         text, price, country = L.Input(5, ids=9, name="text"), L.Input(1, name="price"), L.Input(ids=4, name="country")
-        joined = L.concat(L.LSTM(4, returns="last")(L.Embedding(3)(text)), price, L.Embedding(2)(country))
+        joined = L.concat(L.LSTM(4, output="last")(L.Embedding(3)(text)), price, L.Embedding(2)(country))
         net = Network(L.Model([text, price, country], L.Dense(2)(joined)), seed=1)
         r = np.random.default_rng(2)
         x = {"text": r.integers(0, 9, (30, 5)), "price": r.normal(size=30), "country": r.integers(0, 4, 30)}
-        history = welvet.train(net, x, x["country"] % 2, epochs=30, rate=0.05)
+        history = welvet.train(net, x, x["country"] % 2, epochs=30, lr=0.05)
         self.assertLess(history["loss"][-1], 0.1)
         self.assertEqual(net(x).shape, (30, 2))
         for name, wrong in (("text", 9), ("text", -1), ("country", 4)):

@@ -45,7 +45,7 @@ class Learned(unittest.TestCase):
     def setUpClass(cls):
         cls.network = welvet.Network(reversing(), seed=3)
         x, classes = to_learn(samples(1500, 1))
-        welvet.train(cls.network, x, classes, epochs=24, batch=50, rate=3e-3,
+        welvet.train(cls.network, x, classes, epochs=24, batch=50, lr=3e-3,
                      optimizer="adamw", progress=False)
 
     def test_finds_what_it_learned(self):
@@ -195,8 +195,8 @@ class Refused(unittest.TestCase):
         for layer, wanted in (
             (L.LSTM(8, bidirectional=True), "lstm at"),
             (L.Attention(2, causal=False), "causal"),
-            (L.GRU(8, returns="last"), "gru at"),
-            (L.Each(L.Dense(8)), "each at"),
+            (L.GRU(8, output="last"), "gru at"),
+            (L.TimeDistributed(L.Dense(8)), "each at"),
         ):
             y = L.CrossAttention(2)(L.Dense(8)(h), memory)
             whole = layer(y)

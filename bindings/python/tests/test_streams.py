@@ -27,7 +27,7 @@ class Streams(unittest.TestCase):
         self.data = welvet.Data.tokens(self.text, length=10)
 
     def test_an_epoch_is_the_windows_of_a_lane(self):
-        history = welvet.train(network(), self.data, streams=4, epochs=3, rate=0.02)
+        history = welvet.train(network(), self.data, streams=4, epochs=3, lr=0.02)
         self.assertEqual(history["step"], [13, 26, 39])
         self.assertEqual(history["epoch"], [1, 2, 3])
         self.assertLess(history["loss"][2], history["loss"][0])
@@ -75,7 +75,7 @@ class Streams(unittest.TestCase):
 
         def losses(carry, **settings):
             net = welvet.Network(L.Sequential(
-                L.Input(6, 1), L.LSTM(12, returns="last", carry=carry), L.Dense(1)), seed=1)
+                L.Input(6, 1), L.LSTM(12, output="last", stateful=carry), L.Dense(1)), seed=1)
             return welvet.train(net, series[:-1], series[1:, 0], epochs=2, **settings).losses
 
         self.assertEqual(len(losses(True, streams=4)), 2 * 24)

@@ -26,7 +26,8 @@ NEEDED = {
     "AdaptiveSoftmax": (4, [2]), "MixtureOfSoftmaxes": (4, 2), "KMeans": (3,), "RNN": (3,), "GRU": (3,), "LSTM": (3,), "Conv1d": (2,), "Conv2d": (2,), "Conv3d": (2,), "ConvTranspose1d": (2,),
     "ConvTranspose2d": (2,), "ConvTranspose3d": (2,), "Residual": (), "Sequential": (layers.Dense(3),),
 }
-SPELLED = {"returns": "return", "whole": "global"}  # words of Python's own
+SPELLED = {"global_pool": "global", "out_channels": "filters", "kernel_size": "kernel", "p": "rate",
+           "hidden_size": "hidden", "num_groups": "groups"}  # PyTorch's names
 NO_SETTING = {"common", "layers", "branches", "block", "layer"}
 
 
@@ -98,7 +99,7 @@ class Training(unittest.TestCase):
     def test_learns_classes_and_tells_by_epochs(self):
         x, y = halves(200)
         network = small()
-        history = welvet.train(network, x, y, rate=0.01, epochs=12, batch=16, validation=0.2, threads=1)
+        history = welvet.train(network, x, y, lr=0.01, epochs=12, batch=16, validation=0.2, threads=1)
         self.assertEqual(history["epoch"], list(range(1, 13)))
         self.assertEqual({len(v) for v in history.values()}, {12})
         self.assertEqual(history.steps, list(range(1, len(history.losses) + 1)))
@@ -110,8 +111,8 @@ class Training(unittest.TestCase):
     def test_is_the_trainer_of_the_same_spec(self):
         x, y = halves()
         one, two = small(), small()
-        welvet.train(one, x, y, optimizer={"type": "sgd", "momentum": 0.9}, schedule="cosine", rate=0.02, epochs=3, batch=10, seed=4, callbacks=[lambda p: None])
-        two.train(x.reshape(len(x), -1), classes=y, optimizer={"type": "sgd", "momentum": 0.9}, schedule={"type": "cosine", "rate": 0.02}, epochs=3, batch=10, seed=4, loss="cross_entropy")
+        welvet.train(one, x, y, optimizer={"type": "sgd", "momentum": 0.9}, schedule="cosine", lr=0.02, epochs=3, batch=10, seed=4, callbacks=[lambda p: None])
+        two.train(x.reshape(len(x), -1), classes=y, optimizer={"type": "sgd", "momentum": 0.9}, schedule={"type": "cosine", "lr": 0.02}, epochs=3, batch=10, seed=4, loss="cross_entropy")
         self.assertEqual(one.digest(), two.digest())
 
     def test_callbacks_see_and_stop(self):
@@ -134,7 +135,7 @@ class Training(unittest.TestCase):
         history = welvet.train(small(), x, y, epochs=9, batch=40, callbacks=[lambda progress: progress.step < 5])
         self.assertEqual(history.steps[-1], 5)
         stopping = welvet.EarlyStopping(patience=2)
-        history = welvet.train(small(), x, y, epochs=50, rate=1e-9, callbacks=[stopping], validation=(x[:20], y[:20]))
+        history = welvet.train(small(), x, y, epochs=50, lr=1e-9, callbacks=[stopping], validation=(x[:20], y[:20]))
         self.assertTrue(history.stopped)
         self.assertLess(len(history["loss"]), 50)
 
@@ -143,7 +144,7 @@ class Training(unittest.TestCase):
         for loss in ("mse", "mae", "huber", "bce"):
             network = Network(layers.Sequential(layers.Input(1), layers.Dense(8, activation="tanh"), layers.Dense(2)), seed=0)
             y = np.concatenate([x > 0, x * x], axis=1)
-            history = welvet.train(network, x, y, loss=loss, rate=0.02, epochs=10, batch=60, shuffle=False, validation=(x, y), threads=1)
+            history = welvet.train(network, x, y, loss=loss, lr=0.02, epochs=10, batch=60, shuffle=False, validation=(x, y), threads=1)
             # All samples in a step: the loss before step n + 1 is what was judged after step n.
             np.testing.assert_allclose(history["validation_loss"][:-1], history.losses[1:], rtol=1e-5, err_msg=loss)
             self.assertLess(history.losses[-1], history.losses[0])
@@ -154,9 +155,9 @@ class Training(unittest.TestCase):
         network = Network(layers.Sequential(layers.Input(1, 4, 4), layers.Flatten(), layers.Dense(8, activation="tanh"), layers.Dense(3)), seed=1)
         other = network.copy()
         heads = [{"name": "half", "columns": 2, "loss": "cross_entropy"}, {"name": "mean", "columns": 1, "weight": 4}]
-        history = welvet.train(network, x, targets, heads=heads, rate=0.02, epochs=8)
+        history = welvet.train(network, x, targets, heads=heads, lr=0.02, epochs=8)
         self.assertLess(history["loss"][-1], 0.8 * history["loss"][0])
-        welvet.train(other, x, targets, heads=heads, rate=0.02, epochs=8, checkpoint=True)
+        welvet.train(other, x, targets, heads=heads, lr=0.02, epochs=8, checkpoint=True)
         self.assertEqual(other.digest(), network.digest())
 
     def test_wrong_arguments_say_so(self):
@@ -188,7 +189,7 @@ class Adapters(unittest.TestCase):
         ids = np.random.RandomState(0).randint(3, 60, 200)
         before, logits = model.network.digest(), model.network.forward_tokens([1, 2, 3])
         model.network.forward_tokens([1, 2, 3])
-        history = welvet.train(model.network, Data.tokens(ids, length=16), rate=0.02, epochs=6, batch=4, lora={"rank": 4}, threads=1)
+        history = welvet.train(model.network, Data.tokens(ids, length=16), lr=0.02, epochs=6, batch=4, lora={"rank": 4}, threads=1)
         self.assertLess(history["loss"][-1], history["loss"][0])
         self.assertEqual(model.network.digest(), before)
         adapted = model.network.forward_tokens([1, 2, 3])
@@ -222,7 +223,7 @@ class FewBits(unittest.TestCase):
         y = (x[:, 0] + x[:, 1] > 0).astype(np.int32)
         network = Network(layers.Sequential(layers.Input(6), layers.Dense(32, activation="relu"), layers.Dense(2)), seed=1)
         before = network(x)  # a session of f32, which goes on after the change
-        history = welvet.train(network, x, y, rate=0.01, epochs=8, batch=16, quantize={"dtype": "ternary", "keep": ["last"], "after": 20})
+        history = welvet.train(network, x, y, lr=0.01, epochs=8, batch=16, quantize={"dtype": "ternary", "keep": ["last"], "after": 20})
         self.assertLess(history["loss"][-1], history["loss"][0])
         self.assertEqual([p.format for p in network.parameters if p.role == "weight"], ["ternary", "f32"])
         self.assertFalse(np.array_equal(network(x), before))

@@ -316,7 +316,7 @@ class Training(unittest.TestCase):
     def test_learns_xor(self):
         network = Network(self.spec, seed=1)
         seen = []
-        last = network.train(self.x, [0, 1, 1, 0], steps=600, threads=1, schedule={"type": "constant", "rate": 0.02}, callback=lambda s: seen.append(s.step))
+        last = network.train(self.x, [0, 1, 1, 0], steps=600, threads=1, schedule={"type": "constant", "lr": 0.02}, callback=lambda s: seen.append(s.step))
         self.assertEqual((last.step, last.steps), (600, 600))
         self.assertLess(last.loss, 0.01)
         self.assertEqual(seen, sorted(seen))
@@ -366,7 +366,7 @@ class Training(unittest.TestCase):
     def test_classes_tokens_and_tables(self):
         network = Network(self.spec)
         network.set_cell("0.0.0.1", {"type": "dense", "out": 2})
-        self.assertLess(network.train(self.x, classes=[0, 1, 1, 0], epochs=300, threads=1, schedule={"type": "constant", "rate": 0.02}).loss, 0.3)
+        self.assertLess(network.train(self.x, classes=[0, 1, 1, 0], epochs=300, threads=1, schedule={"type": "constant", "lr": 0.02}).loss, 0.3)
         self.assertEqual(Data.tokens([[1, 2, 3], [4, 5]], length=8).info["samples"], 2)
         self.assertEqual(Data.table("a,b\n1,2\n", targets=["b"]).info["width"], 1)
         with self.assertRaises(TypeError):

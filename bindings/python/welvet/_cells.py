@@ -7,7 +7,8 @@ Size = Union[int, Sequence[int]]  # one number for all dimensions, or one for ea
 
 
 _COMMON = ("dtype", "name", "enabled", "tie")  # settings of every layer
-_IN_PYTHON = {"return": "returns", "global": "whole"}  # where a setting's name is a keyword
+# Settings by the names that PyTorch has for them; as tools/generate/python_layers.py spells them.
+_IN_PYTHON = {"global": "global_pool", "filters": "out_channels", "kernel": "kernel_size"}
 
 
 class Layer(Dict[str, Any]):
@@ -35,8 +36,8 @@ class Layer(Dict[str, Any]):
 
 # Types without weights: an object in several places is as many layers.
 _WEIGHTLESS = {
-    "activation", "avg_pool1", "avg_pool2", "avg_pool3", "binary", "dropout", "flatten",
-    "log_softmax", "max_pool1", "max_pool2", "max_pool3", "part", "permute", "pick", "pool_steps",
+    "activation", "avg_pool1d", "avg_pool2d", "avg_pool3d", "binary", "dropout", "flatten",
+    "log_softmax", "max_pool1d", "max_pool2d", "max_pool3d", "part", "permute", "index_select", "pool_steps",
     "reduce", "reshape", "residual", "select", "softmax", "unary", "batched_matmul",
 }
 
@@ -176,7 +177,7 @@ class Sequential(Layer):
         if "dtype" in self:
             common = {"dtype": self["dtype"]}
             placed = [cell if "links" in cell else {**common, **cell} for cell in placed]
-        return {"format": "loom-topology", "version": 2, "layers_per_cell": max(1, len(cells)),
+        return {"format": "loom-topology", "version": 3, "layers_per_cell": max(1, len(cells)),
                 "input": input.described,
                 "cells": [{"at": [0, 0, 0, i], **cell} for i, cell in enumerate(placed)]}
 

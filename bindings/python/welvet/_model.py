@@ -217,6 +217,6 @@ class Model:
         given: Dict[str, Any] = self.inputs[0].described
         if named:
             given = {"parts": [{"name": one.name, **one.described} for one in self.inputs]}
-        return {"format": "loom-topology", "version": 2, "layers_per_cell": len(placed) + 1,
+        return {"format": "loom-topology", "version": 3, "layers_per_cell": len(placed) + 1,
                 "input": given, **({"outputs": self.names} if self.names else {}),
                 "cells": [{"at": [0, 0, 0, i + 1], **cell} for i, cell in enumerate(placed)]}

@@ -13,7 +13,7 @@ _NOT_HERE = {
     "shuffle": "batches are learned in the order in which they come",
     "micro_batches": "give smaller batches",
     "streams": "they are cut from data that is known: give a Data object, or arrays",
-    "shift": "move the images where the batches are made",
+    "random_translate": "move the images where the batches are made",
     "sample_weight": "give (x, y, sample_weight)",
 }
 

@@ -26,7 +26,7 @@ class Progress(NamedTuple):
     epoch: int  # from 1
     epochs: int
     loss: float  # of this step, before its update
-    rate: float  # its learning rate
+    lr: float  # its learning rate
     rows: int
     network: Network
 
@@ -38,7 +38,7 @@ class Epoch(NamedTuple):
     epochs: int
     step: int
     loss: float  # mean over the epoch's steps
-    rate: float
+    lr: float
     seconds: float
     validation: Dict[str, float]
     network: Network
@@ -78,7 +78,7 @@ class EarlyStopping(Callback):
 
 
 class History(Dict[str, List[float]]):
-    """Lists with an entry per epoch, ready for matplotlib: plot(history["epoch"], history["loss"]). Keys: epoch, step, loss, rate, seconds, and with held-back
+    """Lists with an entry per epoch, ready for matplotlib: plot(history["epoch"], history["loss"]). Keys: epoch, step, loss, lr, seconds, and with held-back
     samples validation_loss and, for classes, validation_accuracy. `steps` and `losses` have an entry per optimizer step; `stopped` says whether a
     callback ended the training."""
 
@@ -132,7 +132,7 @@ Callbacks = Iterable[Union[Callback, Callable[[Progress], Optional[bool]]]]
 
 def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_weights: Any = None,
           optimizer: Union[str, Dict[str, Any], None] = None,
-          schedule: Union[str, Dict[str, Any], None] = None, rate: Optional[float] = None,
+          schedule: Union[str, Dict[str, Any], None] = None, lr: Optional[float] = None,
           epochs: Optional[int] = None, steps: Optional[int] = None,
           steps_per_epoch: Optional[int] = None, batch: Optional[int] = None,
           ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None,
@@ -149,7 +149,7 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_wei
     rows by their class: a step's loss is the mean by weights, and so is that of the validation,
     whose accuracy counts each row once. `loss`: mse, mae, huber, bce, cross_entropy; where nothing
     is said cross_entropy for integers, mse for values. `optimizer`: a name (adamw, sgd, rmsprop,
-    lion) or its settings as a dict; `schedule` likewise, `rate` is its learning rate (0.001).
+    lion) or its settings as a dict; `schedule` likewise, `lr` is its learning rate (0.001).
     `validation`: a share of the samples to hold back, picked by `seed` in the proportions of the
     classes, or (x, y) or (x, y, sample_weight) of others. `callbacks`: Callback objects, or
     functions of a step's Progress; False stops. `progress`: a bar on stderr; None: where that is a
@@ -186,10 +186,10 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_wei
             spec[key] = value
     if optimizer is not None:
         spec["optimizer"] = {"type": optimizer} if isinstance(optimizer, str) else dict(optimizer)
-    if schedule is not None or rate is not None:
+    if schedule is not None or lr is not None:
         spec["schedule"] = {"type": schedule or "constant"} if schedule is None or isinstance(schedule, str) else dict(schedule)
-        if rate is not None:
-            spec["schedule"]["rate"] = rate
+        if lr is not None:
+            spec["schedule"]["lr"] = lr
     info = network.info
     fit = _Fit(network, info, spec, loss, loss_weights, IGNORED if ignore is None else ignore)
     if isinstance(validation, tuple):
@@ -327,11 +327,11 @@ def _run(trainer: Trainer, network: Network, batch: int, samples: int, held: Opt
     try:
         while done < steps and not history.stopped:
             epoch = done * batch // samples + 1
-            done, loss, rate, rows = step()
+            done, loss, lr, rows = step()
             history.steps.append(done)
             history.losses.append(loss)
             of_epoch.append(loss)
-            now = Progress(done, steps, epoch, epochs, loss, rate, rows, network)
+            now = Progress(done, steps, epoch, epochs, loss, lr, rows, network)
             history.stopped = not all([_asked(c.on_step if isinstance(c, Callback) else c, now) for c in callbacks])
             bar.update(now, force=done == steps)
             if done < steps and done * batch < epoch * samples and not history.stopped:
@@ -341,9 +341,9 @@ def _run(trainer: Trainer, network: Network, batch: int, samples: int, held: Opt
                 raise InvalidArgument("train: after epoch %d the loss of the validation is %s"
                     % (epoch, judged["loss"]))
             seconds, begun = time.perf_counter() - begun, time.perf_counter()
-            report = Epoch(epoch, epochs, done, float(np.mean(of_epoch)), rate, seconds, judged, network)
+            report = Epoch(epoch, epochs, done, float(np.mean(of_epoch)), lr, seconds, judged, network)
             of_epoch = []
-            for key, value in (("epoch", epoch), ("step", done), ("loss", report.loss), ("rate", rate), ("seconds", seconds), *(("validation_" + k, v) for k, v in judged.items())):
+            for key, value in (("epoch", epoch), ("step", done), ("loss", report.loss), ("lr", lr), ("seconds", seconds), *(("validation_" + k, v) for k, v in judged.items())):
                 history.setdefault(key, []).append(value)
             history.stopped |= not all([_asked(c.on_epoch, report) for c in callbacks if isinstance(c, Callback)])
     finally:

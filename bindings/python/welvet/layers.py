@@ -26,13 +26,13 @@ from ._model import Model, add, average, concat
 
 __all__ = [
     "Activation", "AdaptiveSoftmax", "Attention", "AvgPool1d", "AvgPool2d", "AvgPool3d",
-    "BatchNorm", "Binary", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
-    "ConvTranspose3d", "CrossAttention", "Custom", "Dense", "Dropout", "Each", "Embedding",
-    "Flatten", "GRU", "GroupNorm", "Input", "InstanceNorm", "KMeans", "LSTM", "Layer",
-    "LayerNorm", "LogSoftmax", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MixtureOfSoftmaxes",
-    "Model", "Parallel", "Part", "Permute", "Pick", "PoolSteps", "Positions", "RMSNorm", "RNN",
-    "Reduce", "Reshape", "Residual", "Select", "Sequential", "Softmax", "Standardize", "SwiGLU",
-    "Unary", "ValueMatmul", "add", "average", "concat",
+    "BatchNorm", "BatchedMatmul", "Binary", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d",
+    "ConvTranspose2d", "ConvTranspose3d", "CrossAttention", "Custom", "Dense", "Dropout",
+    "Embedding", "Flatten", "GRU", "GroupNorm", "IndexSelect", "Input", "InstanceNorm",
+    "KMeans", "LSTM", "Layer", "LayerNorm", "LogSoftmax", "MaxPool1d", "MaxPool2d", "MaxPool3d",
+    "MixtureOfSoftmaxes", "Model", "Parallel", "Part", "Permute", "PoolSteps", "Positions",
+    "RMSNorm", "RNN", "Reduce", "Reshape", "Residual", "Select", "Sequential", "Softmax",
+    "Standardize", "SwiGLU", "TimeDistributed", "Unary", "add", "average", "concat",
 ]
 
 
@@ -173,8 +173,8 @@ def Positions(kind: str = "learned", count: int = 0, std: float = 0.02, **common
 # ---- recurrent, and pools, over (steps, features)
 
 
-def RNN(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False,
-        returns: str = "all", carry: bool = False, activation: str = "tanh",
+def RNN(hidden_size: int, num_layers: int = 1, bias: bool = True, bidirectional: bool = False,
+        output: str = "all", stateful: bool = False, activation: str = "tanh",
         return_state: bool = False, **common: Any) -> Layer:
     """Elman's network over (steps, features); a row without dimensions is one step, and where rows
     are positions of a sequence (behind single ids), the next step of that. Names, layouts and
@@ -183,13 +183,13 @@ def RNN(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = Fa
     `bias_hh_l0`, then `..._l0_reverse`, `..._l1`. Behind the length of a row outputs are 0 and
     states stay; the reverse direction begins at its last step.
 
-    * `hidden`: values of a state; at least 1.
-    * `stack`: layers on one another: each takes all steps of the one before; 1 to 32768.
+    * `hidden_size`: values of a state; at least 1.
+    * `num_layers`: layers on one another: each takes all steps of the one before; 1 to 32768.
     * `bias`: adds learned numbers to both products.
     * `bidirectional`: a second state runs from the last step to the first.
-    * `returns`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that
-      after the last, directions x hidden.
-    * `carry`: a run continues from the state that the sequence's last run left, unless its
+    * `output`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that after
+      the last, directions x hidden.
+    * `stateful`: a run continues from the state that the sequence's last run left, unless its
       position is 0; in training where that has `streams`.
     * `activation`: of the sum.
     * `return_state`: the last states are a further operand of the output, `h`, as `h0` is.
@@ -197,24 +197,24 @@ def RNN(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = Fa
       the first step, [stack x directions, hidden], else 0.
     """
     return Layer("rnn", {
-        "hidden": hidden, "stack": stack, "bias": bias, "bidirectional": bidirectional,
-        "return": returns, "carry": carry, "activation": activation,
-        "return_state": return_state}, common)
+        "hidden": hidden_size, "num_layers": num_layers, "bias": bias,
+        "bidirectional": bidirectional, "output": output, "stateful": stateful,
+        "activation": activation, "return_state": return_state}, common)
 
 
-def GRU(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False,
-        returns: str = "all", carry: bool = False, linear_before_reset: bool = True,
+def GRU(hidden_size: int, num_layers: int = 1, bias: bool = True, bidirectional: bool = False,
+        output: str = "all", stateful: bool = False, linear_before_reset: bool = True,
         return_state: bool = False, **common: Any) -> Layer:
     """Gated recurrent units over (steps, features). Without `linear_before_reset` `weight_hh` and
     `bias_hh` have r and z, `weight_hn` (hidden, hidden) and `bias_hn` the rest.
 
-    * `hidden`: values of a state; at least 1.
-    * `stack`: layers on one another: each takes all steps of the one before; 1 to 32768.
+    * `hidden_size`: values of a state; at least 1.
+    * `num_layers`: layers on one another: each takes all steps of the one before; 1 to 32768.
     * `bias`: adds learned numbers to both products.
     * `bidirectional`: a second state runs from the last step to the first.
-    * `returns`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that
-      after the last, directions x hidden.
-    * `carry`: a run continues from the state that the sequence's last run left, unless its
+    * `output`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that after
+      the last, directions x hidden.
+    * `stateful`: a run continues from the state that the sequence's last run left, unless its
       position is 0; in training where that has `streams`.
     * `linear_before_reset`: the reset gate acts on the state's product, as in PyTorch; false:
       on the state, ONNX's default.
@@ -223,23 +223,23 @@ def GRU(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = Fa
       the first step, [stack x directions, hidden], else 0.
     """
     return Layer("gru", {
-        "hidden": hidden, "stack": stack, "bias": bias, "bidirectional": bidirectional,
-        "return": returns, "carry": carry, "linear_before_reset": linear_before_reset,
-        "return_state": return_state}, common)
+        "hidden": hidden_size, "num_layers": num_layers, "bias": bias,
+        "bidirectional": bidirectional, "output": output, "stateful": stateful,
+        "linear_before_reset": linear_before_reset, "return_state": return_state}, common)
 
 
-def LSTM(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = False,
-         returns: str = "all", carry: bool = False, return_state: bool = False,
+def LSTM(hidden_size: int, num_layers: int = 1, bias: bool = True, bidirectional: bool = False,
+         output: str = "all", stateful: bool = False, return_state: bool = False,
          **common: Any) -> Layer:
     """Long short-term memory over (steps, features).
 
-    * `hidden`: values of a state; at least 1.
-    * `stack`: layers on one another: each takes all steps of the one before; 1 to 32768.
+    * `hidden_size`: values of a state; at least 1.
+    * `num_layers`: layers on one another: each takes all steps of the one before; 1 to 32768.
     * `bias`: adds learned numbers to both products.
     * `bidirectional`: a second state runs from the last step to the first.
-    * `returns`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that
-      after the last, directions x hidden.
-    * `carry`: a run continues from the state that the sequence's last run left, unless its
+    * `output`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that after
+      the last, directions x hidden.
+    * `stateful`: a run continues from the state that the sequence's last run left, unless its
       position is 0; in training where that has `streams`.
     * `return_state`: the last states are further operands of the output, `h` and `c`, as `h0`
       and `c0` are.
@@ -247,8 +247,9 @@ def LSTM(hidden: int, stack: int = 1, bias: bool = True, bidirectional: bool = F
       before the first step, [stack x directions, hidden], else 0.
     """
     return Layer("lstm", {
-        "hidden": hidden, "stack": stack, "bias": bias, "bidirectional": bidirectional,
-        "return": returns, "carry": carry, "return_state": return_state}, common)
+        "hidden": hidden_size, "num_layers": num_layers, "bias": bias,
+        "bidirectional": bidirectional, "output": output, "stateful": stateful,
+        "return_state": return_state}, common)
 
 
 def PoolSteps(op: str = "mean", **common: Any) -> Layer:
@@ -296,14 +297,15 @@ def BatchNorm(eps: float = 1e-05, momentum: float = 0.1, affine: bool = True,
     return Layer("batch_norm", {"eps": eps, "momentum": momentum, "affine": affine}, common)
 
 
-def GroupNorm(groups: int = 1, eps: float = 1e-05, affine: bool = True, **common: Any) -> Layer:
+def GroupNorm(num_groups: int = 1, eps: float = 1e-05, affine: bool = True,
+              **common: Any) -> Layer:
     """Each of `groups` of channels normalized by itself (arXiv 1803.08494).
 
-    * `groups`: number of groups, which divides the channels; at least 1.
+    * `num_groups`: number of groups, which divides the channels; at least 1.
     * `eps`: added to the variance before the root; 1e-8 to 1.
     * `affine`: learns a gain and a bias per channel.
     """
-    return Layer("group_norm", {"groups": groups, "eps": eps, "affine": affine}, common)
+    return Layer("group_norm", {"groups": num_groups, "eps": eps, "affine": affine}, common)
 
 
 def InstanceNorm(eps: float = 1e-05, affine: bool = False, **common: Any) -> Layer:
@@ -323,14 +325,14 @@ def Standardize(missing: bool = False, **common: Any) -> Layer:
     return Layer("standardize", {"missing": missing}, common)
 
 
-def Dropout(rate: float = 0.5, **common: Any) -> Layer:
+def Dropout(p: float = 0.5, **common: Any) -> Layer:
     """While training, values are 0 with a probability and the others grow by 1 / (1 - rate); a
     function of the training's `seed`, the step and micro-batch, the layer's path and the
     value's place.
 
-    * `rate`: probability of a 0 while training; at least 0, below 1.
+    * `p`: probability of a 0 while training; at least 0, below 1.
     """
-    return Layer("dropout", {"rate": rate}, common)
+    return Layer("dropout", {"rate": p}, common)
 
 
 # ---- shapes and branches
@@ -360,12 +362,12 @@ def Parallel(*branches: Layer, input: str = "broadcast", combine: str = "concat"
     `stitch1` ...
 
     * `input`: `broadcast`: every branch sees the row; `split`: each an equal part of it.
-    * `combine`: how branches meet; `filter`: weighed by a learned gate, a mixture of experts;
+    * `combine`: how branches meet; `gated`: weighed by a learned gate, a mixture of experts;
       `operands`: for a layer behind it that takes several (version 2).
     * `stitch`: where widths must agree, a learned matrix brings each branch to the width of the
       first; false: they must. Not of `concat`.
-    * `temperature`: of the gate; with `combine` `filter`; above 0, at most 1e6.
-    * `top_k`: branches that a row goes to; 0: all; with `combine` `filter`; at least 0.
+    * `temperature`: of the gate; with `combine` `gated`; above 0, at most 1e6.
+    * `top_k`: branches that a row goes to; 0: all; with `combine` `gated`; at least 0.
     * `grid`: rows and columns; with `combine` `grid_scatter`.
     * `places`: row and column of each branch; empty places hold zeros; with `combine`
       `grid_scatter`.
@@ -376,12 +378,12 @@ def Parallel(*branches: Layer, input: str = "broadcast", combine: str = "concat"
         "places": _list(places)}, common)
 
 
-def Each(layer: Layer, count: int = 0, **common: Any) -> Layer:
+def TimeDistributed(layer: Layer, count: int = 0, **common: Any) -> Layer:
     """One layer applied to every part of the row: a part is a row to it.
 
     * `count`: parts; 0: the first dimension of the row; at least 0.
     """
-    return Layer("each", {"layers": [layer], "count": count}, common)
+    return Layer("time_distributed", {"layers": [layer], "count": count}, common)
 
 
 def Part(of: str = "", index: int = -1, **common: Any) -> Layer:
@@ -462,7 +464,7 @@ def MixtureOfSoftmaxes(out: int, mixtures: int, hidden: int = 0, bias: bool = Tr
         "out": out, "mixtures": mixtures, "hidden": hidden, "bias": bias, "log": log}, common)
 
 
-def KMeans(clusters: int, temperature: float = 1.0, returns: str = "probabilities",
+def KMeans(clusters: int, temperature: float = 1.0, output: str = "probabilities",
            **common: Any) -> Layer:
     """Soft membership of learned centers: softmax(-distance^2 / (2 temperature^2)). A row too far
     from all centers for squares in its type belongs to all alike. Parameter: `centers`
@@ -470,10 +472,10 @@ def KMeans(clusters: int, temperature: float = 1.0, returns: str = "probabilitie
 
     * `clusters`: number of centers; at least 1.
     * `temperature`: standard deviation of a cluster; 0.0001 to 10000.
-    * `returns`: `probabilities` of the clusters, or `features`: the centers' mean under them.
+    * `output`: `probabilities` of the clusters, or `features`: the centers' mean under them.
     """
     return Layer("kmeans", {
-        "clusters": clusters, "temperature": temperature, "return": returns}, common)
+        "clusters": clusters, "temperature": temperature, "output": output}, common)
 
 
 # ---- functions of whole rows, as ONNX graphs become them
@@ -522,16 +524,16 @@ def Select(shapes: Sequence[Sequence[int]] = (), **common: Any) -> Layer:
 
 
 def Reduce(op: str, dims: Optional[Sequence[int]] = (), axes: Optional[Sequence[int]] = (),
-           keep: bool = True, **common: Any) -> Layer:
+           keepdims: bool = True, **common: Any) -> Layer:
     """A sum, a mean, a maximum, ... over dimensions of the row.
 
     * `op`: the function ([kinds](../../src/ops/graph/kinds.h)).
     * `dims`: dimensions of the row; none: those it comes with; at least 1.
     * `axes`: which of them are reduced; none: all; at least 0.
-    * `keep`: they stay, with size 1.
+    * `keepdims`: they stay, with size 1.
     """
     return Layer("reduce", {
-        "op": op, "dims": _list(dims), "axes": _list(axes), "keep": keep}, common)
+        "op": op, "dims": _list(dims), "axes": _list(axes), "keepdims": keepdims}, common)
 
 
 def Permute(order: Sequence[int], dims: Optional[Sequence[int]] = (), **common: Any) -> Layer:
@@ -543,17 +545,19 @@ def Permute(order: Sequence[int], dims: Optional[Sequence[int]] = (), **common: 
     return Layer("permute", {"order": _list(order), "dims": _list(dims)}, common)
 
 
-def Pick(dims: Sequence[int], runs: Sequence[int], fill: float = 0.0, **common: Any) -> Layer:
+def IndexSelect(dims: Sequence[int], runs: Sequence[int], fill: float = 0.0,
+                **common: Any) -> Layer:
     """Values by their places in the row.
 
     * `dims`: dimensions of the result; none: one; at least 1.
     * `runs`: places, as runs of first, step, count; first -1 with step 0: `fill`.
     * `fill`: what stands where no place is.
     """
-    return Layer("pick", {"dims": _list(dims), "runs": _list(runs), "fill": fill}, common)
+    return Layer("index_select", {
+        "dims": _list(dims), "runs": _list(runs), "fill": fill}, common)
 
 
-def ValueMatmul(shapes: Sequence[Sequence[int]] = (), **common: Any) -> Layer:
+def BatchedMatmul(shapes: Sequence[Sequence[int]] = (), **common: Any) -> Layer:
     """The product of two operands that arrive side by side, NumPy's matmul for two dimensions or
     more.
 

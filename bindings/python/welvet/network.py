@@ -470,7 +470,7 @@ class Network(Object):
         return make_trainer(self, x, y, classes, spec, threads, isa, settings, mode)
 
     def train(self, x: Any, y: Any = None, *, classes: Any = None, spec: Optional[Dict[str, Any]] = None, callback: Any = None, threads: int = 0, isa: str = "", mode: str = "", **settings: Any) -> "Any":
-        """Learns, and returns the last Step (step, steps, loss, rate, rows).
+        """Learns, and returns the last Step (step, steps, loss, lr, rows).
 
         x: (samples, width), or a Data object; y: (samples, targets), or `classes`: (samples,) integers. `spec` and further settings are
         those of docs/reference/training-spec.md: network.train(x, y, epochs=5, batch=32, optimizer={"type": "sgd"}). Where nothing is

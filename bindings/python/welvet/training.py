@@ -22,7 +22,7 @@ class Step(NamedTuple):
     step: int  # optimizer steps done since the beginning
     steps: int  # that the training has
     loss: float  # mean loss of the last step, before its update
-    rate: float  # its learning rate
+    lr: float  # its learning rate
     rows: int  # rows seen since the last report
 
 
@@ -174,8 +174,8 @@ class Trainer(Object):
     def step(self, steps: int = 1) -> Step:
         """This many optimizer steps, fewer at the end of the training. Raises LoomError where a loss is not finite; the weights then are
         those before that step."""
-        done, loss, rate, rows = call("trainer_step", self._handle, steps)
-        return Step(done, self.info["steps"], loss, rate, rows)
+        done, loss, lr, rows = call("trainer_step", self._handle, steps)
+        return Step(done, self.info["steps"], loss, lr, rows)
 
     def run(self, callback: Optional[Callable[[Step], Optional[bool]]] = None) -> Step:
         """To the end of the training. callback(step) is called a few times a second; False,
@@ -184,9 +184,9 @@ class Trainer(Object):
         last = Step(self.done, steps, float("nan"), 0.0, 0)
         while last.step < steps:
             begin = time.perf_counter()
-            done, loss, rate, rows = call("trainer_step", self._handle, size)
+            done, loss, lr, rows = call("trainer_step", self._handle, size)
             seconds = time.perf_counter() - begin
-            last = Step(done, steps, loss, rate, rows)
+            last = Step(done, steps, loss, lr, rows)
             if callback is not None and stops(callback(last)):
                 break
             size = max(1, min(2 * size, int(size * _SLICE / max(seconds, 1e-9))))

@@ -211,9 +211,9 @@ class ConvTransposed : public LayerWith<ConvConfig> {
 }  // namespace
 
 void register_conv(LayerList& layers) {
-  static const Conv one("cnn1", 1), two("cnn2", 2), three("cnn3", 3);
-  static const ConvTransposed back_one("conv_transposed1", 1), back_two("conv_transposed2", 2),
-      back_three("conv_transposed3", 3);
+  static const Conv one("conv1d", 1), two("conv2d", 2), three("conv3d", 3);
+  static const ConvTransposed back_one("conv_transpose1d", 1), back_two("conv_transpose2d", 2),
+      back_three("conv_transpose3d", 3);
   for (const LayerType* type :
        {static_cast<const LayerType*>(&one), static_cast<const LayerType*>(&two),
         static_cast<const LayerType*>(&three), static_cast<const LayerType*>(&back_one),

@@ -27,7 +27,7 @@ def config(r, behind_dense):
     cell["links"], cell["merge"] = [{"read": [0, 0, 0, at]} for at in operands], "operands"
     cells.append(cell)
     return {"rows": r.randint(1, 5),
-            "topology": {"format": "loom-topology", "version": 2, "layers_per_cell": len(cells), "input": {"width": 6},
+            "topology": {"format": "loom-topology", "version": 3, "layers_per_cell": len(cells), "input": {"width": 6},
                          "cells": [{"at": [0, 0, 0, i], **c} for i, c in enumerate(cells)]}}
 
 

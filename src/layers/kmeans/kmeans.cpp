@@ -8,7 +8,7 @@ namespace {
 struct KMeansConfig : LayerConfig {
   std::int64_t clusters = 0;
   double temperature = 1;
-  std::string give = "probabilities";
+  std::string output = "probabilities";
   template <class V>
   void fields(V& v) {
     v.about(
@@ -19,7 +19,7 @@ struct KMeansConfig : LayerConfig {
       {.doc = "number of centers", .min = 1, .max = INT32_MAX, .required = true});
     v("temperature", temperature,
       {.doc = "standard deviation of a cluster", .min = 1e-4, .max = 1e4});
-    v("return", give,
+    v("output", output,
       {.doc = "`probabilities` of the clusters, or `features`: the centers' mean "
               "under them",
        .one_of = "probabilities, features"});
@@ -36,7 +36,7 @@ class KMeans : public LayerWith<KMeansConfig> {
                          ChildPlanner&) const override {
     const KMeansConfig& c = of(config);
     LOOM_TRY(expect_values(in));
-    return LayerPlan{c.give == "features" ? in : Shape{c.clusters},
+    return LayerPlan{c.output == "features" ? in : Shape{c.clusters},
                      {{"centers", c.clusters, in.width, Init::normal, 1}}};
   }
 
@@ -47,14 +47,14 @@ class KMeans : public LayerWith<KMeansConfig> {
                        SoftmaxKind::softmax, c.clusters, 2);
     v.save("x", x);
     v.save("p", p);
-    return c.give == "features" ? v.emit.matmul_t(v.weight("centers"), p) : p;
+    return c.output == "features" ? v.emit.matmul_t(v.weight("centers"), p) : p;
   }
 
   Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const KMeansConfig& c = of(config);
     const View x = v.saved("x"), p = v.saved("p"), centers = v.weight("centers");
     View gp = gy;
-    if (c.give == "features") {
+    if (c.output == "features") {
       const auto gw = v.gradient("centers");
       v.emit.weight_grad(p, gy, gw.to, gw.accumulate);
       gp = v.emit.group_matmul(centers, gy, {}, 1);

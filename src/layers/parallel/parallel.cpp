@@ -1,5 +1,5 @@
 // Parallel: its layers are branches, each of which sees the whole input, or its share of it. What
-// they give meets by concat, add, avg, filter (a mixture of experts: Jacobs et al. 1991; a learned
+// they give meets by concat, add, avg, gated (a mixture of experts: Jacobs et al. 1991; a learned
 // softmax gate weighs the branches row by row; with top_k, Shazeer et al. 2017, a branch runs on
 // the rows alone that have it among their best) or grid_scatter (each at its place of a grid).
 #include <algorithm>
@@ -28,19 +28,19 @@ struct ParallelConfig : LayerConfig {
               "of it",
        .one_of = "broadcast, split"});
     v("combine", combine,
-      {.doc = "how branches meet; `filter`: weighed by a learned gate, a "
+      {.doc = "how branches meet; `gated`: weighed by a learned gate, a "
               "mixture of experts; `operands`: for a layer behind it that "
               "takes several (version 2)",
-       .one_of = "concat, add, avg, filter, grid_scatter, operands"});
+       .one_of = "concat, add, avg, gated, grid_scatter, operands"});
     v("stitch", stitch,
       {.doc = "where widths must agree, a learned matrix brings each branch to "
               "the width of the first; false: they must. Not of `concat`"});
     v("temperature", temperature,
-      {.doc = "of the gate", .above = 0, .max = 1e6, .only = {"combine", combine, "filter"}});
+      {.doc = "of the gate", .above = 0, .max = 1e6, .only = {"combine", combine, "gated"}});
     v("top_k", top_k,
       {.doc = "branches that a row goes to; 0: all",
        .min = 0,
-       .only = {"combine", combine, "filter"}});
+       .only = {"combine", combine, "gated"}});
     const When scatters{"combine", combine, "grid_scatter"};
     v("grid", grid, {.doc = "rows and columns", .required = true, .only = scatters});
     v("places", places,
@@ -51,7 +51,7 @@ struct ParallelConfig : LayerConfig {
   bool routes() const { return top_k > 0; }
   bool joins() const { return combine == "concat" || combine == "operands"; }  // side by side
   bool meets() const {
-    return combine == "add" || combine == "avg" || combine == "filter" || combine == "grid_scatter";
+    return combine == "add" || combine == "avg" || combine == "gated" || combine == "grid_scatter";
   }
 };
 
@@ -76,15 +76,15 @@ class Parallel : public LayerWith<ParallelConfig> {
     if (split && (in.ids > 0 || in.width % count != 0))
       return bad("cannot split " + in.to_string() + " among " + std::to_string(count) +
                  " branches");
-    if (c.combine == "filter" && in.ids > 0)
-      return bad("the gate of filter expects real values, got " + in.to_string());
+    if (c.combine == "gated" && in.ids > 0)
+      return bad("the gate of \"gated\" expects real values, got " + in.to_string());
     if (c.top_k > count)
       return bad("\"top_k\" must be 1 to the " + std::to_string(count) +
                  " branches, or 0 for all of them without routing, got " + std::to_string(c.top_k));
     const bool shaped = children.version() >= 2;  // dimensions of branches mean something
     if (shaped && c.stitch && !c.meets())
       return bad("\"stitch\" has no effect on " + c.combine + ", whose branches keep their widths");
-    if (shaped && in.dims.size() > 1 && (split || c.combine == "filter"))
+    if (shaped && in.dims.size() > 1 && (split || c.combine == "gated"))
       return bad(std::string(split ? "splits" : "weighs") + " whole rows, and " + in.to_string() +
                  " has dimensions: put it into an each, for every step, or a flatten before it");
     LayerPlan plan;
@@ -133,7 +133,7 @@ class Parallel : public LayerWith<ParallelConfig> {
     } else {
       plan.out = outs[0];
     }
-    if (c.combine == "filter") {
+    if (c.combine == "gated") {
       plan.params.push_back(ParamSpec::product("gate", count, in.width,
                                                1 / __builtin_sqrt(static_cast<double>(in.width))));
       plan.params.push_back({"gate_bias", 1, count, Init::zeros, 0, false});
@@ -155,7 +155,7 @@ class Parallel : public LayerWith<ParallelConfig> {
     }
     if (c.joins()) return joined(v.emit, parts);
     if (c.combine == "grid_scatter") return scattered(c, v.emit, parts);
-    if (c.combine == "filter") {
+    if (c.combine == "gated") {
       const View shares = gate(c, v, x);
       View sum;
       for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -179,7 +179,7 @@ class Parallel : public LayerWith<ParallelConfig> {
     const View x = v.saved("x");
     const std::size_t count = v.child_count();
     View gx, gshares;
-    if (c.combine == "filter")
+    if (c.combine == "gated")
       gshares = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), static_cast<std::int64_t>(count));
     if (c.combine == "avg" && count > 1) gy = v.emit.scale(gy, 1.0 / static_cast<double>(count));
     std::vector<View> splits;
@@ -193,7 +193,7 @@ class Parallel : public LayerWith<ParallelConfig> {
       } else if (c.combine == "grid_scatter") {
         g = ProgramBuilder::slice(gy, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * y.cols,
                                   y.cols);
-      } else if (c.combine == "filter") {
+      } else if (c.combine == "gated") {
         const auto [gown, gshare] =
             v.emit.binary_back(y, share_of(v.saved("shares"), i), gy, Binary::mul,
                                {1, 1, 1, 1, y.cols}, {0, 0, 0, 0, 1}, {});
@@ -219,7 +219,7 @@ class Parallel : public LayerWith<ParallelConfig> {
       }
       gx = joined(v.emit, splits);
     }
-    if (c.combine == "filter") {
+    if (c.combine == "gated") {
       const View through = gate_back(c, v, gshares);
       gx = gx.valid() ? v.emit.add(gx, through) : through;
     }

@@ -26,7 +26,7 @@ def config(r, behind_dense):
     r.shuffle(branches)
     cells = [{"type": "parallel", "layers": branches}, {"type": "dense", "out": 3}]
     return {"rows": rows, "special": [[row * column + at, float(v)] for row, at, v in ids],
-            "topology": {"format": "loom-topology", "version": 2, "layers_per_cell": 2, "input": {"parts": parts},
+            "topology": {"format": "loom-topology", "version": 3, "layers_per_cell": 2, "input": {"parts": parts},
                          "cells": [{"at": [0, 0, 0, i], **c} for i, c in enumerate(cells)]}}
 
 

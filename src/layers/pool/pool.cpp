@@ -76,9 +76,9 @@ class Pool : public LayerWith<PoolConfig> {
 }  // namespace
 
 void register_pool(LayerList& layers) {
-  static const Pool types[] = {{"max_pool1", 1, false}, {"max_pool2", 2, false},
-                               {"max_pool3", 3, false}, {"avg_pool1", 1, true},
-                               {"avg_pool2", 2, true},  {"avg_pool3", 3, true}};
+  static const Pool types[] = {{"max_pool1d", 1, false}, {"max_pool2d", 2, false},
+                               {"max_pool3d", 3, false}, {"avg_pool1d", 1, true},
+                               {"avg_pool2d", 2, true},  {"avg_pool3d", 3, true}};
   for (const Pool& type : types) layers.push_back(&type);
 }
 

@@ -35,7 +35,7 @@ def config(r, behind_dense):
         "special": [[row * width + width - 1, float(r.randint(0, steps))] for row in range(rows)],
         "topology": {
             "format": "loom-topology",
-            "version": 2,
+            "version": 3,
             "layers_per_cell": len(cells),
             "input": {"parts": parts},
             "cells": [{"at": [0, 0, 0, i], **c} for i, c in enumerate(cells)],

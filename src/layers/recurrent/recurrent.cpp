@@ -16,10 +16,10 @@ enum class Kind { rnn, gru, lstm };
 
 struct RecurrentConfig : LayerConfig {
   Kind kind = Kind::rnn;
-  std::int64_t hidden = 0, stack = 1;
-  bool bias = true, bidirectional = false, carry = false, linear_before_reset = true;
+  std::int64_t hidden = 0, num_layers = 1;
+  bool bias = true, bidirectional = false, stateful = false, linear_before_reset = true;
   bool return_state = false;
-  std::string give = "all";
+  std::string output = "all";
   Names takes;
   bool step = false;  // by_step: initial states are taken over rows too, and lengths are not
   Activation activation = Activation::tanh;
@@ -41,18 +41,18 @@ struct RecurrentConfig : LayerConfig {
           "the rest.");
     else v.about("Long short-term memory over [steps, features].");
     v("hidden", hidden, {.doc = "values of a state", .min = 1, .max = INT32_MAX, .required = true});
-    v("stack", stack,
+    v("num_layers", num_layers,
       {.doc = "layers on one another: each takes all steps of the one before",
        .min = 1,
        .max = kMaxSteps});
     v("bias", bias, {.doc = "adds learned numbers to both products"});
     v("bidirectional", bidirectional,
       {.doc = "a second state runs from the last step to the first"});
-    v("return", give,
+    v("output", output,
       {.doc = "`all`: the states of all steps, [steps, directions x hidden]; "
               "`last`: that after the last, directions x hidden",
        .one_of = "all, last"});
-    v("carry", carry,
+    v("stateful", stateful,
       {.doc = "a run continues from the state that the sequence's last run left, "
               "unless its position is 0; in training where that has `streams`"});
     if (kind == Kind::rnn)
@@ -80,7 +80,7 @@ struct RecurrentConfig : LayerConfig {
        .written = return_state});
   }
   std::string_view known() const { return kind == Kind::lstm ? "lengths, h0, c0" : "lengths, h0"; }
-  std::int64_t runs() const { return stack * directions(); }  // each with a state of its own
+  std::int64_t runs() const { return num_layers * directions(); }  // each with a state of its own
   std::int64_t directions() const { return bidirectional ? 2 : 1; }
   std::int64_t gates() const { return kind == Kind::rnn ? 1 : kind == Kind::gru ? 3 : 4; }
   bool reset_first() const { return kind == Kind::gru && !linear_before_reset; }
@@ -375,7 +375,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   Recurrent(std::string_view name, Kind kind) : name_(name), kind_(kind) {}
   std::string_view name() const override { return name_; }
   std::string_view row_dependence(const LayerConfig& config, const Shape& in) const override {
-    return of(config).carry || recurs_over_rows(config, in)
+    return of(config).stateful || recurs_over_rows(config, in)
                ? "goes on from a state that a sequence's rows leave"
                : "";
   }
@@ -384,13 +384,14 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   }
 
   bool carries(const LayerConfig& config, const Shape& in) const override {
-    return of(config).carry || recurs_over_rows(config, in);
+    return of(config).stateful || recurs_over_rows(config, in);
   }
 
   Result<ConfigPtr> by_step(const ConfigPtr& config, const Shape& in,
                             std::int64_t steps) const override {
     const RecurrentConfig& c = of(*config);
-    if (first_operand(in).axis != Axis::positions || c.bidirectional || c.give == "last" || c.carry)
+    if (first_operand(in).axis != Axis::positions || c.bidirectional || c.output == "last" ||
+        c.stateful)
       return LayerType::by_step(config, in, steps);
     if (c.return_state)
       return Status(Code::unsupported,
@@ -414,23 +415,23 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     if (in.axis == Axis::channels)
       return bad("runs over [steps, features], and the first dimension of " + in.to_string() +
                  " is channels: put a permute before it, \"order\": [1, 0]");
-    if ((c.carry || in.axis == Axis::positions) && c.bidirectional)
+    if ((c.stateful || in.axis == Axis::positions) && c.bidirectional)
       return bad(
-          std::string(c.carry ? "\"carry\"" : "a sequence that goes on in other rows") +
+          std::string(c.stateful ? "\"stateful\"" : "a sequence that goes on in other rows") +
           " has one direction: the other would begin at the end of what has not arrived yet");
     const std::int64_t steps = steps_of(in);  // of a row
     LOOM_TRY(check_operands(c, row, steps));
-    if (steps > kMaxSteps / c.directions() / c.stack)
+    if (steps > kMaxSteps / c.directions() / c.num_layers)
       return bad("steps x directions x layers must be at most " + std::to_string(kMaxSteps) +
                  ", got " + std::to_string(steps) + " x " + std::to_string(c.directions()) + " x " +
-                 std::to_string(c.stack));
+                 std::to_string(c.num_layers));
     if (c.hidden > INT32_MAX / c.gates() / (steps + 1) / c.directions())
       return bad("gives more than 2^31-1 values");
 
     LayerPlan plan{{}, params_of(c, in.width / steps)};
     const std::int64_t out = c.directions() * c.hidden;
     plan.out = {steps * out, 0, {steps, out}, Axis::steps};
-    if (c.give == "last" || in.dims.empty()) plan.out = {out};
+    if (c.output == "last" || in.dims.empty()) plan.out = {out};
     if (in.axis == Axis::positions) plan.out.axis = in.axis;
     if (c.return_state) add_states(c, plan.out);
     return plan;
@@ -462,10 +463,10 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     if (c.step && (h0.valid() || c0.valid()))
       later = spread_steps(v.emit, v.emit.convert(v.goes_on(), v.type), c.hidden);
     States ends;
-    for (std::int64_t l = 0; l < c.stack; ++l) {
+    for (std::int64_t l = 0; l < c.num_layers; ++l) {
       const View in = v.emit.reshape(x, x.cols / steps);
       v.save("x" + std::to_string(l), in);
-      const bool last = l == c.stack - 1 && c.give == "last" && !over_rows;
+      const bool last = l == c.num_layers - 1 && c.output == "last" && !over_rows;
       const auto ran = [&](std::int64_t d) {
         const std::int64_t i = l * c.directions() + d;
         const Run run{c,    v,       steps, d == 1,          suffix(l, d),
@@ -510,8 +511,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     const bool initial = place_of(c.takes, "h0") + place_of(c.takes, "c0") > 0;
     States firsts{std::vector<View>(static_cast<std::size_t>(c.runs())),
                   std::vector<View>(static_cast<std::size_t>(c.runs()))};
-    for (std::int64_t l = c.stack; l-- > 0;) {
-      const bool all = l < c.stack - 1 || c.give == "all" || over_rows;
+    for (std::int64_t l = c.num_layers; l-- > 0;) {
+      const bool all = l < c.num_layers - 1 || c.output == "all" || over_rows;
       if (c.directions() == 2 && all && steps > 1)
         gy = v.emit.transpose(gy, {1, 1, steps, 2, c.hidden}, {0, 1, 3, 2, 4}, gy.cols);
       View gx;
@@ -561,7 +562,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     std::vector<ParamSpec> list;
     const double std = __builtin_sqrt(
         1.0 / (3.0 * static_cast<double>(c.hidden)));  // that of PyTorch's uniform numbers
-    for (std::int64_t l = 0; l < c.stack; ++l, features = c.directions() * c.hidden) {
+    for (std::int64_t l = 0; l < c.num_layers; ++l, features = c.directions() * c.hidden) {
       for (std::int64_t d = 0; d < c.directions(); ++d) {
         const std::int64_t through = c.reset_first() ? 2 : c.gates();
         auto matrix = [&](const char* role, std::int64_t gates, std::int64_t cols) {
@@ -601,10 +602,11 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   static Status check_operands(const RecurrentConfig& c, const Shape& in, std::int64_t steps) {
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     LOOM_TRY(check_takes(c.takes, c.known(), in));
-    const bool goes_on = c.carry || (in.axis == Axis::positions && !c.step);
+    const bool goes_on = c.stateful || (in.axis == Axis::positions && !c.step);
     if (goes_on && (c.return_state || !c.takes.empty()))
-      return bad(std::string(c.carry ? "\"carry\"" : "a sequence that goes on in other rows") +
-                 " keeps its states by itself: it has no \"takes\" and no \"return_state\"");
+      return bad(
+          std::string(c.stateful ? "\"stateful\"" : "a sequence that goes on in other rows") +
+          " keeps its states by itself: it has no \"takes\" and no \"return_state\"");
     if (!c.step) LOOM_TRY(check_lengths(in, place_of(c.takes, "lengths"), steps));
     for (const char* name : {"h0", "c0"}) {
       const std::size_t i = place_of(c.takes, name);

@@ -99,7 +99,7 @@ struct IndexSelectConfig : LayerConfig {
 
 class IndexSelect : public LayerWith<IndexSelectConfig> {
  public:
-  std::string_view name() const override { return "pick"; }
+  std::string_view name() const override { return "index_select"; }
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
                          ChildPlanner&) const override {
     const IndexSelectConfig& c = of(config);

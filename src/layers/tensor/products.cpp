@@ -9,14 +9,14 @@ namespace {
 struct ReduceConfig : LayerConfig {
   Reduce op = Reduce::sum;
   std::vector<std::int64_t> dims, axes;
-  bool keep = true;
+  bool keepdims = true;
   template <class V>
   void fields(V& v) {
     v.about("A sum, a mean, a maximum, ... over dimensions of the row.");
     v("op", op, {.doc = "the function ([kinds](../../src/ops/graph/kinds.h))", .required = true});
     v("dims", dims, {.doc = "dimensions of the row; none: those it comes with", .min = 1});
     v("axes", axes, {.doc = "which of them are reduced; none: all", .min = 0});
-    v("keep", keep, {.doc = "they stay, with size 1"});
+    v("keepdims", keepdims, {.doc = "they stay, with size 1"});
   }
 };
 
@@ -80,7 +80,7 @@ class ReduceLayer : public LayerWith<ReduceConfig> {
         cut.n *= dims[d];
       }
       if (!gone[d]) cut.out.push_back(dims[d]);
-      else if (c.keep) cut.out.push_back(1);
+      else if (c.keepdims) cut.out.push_back(1);
     }
     Dims sizes;
     std::vector<std::size_t> back(order.size());

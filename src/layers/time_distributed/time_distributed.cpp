@@ -16,7 +16,7 @@ struct TimeDistributedConfig : LayerConfig {
 
 class TimeDistributed : public LayerWith<TimeDistributedConfig> {
  public:
-  std::string_view name() const override { return "each"; }
+  std::string_view name() const override { return "time_distributed"; }
   bool is_container() const override { return true; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,

@@ -49,7 +49,7 @@ Result<Space> space_of(StepCall& c, const Dims& kernel_of_weights) {
 Ref convolved(StepCall& c, const Ref& x, const Space& s, Filters filters, const Dims& out,
               const Dims* output_padding) {
   Json layer =
-      typed((output_padding ? "conv_transposed" : "cnn") + std::to_string(s.kernel.size()));
+      typed((output_padding ? "conv_transpose" : "conv") + std::to_string(s.kernel.size()) + "d");
   layer.set("filters", filters.count);
   layer.set("groups", filters.groups);
   layer.set("bias", !filters.bias.empty());

@@ -140,13 +140,13 @@ Json topology(std::int64_t width, const Layers& layers, std::int64_t out, bool v
   if (t.tiny_inputs || t.merged_inputs) first.set("dtype", "f64");
   cells.push(std::move(first));
   for (const std::int64_t filters : layers.filters) {
-    Json conv = cell(at++, "cnn2");
+    Json conv = cell(at++, "conv2d");
     conv.set("filters", filters);
     conv.set("kernel", numbers({3, 3}));
     conv.set("padding", numbers({1}));
     conv.set("activation", layers.activation);
     cells.push(std::move(conv));
-    Json pool = cell(at++, "max_pool2");
+    Json pool = cell(at++, "max_pool2d");
     pool.set("kernel", numbers({2}));
     cells.push(std::move(pool));
   }
@@ -243,11 +243,12 @@ Status tell(AutoConfig& t, const Layers& layers, std::int64_t outputs) {
                         (classes ? "" : " and answers") +
                         " are standardized by the network itself");
   t.decisions.push_back(
-      "training: adamw, " + std::string(classes ? "cross-entropy" : "mse") + ", rate " +
-      format_double(s.schedule.rate) +
+      "training: adamw, " + std::string(classes ? "cross-entropy" : "mse") + ", lr " +
+      format_double(s.schedule.lr) +
       (convolutional ? " reached and left in one cycle, " : " falling as a cosine, ") +
       count_of(s.steps, "step") + " of " + count_of(s.batch, "sample") +
-      (s.shift > 0 ? ", pictures moved by up to " + count_of(s.shift, "pixel") : "") +
+      (s.random_translate > 0 ? ", pictures moved by up to " + count_of(s.random_translate, "pixel")
+                              : "") +
       (s.validation.patience > 0
            ? ", fewer where " + std::to_string(s.validation.patience * s.validation.every) +
                  " of them bring nothing better"
@@ -308,13 +309,12 @@ Status complete(AutoConfig& t, const AutoConfigOptions& options, Answers answers
   const std::int64_t chosen_steps = answers.series ? kSeriesSteps : epochs * an_epoch;
   s.steps = options.steps > 0 ? options.steps : chosen_steps;
   s.optimizer = {.kind = OptimizerKind::adamw, .weight_decay = 0.01};
-  if (convolutional)
-    s.schedule = {.kind = ScheduleKind::one_cycle, .rate = 0.004, .steps = s.steps};
+  if (convolutional) s.schedule = {.kind = ScheduleKind::one_cycle, .lr = 0.004, .steps = s.steps};
   else
     s.schedule = {.kind = ScheduleKind::cosine,
-                  .rate = answers.series           ? kSeriesRate
-                          : large || answers.words ? 0.001
-                                                   : 0.003,
+                  .lr = answers.series           ? kSeriesRate
+                        : large || answers.words ? 0.001
+                                                 : 0.003,
                   .warmup = std::min<std::int64_t>(s.steps / 20, 200),
                   .steps = s.steps};
   s.validation = {.share = share,
@@ -322,7 +322,7 @@ Status complete(AutoConfig& t, const AutoConfigOptions& options, Answers answers
                   .patience = large || answers.series ? 0 : 25};
   s.log_every = std::max<std::int64_t>(s.steps / 20, 1);
   // Moved so little, a picture shows the same.
-  if (convolutional) s.shift = std::max<std::int64_t>(layers.dims[1] / 30, 1);
+  if (convolutional) s.random_translate = std::max<std::int64_t>(layers.dims[1] / 30, 1);
   if (!options.dtype.empty() && options.dtype != "f32") s.quantize.dtype = options.dtype;
 
   LOOM_TRY(tell(t, layers, outputs));

@@ -10,9 +10,9 @@ namespace loom {
 namespace {
 
 constexpr std::string_view kSpec =
-    R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
+    R"({"format":"loom-training","version":2,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":3},"cells":[
   {"at":[0,0,0,0],"type":"dense","out":40,"activation":"relu"},{"at":[0,0,0,1],"type":"dense","out":1}]},
-  "optimizer":{"type":"rmsprop","centered":true},"schedule":{"type":"constant","rate":0.01},"validation":{"share":0.25,"every":5,"patience":6},"steps":400,"batch":8})";
+  "optimizer":{"type":"rmsprop","centered":true},"schedule":{"type":"constant","lr":0.01},"validation":{"share":0.25,"every":5,"patience":6},"steps":400,"batch":8})";
 
 struct Course {
   TrainingSpec spec;
@@ -55,7 +55,7 @@ struct Course {
 // Two outputs by name: each is judged, and the sum of their losses by their weights decides.
 TEST(Validation, JudgesEachOutput) {
   constexpr std::string_view kTwo =
-      R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":2,)"
+      R"({"format":"loom-training","version":2,"network":{"format":"loom-topology","version":3,)"
       R"("layers_per_cell":3,"input":{"width":3},"outputs":["kind","size"],"cells":[)"
       R"({"at":[0,0,0,0],"type":"dense","out":3},)"
       R"({"at":[0,0,0,1],"type":"dense","out":1,"links":[{"read":[0,0,0,0]}]},)"

@@ -20,17 +20,17 @@ float e5m2(double x) {
 
 TrainingSpec spec_of(const std::string& cells, const std::string& more, std::int64_t steps = 40) {
   const std::string text =
-      R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"dims":[2,3,4]},"cells":[)" +
+      R"({"format":"loom-training","version":2,"network":{"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"dims":[2,3,4]},"cells":[)" +
       cells + R"(]},"batch":8,"steps":)" + std::to_string(steps) + more +
       (more.find("optimizer") == std::string::npos
-           ? R"(,"optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.003}})"
+           ? R"(,"optimizer":{"type":"adamw"},"schedule":{"type":"constant","lr":0.003}})"
            : "}");
   auto spec = parse_training_spec(std::string_view(text));
   EXPECT_TRUE(spec.ok()) << spec.status().to_string();
   return spec.ok() ? std::move(*spec) : TrainingSpec();
 }
 const std::string kCells =
-    R"({"at":[0,0,0,0],"type":"cnn2","filters":6,"kernel":2,"activation":"relu"},{"at":[0,0,0,1],"type":"flatten"},)"
+    R"({"at":[0,0,0,0],"type":"conv2d","filters":6,"kernel":2,"activation":"relu"},{"at":[0,0,0,1],"type":"flatten"},)"
     R"({"at":[0,0,0,2],"type":"dense","out":19,"activation":"tanh"},{"at":[0,0,0,3],"type":"dense","out":2})";
 
 std::unique_ptr<DataSource> samples(float size = 1) {
@@ -128,7 +128,7 @@ TEST(Fp8, LearnsAsF32Does) {
   for (
       const std::string more :
       {"",
-       R"(,"optimizer":{"type":"sgd","momentum":0.9,"clip_norm":1},"schedule":{"type":"constant","rate":0.03})"}) {
+       R"(,"optimizer":{"type":"sgd","momentum":0.9,"clip_norm":1},"schedule":{"type":"constant","lr":0.03})"}) {
     Course plain(spec_of(kCells, more, 400)), few(spec_of(kCells, more + R"(,"fp8":true)", 400));
     const double before = plain.go(1).back().loss;
     double sums[2] = {};
@@ -192,7 +192,7 @@ TEST(Fp8, TheSameBitsFromThreadsIsasAndAResume) {
 TEST(Fp8, BelongsToWeightsOfItsDtype) {
   const auto refusal = [](const std::string& more) {
     return parse_training_spec(
-               std::string_view(R"({"format":"loom-training","version":1,"steps":3,"fp8":true,)" +
+               std::string_view(R"({"format":"loom-training","version":2,"steps":3,"fp8":true,)" +
                                 more + "}"))
         .status()
         .message();

@@ -22,11 +22,11 @@ const std::vector<std::int32_t> kClasses = {0, 1, 2, 1, 1, 0, kIgnoredClass, 1, 
 
 TrainingSpec spec_of(const std::string& more = "") {
   const std::string text =
-      R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,)"
+      R"({"format":"loom-training","version":2,"network":{"format":"loom-topology","version":1,)"
       R"("layers_per_cell":2,"input":{"width":3},"cells":[)"
       R"({"at":[0,0,0,0],"type":"dense","out":8,"activation":"tanh"},)"
       R"({"at":[0,0,0,1],"type":"dense","out":3}]},"loss":"cross_entropy","steps":6,"batch":4,)"
-      R"("schedule":{"type":"constant","rate":0.05})" +
+      R"("schedule":{"type":"constant","lr":0.05})" +
       more + "}";
   auto spec = parse_training_spec(std::string_view(text));
   EXPECT_TRUE(spec.ok()) << spec.status().to_string();
@@ -188,7 +188,7 @@ TEST(Weights, OfEveryLoss) {
   EXPECT_EQ(weighed(heads, weights), weighed(spec, weights));
 
   constexpr std::string_view kTokens =
-      R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,)"
+      R"({"format":"loom-training","version":2,"network":{"format":"loom-topology","version":1,)"
       R"("layers_per_cell":2,"input":{"ids":7},"cells":[{"at":[0,0,0,0],"type":"embedding","out":4},)"
       R"({"at":[0,0,0,1],"type":"dense","out":7}]},"loss":"cross_entropy","steps":4,"batch":2})";
   auto tokens = parse_training_spec(kTokens);
@@ -243,7 +243,7 @@ TEST(Extend, GivesTheBitsOfOneTraining) {
 
 TEST(Extend, RefusesWhatHasAnEnd) {
   TrainingSpec spec = spec_of();
-  spec.schedule = {.kind = ScheduleKind::cosine, .rate = 0.1, .steps = 8};
+  spec.schedule = {.kind = ScheduleKind::cosine, .lr = 0.1, .steps = 8};
   Course run(spec, classes_data());
   EXPECT_TRUE(run.trainer->extend(2, 0).ok());
   EXPECT_NE(run.trainer->extend(1, 0).message().find(

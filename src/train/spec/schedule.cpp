@@ -38,7 +38,7 @@ Status Schedule::check() const {
   FieldChecker checker("schedule: ");
   fields(checker, const_cast<Schedule&>(*this));  // a checker changes nothing
   LOOM_TRY(checker.status());
-  if (floor > rate) return bad("\"floor\" must be between 0 and \"rate\"");
+  if (floor > lr) return bad("\"floor\" must be between 0 and \"lr\"");
   if (has_end(kind) && steps <= warmup)
     return bad("a " + std::string(name(kind)) + " of " + std::to_string(steps) +
                " steps must be longer than its warm-up of " + std::to_string(warmup));
@@ -53,7 +53,7 @@ Status Schedule::check() const {
 }
 
 double Schedule::at(std::int64_t step) const {
-  if (step <= warmup) return rate * static_cast<double>(step) / static_cast<double>(warmup);
+  if (step <= warmup) return lr * static_cast<double>(step) / static_cast<double>(warmup);
   const std::int64_t after = step - warmup - 1, length = steps - warmup;
   const double t = static_cast<double>(after);
   if (has_end(kind) && kind != ScheduleKind::one_cycle && after >= length) return floor;
@@ -61,14 +61,14 @@ double Schedule::at(std::int64_t step) const {
     case ScheduleKind::constant: break;
     case ScheduleKind::cosine:
       return floor +
-             (rate - floor) * 0.5 * (1.0 + exact::cos(kPi * (t / static_cast<double>(length))));
+             (lr - floor) * 0.5 * (1.0 + exact::cos(kPi * (t / static_cast<double>(length))));
     case ScheduleKind::step: {
-      double r = rate;
+      double r = lr;
       // Repeated multiplication, ended where nothing is left to lose.
       for (std::int64_t n = after / every; n > 0 && r > 0 && factor < 1; --n) r *= factor;
       return r;
     }
-    case ScheduleKind::linear: return rate + (floor - rate) * (t / static_cast<double>(length));
+    case ScheduleKind::linear: return lr + (floor - lr) * (t / static_cast<double>(length));
     case ScheduleKind::cosine_restarts: {
       std::int64_t begin = 0, period = every;
       if (multiplier == 1) begin = after / every * every;
@@ -77,30 +77,30 @@ double Schedule::at(std::int64_t step) const {
           begin += period;
           period *= multiplier;
         }
-      return cosine(rate, floor, static_cast<double>(after - begin) / static_cast<double>(period));
+      return cosine(lr, floor, static_cast<double>(after - begin) / static_cast<double>(period));
     }
     case ScheduleKind::multi_step: {
-      double r = rate;
+      double r = lr;
       for (std::size_t i = 0; i < milestones.size() && milestones[i] <= after; ++i) r *= factor;
       return r;
     }
     case ScheduleKind::exponential: {
-      double r = rate, square = factor;
+      double r = lr, square = factor;
       for (std::int64_t n = after; n > 0; n >>= 1, square *= square)
         if (n & 1) r *= square;
       return r;
     }
     case ScheduleKind::one_cycle: {
       // torch.optim.lr_scheduler.OneCycleLR: the top is at step share * steps - 1, counted from 0.
-      const double first = rate / div, last = static_cast<double>(steps - 1),
+      const double first = lr / div, last = static_cast<double>(steps - 1),
                    top = share * static_cast<double>(steps) - 1;
-      if (t <= top) return cosine(first, rate, t / top);
-      return cosine(rate, first / final_div, t < last ? (t - top) / (last - top) : 1.0);
+      if (t <= top) return cosine(first, lr, t / top);
+      return cosine(lr, first / final_div, t < last ? (t - top) / (last - top) : 1.0);
     }
     case ScheduleKind::polynomial:
-      return floor + (rate - floor) * exact::pow(1.0 - t / static_cast<double>(length), power);
+      return floor + (lr - floor) * exact::pow(1.0 - t / static_cast<double>(length), power);
   }
-  return rate;
+  return lr;
 }
 
 }  // namespace loom

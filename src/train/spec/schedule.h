@@ -12,17 +12,17 @@ namespace loom {
 
 enum class ScheduleKind : std::uint8_t {
   constant,
-  cosine,  // from rate to floor over `steps` (Loshchilov and Hutter, arXiv 1608.03983, without
+  cosine,  // from lr to floor over `steps` (Loshchilov and Hutter, arXiv 1608.03983, without
            // restarts)
   step,    // times `factor` after every `every` steps
-  linear,  // from rate to floor over `steps`
+  linear,  // from lr to floor over `steps`
   cosine_restarts,  // cosines to floor of `every` steps, each `multiplier` times as long as the one
                     // before (arXiv 1608.03983)
   multi_step,       // times `factor` at each of `milestones`
   exponential,      // times `factor` after every step
-  one_cycle,        // up from rate / `div` for a `share` of `steps`, and down to rate / (`div` *
+  one_cycle,        // up from lr / `div` for a `share` of `steps`, and down to lr / (`div` *
                     // `final_div`), both as cosines (arXiv 1708.07120)
-  polynomial,       // from rate to floor as (1 - t / steps)^power
+  polynomial,       // from lr to floor as (1 - t / steps)^power
 };
 // Whether it ends: `steps` counts.
 constexpr bool has_end(ScheduleKind kind) {
@@ -39,8 +39,8 @@ Result<ScheduleKind> parse_schedule_kind(std::string_view text);
 
 struct Schedule {
   ScheduleKind kind = ScheduleKind::constant;
-  double rate = 1e-3;       // the highest
-  std::int64_t warmup = 0;  // the first steps rise linearly: step s has rate * s / warmup
+  double lr = 1e-3;         // the highest
+  std::int64_t warmup = 0;  // the first steps rise linearly: step s has lr * s / warmup
   double floor =
       0.0;  // linear, cosine, cosine_restarts, polynomial: the rate at the end and after it
   std::int64_t steps = 0;  // what has an end: where, warm-up included; 0: the training's last step
@@ -54,7 +54,7 @@ struct Schedule {
   // Errors name the field.
   Status check() const;
   // Of optimizer step `step`, counted from 1. Decay starts after the warm-up, whose last step and
-  // successor both have `rate`.
+  // successor both have `lr`.
   double at(std::int64_t step) const;
 };
 

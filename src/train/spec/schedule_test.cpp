@@ -8,13 +8,13 @@ namespace loom {
 namespace {
 
 TEST(Schedule, Constant) {
-  const Schedule s{.rate = 0.5};
+  const Schedule s{.lr = 0.5};
   EXPECT_EQ(s.at(1), 0.5);
   EXPECT_EQ(s.at(1000000), 0.5);
 }
 
 TEST(Schedule, WarmUpRisesLinearly) {
-  const Schedule s{.rate = 0.4, .warmup = 4};
+  const Schedule s{.lr = 0.4, .warmup = 4};
   EXPECT_DOUBLE_EQ(s.at(1), 0.1);
   EXPECT_DOUBLE_EQ(s.at(2), 0.2);
   EXPECT_DOUBLE_EQ(s.at(3), 0.3);
@@ -23,8 +23,7 @@ TEST(Schedule, WarmUpRisesLinearly) {
 }
 
 TEST(Schedule, CosineFallsToItsFloor) {
-  const Schedule s{
-      .kind = ScheduleKind::cosine, .rate = 1, .warmup = 10, .floor = 0.1, .steps = 110};
+  const Schedule s{.kind = ScheduleKind::cosine, .lr = 1, .warmup = 10, .floor = 0.1, .steps = 110};
   EXPECT_EQ(s.at(10), 1);
   EXPECT_EQ(s.at(11), 1);
   EXPECT_NEAR(s.at(61), 0.55, 1e-15);
@@ -37,7 +36,7 @@ TEST(Schedule, CosineFallsToItsFloor) {
 }
 
 TEST(Schedule, StepDecay) {
-  const Schedule s{.kind = ScheduleKind::step, .rate = 8, .warmup = 2, .every = 10, .factor = 0.5};
+  const Schedule s{.kind = ScheduleKind::step, .lr = 8, .warmup = 2, .every = 10, .factor = 0.5};
   EXPECT_EQ(s.at(12), 8);
   EXPECT_EQ(s.at(13), 4);
   EXPECT_EQ(s.at(22), 4);
@@ -47,7 +46,7 @@ TEST(Schedule, StepDecay) {
 
 TEST(Schedule, ChecksItsFields) {
   EXPECT_TRUE(Schedule{}.check().ok());
-  EXPECT_NE(Schedule{.rate = 0}.check().message().find("\"rate\""), std::string::npos);
+  EXPECT_NE(Schedule{.lr = 0}.check().message().find("\"lr\""), std::string::npos);
   EXPECT_NE(
       (Schedule{.kind = ScheduleKind::cosine, .warmup = 10, .steps = 10}.check().message().find(
           "longer than its warm-up")),

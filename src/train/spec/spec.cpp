@@ -4,6 +4,7 @@
 
 #include "base/field_checker.h"
 #include "base/files/source.h"
+#include "base/old_names.h"
 #include "train/spec/spec_fields.h"
 
 namespace loom {
@@ -262,7 +263,8 @@ Status TrainingSpec::check() const {
     return bad(
         "\"streams\" are learned in the order of the data: leave \"shuffle\" out, or give "
         "false");
-  if (streams > 0 && shift > 0) return bad("\"shift\" moves images, which are no \"streams\"");
+  if (streams > 0 && random_translate > 0)
+    return bad("\"random_translate\" moves images, which are no \"streams\"");
   if (!network.is_null() + !network_file.empty() + !base.empty() > 1)
     return bad("give one of \"network\", \"network_file\" and \"base\"");
   if (base.empty() && !base_dtype.empty()) return bad("\"base_dtype\" is of a \"base\"");
@@ -312,7 +314,7 @@ Status TrainingSpec::check() const {
 Json TrainingSpec::to_json() const {
   Json json = Json::object();
   json.set("format", "loom-training");
-  json.set("version", 1);
+  json.set("version", 2);
   Writer writer(json);
   TrainingSpec copy = *this;  // one list of fields serves both directions
   fields(writer, copy);
@@ -324,9 +326,15 @@ Result<TrainingSpec> parse_training_spec(const Json& json) {
   LOOM_ASSIGN(const std::string format, json.get_string("format", ""));
   if (format != "loom-training") return bad("\"format\" must be \"loom-training\"");
   LOOM_ASSIGN(const std::int64_t version, json.get_integer("version", 0));
-  if (version != 1)
+  if (version < 1 || version > 2)
     return Status(Code::unsupported, "training spec: version " + std::to_string(version) +
-                                         ", this library reads version 1");
+                                         ", this library reads versions 1 and 2");
+  if (version == 1) {
+    // Version 2 differs by names alone.
+    Json present = spec_by_present_names(json);
+    present.set("version", 2);
+    return parse_training_spec(present);
+  }
   TrainingSpec spec;
   Reader reader(json, "");
   reader.know("format");

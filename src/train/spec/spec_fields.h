@@ -17,13 +17,13 @@ void fields(V& v, OptimizerSpec& o) {
   const bool sgd = o.kind == K::sgd, rmsprop = o.kind == K::rmsprop, lion = o.kind == K::lion;
   if (sgd || rmsprop)
     v("momentum", o.momentum,
-      {.doc = "`sgd`: velocity = momentum * velocity + gradient + weight_decay * w; w -= rate * "
+      {.doc = "`sgd`: velocity = momentum * velocity + gradient + weight_decay * w; w -= lr * "
               "velocity. `rmsprop`: the same of the divided gradient",
        .min = 0,
        .below = 1});
   if (sgd)
     v("nesterov", o.nesterov,
-      {.doc = "w -= rate * (gradient + weight_decay * w + momentum * "
+      {.doc = "w -= lr * (gradient + weight_decay * w + momentum * "
               "velocity)",
        .written = o.nesterov});
   if (rmsprop) {
@@ -65,10 +65,10 @@ void fields(V& v, Schedule& s) {
   v("type", s.kind, {.doc = "the course of the rate, see below"});
   using K = ScheduleKind;
   const bool restarts = s.kind == K::cosine_restarts;
-  v("rate", s.rate, {.doc = "the highest learning rate", .above = 0, .max = 1e6});
+  v("lr", s.lr, {.doc = "the highest learning rate", .above = 0, .max = 1e6});
   v("warmup", s.warmup, {.doc = "first steps, in which the rate rises linearly", .min = 0});
   if ((has_end(s.kind) && s.kind != K::one_cycle) || restarts)
-    v("floor", s.floor, {.doc = "the rate at the end and after it; at most `rate`", .min = 0});
+    v("floor", s.floor, {.doc = "the rate at the end and after it; at most `lr`", .min = 0});
   if (has_end(s.kind))
     v("steps", s.steps,
       {.doc = "where it ends, warm-up included; 0: the training's last step", .min = 0});
@@ -91,7 +91,7 @@ void fields(V& v, Schedule& s) {
     v("factor", s.factor, {.doc = "of each drop", .above = 0, .max = 1});
   if (s.kind == K::one_cycle) {
     v("share", s.share, {.doc = "of the steps in which the rate rises", .above = 0, .below = 1});
-    v("div", s.div, {.doc = "`rate` / `div` is the first rate", .min = 1, .max = 1e12});
+    v("div", s.div, {.doc = "`lr` / `div` is the first rate", .min = 1, .max = 1e12});
     v("final_div", s.final_div,
       {.doc = "the first rate / `final_div` is the last rate", .min = 1, .max = 1e12});
   }
@@ -267,13 +267,13 @@ void fields(V& v, TrainingSpec& t) {
   v("shuffle", t.shuffle,
     {.doc = "each epoch in an order of its own; false: in the order of the "
             "file"});
-  v("shift", t.shift,
+  v("random_translate", t.random_translate,
     {.doc = "pictures, inputs of [..., height, width], move by up to so many "
             "pixels up or down and left or right, drawn anew each time a sample "
             "is taken; what comes in repeats the edge. Not while judging",
      .min = 0,
      .max = 1 << 20,
-     .written = t.shift != 0});
+     .written = t.random_translate != 0});
   v("streams", t.streams,
     {.doc = "truncated back-propagation through time: the data is cut into this many lanes of "
             "equal length, each step takes the next window of all, and recurrent layers continue "

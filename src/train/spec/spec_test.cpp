@@ -9,11 +9,11 @@ namespace loom {
 namespace {
 
 const char* const kFull =
-    R"({"format":"loom-training","version":1,"name":"stories","network_file":"net.json",
+    R"({"format":"loom-training","version":2,"name":"stories","network_file":"net.json",
   "data":{"type":"tokens","file":"ids.npy","dtype":"u16","length":128,"document_end":2},
   "loss":"cross_entropy","optimizer":{"type":"adamw","beta1":0.8,"beta2":0.95,"eps":1e-7,"weight_decay":0.1,"clip_norm":1},
-  "schedule":{"type":"cosine","rate":0.002,"warmup":100,"floor":0.0002},
-  "steps":5000,"batch":16,"micro_batches":2,"seed":7,"shuffle":false,"shift":2,"checkpoint_every":500,"log_every":50})";
+  "schedule":{"type":"cosine","lr":0.002,"warmup":100,"floor":0.0002},
+  "steps":5000,"batch":16,"micro_batches":2,"seed":7,"shuffle":false,"random_translate":2,"checkpoint_every":500,"log_every":50})";
 
 std::string refusal(std::string text, std::string_view from, std::string_view to) {
   const std::size_t at = text.find(from);
@@ -40,7 +40,7 @@ TEST(TrainingSpec, ReadsAndWritesEveryKey) {
   EXPECT_EQ(spec->micro_batches, 2);
   EXPECT_EQ(spec->seed, 7);
   EXPECT_FALSE(spec->shuffle);
-  EXPECT_EQ(spec->shift, 2);
+  EXPECT_EQ(spec->random_translate, 2);
   const auto again = parse_training_spec(spec->to_json());
   ASSERT_TRUE(again.ok()) << again.status().to_string();
   EXPECT_EQ(again->to_json().dump(), spec->to_json().dump());
@@ -60,7 +60,7 @@ TEST(TrainingSpec, RefusesWhatItDoesNotKnow) {
             "eps, weight_decay, clip_norm");
   EXPECT_EQ(
       refusal(kFull, "\"floor\"", "\"every\""),
-      "training spec: schedule: unknown key \"every\": known are type, rate, warmup, floor, steps");
+      "training spec: schedule: unknown key \"every\": known are type, lr, warmup, floor, steps");
   EXPECT_EQ(refusal(kFull, "\"dtype\":\"u16\"", "\"targets\":[]"),
             "training spec: data: unknown key \"targets\": known are type, file, dtype, length, "
             "document_end");

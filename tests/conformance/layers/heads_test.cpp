@@ -24,7 +24,7 @@ TrainingSpec spec_of(const std::string& topology) {
   spec.network = *Json::parse(topology);
   spec.steps = 6;
   spec.batch = 8;
-  spec.schedule.rate = 0.01;
+  spec.schedule.lr = 0.01;
   return spec;
 }
 

@@ -9,7 +9,7 @@ using test::chain;
 TEST(KMeans, Gradients) {
   const std::string f64 = R"(,"dtype":"f64")";
   for (const char* settings :
-       {R"("clusters":5)", R"("clusters":3,"return":"features","temperature":0.7)",
+       {R"("clusters":5)", R"("clusters":3,"output":"features","temperature":0.7)",
         R"("clusters":40,"temperature":2)"})
     test::check_gradients(
         chain(R"({"width":5})", {R"("type":"dense","out":6)" + f64,
@@ -19,7 +19,7 @@ TEST(KMeans, Gradients) {
 }
 
 TEST(KMeans, EveryRunGivesTheSameBits) {
-  for (const char* settings : {R"("clusters":5)", R"("clusters":40,"return":"features")"})
+  for (const char* settings : {R"("clusters":5)", R"("clusters":40,"output":"features")"})
     test::check_same_bits(
         chain(R"({"width":35})", {std::string(R"("type":"kmeans",)") + settings}));
 }
@@ -28,7 +28,7 @@ TEST(KMeans, EveryRunGivesTheSameBits) {
 TEST(KMeans, CentersMoveToTheirClusters) {
   auto n = Network::from_json(std::string_view(
       chain(R"({"width":2})",
-            {R"("type":"kmeans","clusters":2,"return":"features","temperature":0.5)"})));
+            {R"("type":"kmeans","clusters":2,"output":"features","temperature":0.5)"})));
   ASSERT_TRUE(n.ok() && n->initialize(3).ok());
   ThreadPool pool(2);
   auto learner = Learner::create(
@@ -54,7 +54,7 @@ TEST(KMeans, WhatDoesNotFitIsNamed) {
   EXPECT_NE(error("").find("\"clusters\" must be at least 1"), std::string::npos);
   EXPECT_NE(error(R"(,"clusters":2,"temperature":0)").find("\"temperature\" must be"),
             std::string::npos);
-  EXPECT_NE(error(R"(,"clusters":2,"return":"all")")
+  EXPECT_NE(error(R"(,"clusters":2,"output":"all")")
                 .find("\"return\" must be one of probabilities, features, got \"all\""),
             std::string::npos);
 }

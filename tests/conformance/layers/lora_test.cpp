@@ -68,7 +68,7 @@ TEST(Lora, GradientsOfADecoder) {
 TEST(Lora, GradientsOfConvolutions) {
   check(
       chain(R"({"dims":[2,5,4]})",
-            {R"("type":"cnn2","filters":4,"kernel":[3,2],"dtype":"f64","activation":"tanh")",
+            {R"("type":"conv2d","filters":4,"kernel":[3,2],"dtype":"f64","activation":"tanh")",
              R"("type":"batch_norm","dtype":"f64")", R"("type":"flatten","dtype":"f64")", kDense5}),
       {"weight"}, 2);
 }

@@ -23,7 +23,7 @@ TEST(Parallel, GradientsOfEveryWayToMeet) {
   const std::string equal = dense(4) + "," + dense(4, "sigmoid") + "," + dense(4, "silu"),
                     unequal = dense(4) + "," + dense(2) + "," + dense(7);
   for (const char* settings : {R"("combine":"concat")", R"("combine":"add")", R"("combine":"avg")",
-                               R"("combine":"filter")", R"("combine":"filter","temperature":0.5)",
+                               R"("combine":"gated")", R"("combine":"gated","temperature":0.5)",
                                R"("combine":"grid_scatter","grid":[2,2],"places":[1,1,0,0,1,0])"}) {
     for (const char* input : {R"("input":"broadcast")", R"("input":"split")"}) {
       const std::string all = std::string(settings) + "," + input;
@@ -43,13 +43,13 @@ TEST(Parallel, GradientsFourDeep) {
   for (const char* combine : {"filter", "add", "avg", "filter"})
     inner = std::string(R"({"type":"parallel","combine":")") + combine + R"(","layers":[)" + inner +
             R"(]},{"type":"sequential","layers":[)" + dense(6) + R"(,{"type":"residual"}]})";
-  check_gradients(
-      chain(R"({"width":4})", {kFirst, parallel(R"("combine":"filter")", inner), kLast}), false);
+  check_gradients(chain(R"({"width":4})", {kFirst, parallel(R"("combine":"gated")", inner), kLast}),
+                  false);
 }
 
 TEST(Parallel, AGraftOfUnequalExperts) {
   check_gradients(chain(R"({"width":4})", {kFirst,
-                                           parallel(R"("combine":"filter","stitch":true)",
+                                           parallel(R"("combine":"gated","stitch":true)",
                                                     dense(16) + "," + dense(32) + "," + dense(7)),
                                            kLast}),
                   false);
@@ -59,7 +59,7 @@ TEST(Parallel, AGraftOfUnequalExperts) {
 TEST(Parallel, FilterIsASoftmaxGate) {
   auto made = Network::from_json(std::string_view(chain(
       R"({"width":3})",
-      {R"("type":"parallel","combine":"filter","layers":[{"type":"dense","out":2},{"type":"dense","out":2}])"})));
+      {R"("type":"parallel","combine":"gated","layers":[{"type":"dense","out":2},{"type":"dense","out":2}])"})));
   ASSERT_TRUE(made.ok()) << made.status().to_string();
   ASSERT_TRUE(made->initialize(4).ok());
   auto gate = Network::from_json(std::string_view(
@@ -119,7 +119,7 @@ TEST(Parallel, AMixtureLearnsWhatNoExpertCan) {
   const double
       alone = loss_of(R"("type":"dense","out":1)"),
       mixed = loss_of(
-          R"("type":"parallel","combine":"filter","layers":[{"type":"dense","out":1},{"type":"dense","out":1}])");
+          R"("type":"parallel","combine":"gated","layers":[{"type":"dense","out":1},{"type":"dense","out":1}])");
   EXPECT_GT(alone, 0.5);
   EXPECT_LT(mixed, 0.05 * alone);
 }

@@ -23,15 +23,16 @@ void check(const std::string& type, const std::string& settings, int steps = 4, 
 TEST(Recurrent, GradientsThroughTime) {
   for (const std::string type : {"rnn", "gru", "lstm"}) {
     check(type, R"("hidden":4)");
-    check(type, R"("hidden":3,"return":"last")");
-    check(type, R"("hidden":2,"bidirectional":true,"stack":2)");
-    check(type, R"("hidden":2,"bidirectional":true,"stack":2,"return":"last","bias":false)");
+    check(type, R"("hidden":3,"output":"last")");
+    check(type, R"("hidden":2,"bidirectional":true,"num_layers":2)");
+    check(type, R"("hidden":2,"bidirectional":true,"num_layers":2,"output":"last","bias":false)");
     check(type, R"("hidden":3)", 1);
   }
   check("rnn", R"("hidden":4,"activation":"relu")");
   check("gru", R"("hidden":3,"linear_before_reset":false)");
-  check("gru",
-        R"("hidden":2,"linear_before_reset":false,"bidirectional":true,"stack":2,"return":"last")");
+  check(
+      "gru",
+      R"("hidden":2,"linear_before_reset":false,"bidirectional":true,"num_layers":2,"output":"last")");
   check("gru", R"("hidden":2,"linear_before_reset":false,"bias":false)");
 }
 
@@ -40,10 +41,10 @@ TEST(Recurrent, StatesCarryOverRuns) {
   constexpr std::int64_t kSteps = 6, kFeatures = 3, kHidden = 4;
   for (const std::string type : {"rnn", "gru", "lstm"}) {
     SCOPED_TRACE(type);
-    const std::string layer = "\"type\":\"" + type + R"(","hidden":4,"stack":2)";
+    const std::string layer = "\"type\":\"" + type + R"(","hidden":4,"num_layers":2)";
     Network whole = test::random_network(chain(R"({"dims":[6,3]})", {layer}), "f32"),
-            parts = test::random_network(chain(R"({"dims":[2,3]})", {layer + R"(,"carry":true)"}),
-                                         "f32");
+            parts = test::random_network(
+                chain(R"({"dims":[2,3]})", {layer + R"(,"stateful":true)"}), "f32");
     ThreadPool pool(2);
     auto a = Session::create(whole, pool, {.max_rows = 2, .poison = true}),
          b = Session::create(parts, pool, {.max_rows = 2, .sequences = 3, .poison = true});
@@ -119,10 +120,10 @@ TEST(Recurrent, AGruThatResetsItsState) {
 }
 
 TEST(Recurrent, EveryRunGivesTheSameBits) {
-  for (const char* layer :
-       {R"("type":"rnn","hidden":5)", R"("type":"gru","hidden":5,"stack":2,"bidirectional":true)",
-        R"("type":"gru","hidden":5,"linear_before_reset":false)",
-        R"("type":"lstm","hidden":17,"bidirectional":true,"return":"last")"}) {
+  for (const char* layer : {R"("type":"rnn","hidden":5)",
+                            R"("type":"gru","hidden":5,"num_layers":2,"bidirectional":true)",
+                            R"("type":"gru","hidden":5,"linear_before_reset":false)",
+                            R"("type":"lstm","hidden":17,"bidirectional":true,"output":"last")"}) {
     SCOPED_TRACE(layer);
     test::check_same_bits(chain(R"({"dims":[5,3]})", {layer}));
   }
@@ -137,20 +138,20 @@ TEST(Recurrent, WhatDoesNotFitIsNamed) {
                 .find("[steps, features], got [B, 2, 3, 4]"),
             std::string::npos);
   EXPECT_NE(
-      error(R"({"dims":[2,3]})", R"("type":"gru","hidden":2,"carry":true,"bidirectional":true)")
+      error(R"({"dims":[2,3]})", R"("type":"gru","hidden":2,"stateful":true,"bidirectional":true)")
           .find("\"carry\" has one direction"),
       std::string::npos);
   EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"gru")").find("\"hidden\" must be at least 1"),
             std::string::npos);
-  EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"rnn","hidden":2,"return":"first")")
+  EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"rnn","hidden":2,"output":"first")")
                 .find("\"return\" must be one of all, last, got \"first\""),
             std::string::npos);
   EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"rnn","hidden":2,"activation":"silu")")
                 .find("\"activation\" must be one of tanh, relu, got \"silu\""),
             std::string::npos);
-  EXPECT_NE(
-      error(R"({"dims":[20000,1]})", R"("type":"rnn","hidden":2,"stack":2)").find("20000 x 1 x 2"),
-      std::string::npos);
+  EXPECT_NE(error(R"({"dims":[20000,1]})", R"("type":"rnn","hidden":2,"num_layers":2)")
+                .find("20000 x 1 x 2"),
+            std::string::npos);
   EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"lstm","hidden":2,"linear_before_reset":true)")
                 .find("linear_before_reset"),
             std::string::npos);

@@ -19,7 +19,7 @@ std::string dense(std::int64_t out, const char* activation = "tanh") {
          "\"}";
 }
 std::string routed(int k, const std::string& settings, const std::string& branches) {
-  return R"("type":"parallel","combine":"filter","top_k":)" + std::to_string(k) + settings +
+  return R"("type":"parallel","combine":"gated","top_k":)" + std::to_string(k) + settings +
          R"(,"layers":[)" + branches + "]";
 }
 const std::string kFirst = R"("type":"dense","out":6,"dtype":"f64","activation":"tanh")",
@@ -113,11 +113,12 @@ TEST(Routing, GradientsInsideOfOneAnother) {
   check_gradients(topology, Loss::mse, 9, 1,
                   [](Network&, LearnerOptions& options) { options.recompute = true; });
   // Parts of a row go their own ways.
-  check_gradients(chain(R"({"width":4})", {kFirst,
-                                           R"("type":"each","count":3,"dtype":"f64","layers":[{)" +
-                                               routed(1, "", dense(3) + "," + dense(3)) + "}]",
-                                           kLast}),
-                  false, 5);
+  check_gradients(
+      chain(R"({"width":4})", {kFirst,
+                               R"("type":"time_distributed","count":3,"dtype":"f64","layers":[{)" +
+                                   routed(1, "", dense(3) + "," + dense(3)) + "}]",
+                               kLast}),
+      false, 5);
 }
 
 // In f32 the sum over all branches, a branch alone being one network and the shares a masked
@@ -171,9 +172,8 @@ TEST(Routing, IsTheSumOverTheBestBranches) {
 TEST(Routing, ToAllBranchesIsTheMixtureOfAll) {
   const std::string branches = dense(6) + "," + dense(6, "silu") + "," + dense(6, "sigmoid");
   auto all = network(R"({"width":5})", {routed(3, "", branches)}, 4),
-       mixture =
-           network(R"({"width":5})",
-                   {R"("type":"parallel","combine":"filter","layers":[)" + branches + "]"}, 4);
+       mixture = network(R"({"width":5})",
+                         {R"("type":"parallel","combine":"gated","layers":[)" + branches + "]"}, 4);
   ASSERT_TRUE(all.ok() && mixture.ok());
   const std::vector<float> x = values(100, 2);
   EXPECT_EQ(outputs(*all, x), outputs(*mixture, x));
@@ -211,7 +211,7 @@ TEST(Routing, TwoOfEightComputeAQuarterOfTheRows) {
                dense(kWidth, "relu") + "," + dense(kWidth, "linear") + "]}";
   auto sparse = network(R"({"width":256})", {routed(2, "", experts)}, 4),
        whole = network(R"({"width":256})",
-                       {R"("type":"parallel","combine":"filter","layers":[)" + experts + "]"}, 4);
+                       {R"("type":"parallel","combine":"gated","layers":[)" + experts + "]"}, 4);
   ASSERT_TRUE(sparse.ok() && whole.ok());
   ThreadPool pool(1);
   auto a = Session::create(*sparse, pool, {.max_rows = kRows}),
@@ -294,7 +294,7 @@ TEST(Routing, LayersThatSeeOtherRowsAreRefused) {
     EXPECT_EQ(n.status().code(), Code::invalid_argument);
     return n.ok() ? std::string() : n.status().message();
   };
-  const std::string top = R"("combine":"filter","top_k":1)";
+  const std::string top = R"("combine":"gated","top_k":1)";
   const auto refused = [&](const std::string& layer, const std::string& what,
                            const std::string& input = R"({"width":6})") {
     const std::string message =
@@ -306,11 +306,12 @@ TEST(Routing, LayersThatSeeOtherRowsAreRefused) {
   refused(R"({"type":"batch_norm"})", "batch_norm at 0.0.0.0/1/1 takes statistics of all rows");
   refused(R"({"type":"dropout"})", "dropout at 0.0.0.0/1/1 draws its noise by a row's place");
   refused(R"({"type":"softmax","kind":"gumbel"})", "softmax at 0.0.0.0/1/1 draws");
-  refused(R"({"type":"gru","hidden":6,"carry":true})", "gru at 0.0.0.0/1/1 goes on from a state");
-  EXPECT_NE(error(R"("combine":"filter","top_k":3)", dense(6) + "," + dense(6))
+  refused(R"({"type":"gru","hidden":6,"stateful":true})",
+          "gru at 0.0.0.0/1/1 goes on from a state");
+  EXPECT_NE(error(R"("combine":"gated","top_k":3)", dense(6) + "," + dense(6))
                 .find("\"top_k\" must be 1 to the 2 branches"),
             std::string::npos);
-  EXPECT_NE(error(R"("combine":"filter","top_k":-1)", dense(6)).find("\"top_k\" must be"),
+  EXPECT_NE(error(R"("combine":"gated","top_k":-1)", dense(6)).find("\"top_k\" must be"),
             std::string::npos);
   EXPECT_NE(error(R"("combine":"add","top_k":1)", dense(6))
                 .find("\"top_k\" goes with \"combine\" filter"),

@@ -24,43 +24,44 @@ void check(const std::string& input, std::int64_t width, const std::string& laye
 }
 
 TEST(Spatial, GradientsOfConvolutions) {
-  check("2,9", 18, cell("cnn1", R"("filters":3,"kernel":3,"padding":1,"activation":"tanh")"));
+  check("2,9", 18, cell("conv1d", R"("filters":3,"kernel":3,"padding":1,"activation":"tanh")"));
   check("4,8", 32,
-        cell("cnn1", R"("filters":6,"kernel":[2],"stride":2,"groups":2,"padding":[0,1])"));
-  check("2,5,6", 60,
-        cell("cnn2", R"("filters":3,"kernel":[3,2],"stride":[2,1],"padding":[1,0],"bias":false)"));
+        cell("conv1d", R"("filters":6,"kernel":[2],"stride":2,"groups":2,"padding":[0,1])"));
+  check(
+      "2,5,6", 60,
+      cell("conv2d", R"("filters":3,"kernel":[3,2],"stride":[2,1],"padding":[1,0],"bias":false)"));
   check(
       "3,7,5", 105,
       cell(
-          "cnn2",
+          "conv2d",
           R"("filters":3,"kernel":3,"dilation":[2,1],"padding":[1,2,0,1],"groups":3,"activation":"silu")"));
-  check("2,3,4,3", 72, cell("cnn3", R"("filters":2,"kernel":2,"stride":[1,2,1],"padding":1)"));
+  check("2,3,4,3", 72, cell("conv3d", R"("filters":2,"kernel":2,"stride":[1,2,1],"padding":1)"));
 }
 
 TEST(Spatial, GradientsOfTransposedConvolutions) {
   check(
       "3,4", 12,
       cell(
-          "conv_transposed1",
+          "conv_transpose1d",
           R"("filters":2,"kernel":3,"stride":2,"padding":1,"output_padding":1,"activation":"tanh")"));
   check(
       "4,3,3", 36,
       cell(
-          "conv_transposed2",
+          "conv_transpose2d",
           R"("filters":4,"kernel":[3,2],"stride":[2,3],"groups":2,"output_padding":[1,2],"padding":[1,0])"));
   check("2,2,2,3", 24,
-        cell("conv_transposed3", R"("filters":2,"kernel":2,"dilation":[1,2,1],"bias":false)"));
+        cell("conv_transpose3d", R"("filters":2,"kernel":2,"dilation":[1,2,1],"bias":false)"));
 }
 
 TEST(Spatial, GradientsOfPools) {
-  check("2,9", 18, cell("max_pool1", R"("kernel":3,"stride":2,"padding":1)"));
+  check("2,9", 18, cell("max_pool1d", R"("kernel":3,"stride":2,"padding":1)"));
   check("2,5,6", 60,
-        cell("max_pool2", R"("kernel":[2,3],"stride":[1,2],"dilation":[2,1],"ceil_mode":true)"));
-  check("1,4,4,4", 64, cell("max_pool3", ""));
+        cell("max_pool2d", R"("kernel":[2,3],"stride":[1,2],"dilation":[2,1],"ceil_mode":true)"));
+  check("1,4,4,4", 64, cell("max_pool3d", ""));
   check("2,7", 14,
-        cell("avg_pool1", R"("kernel":3,"stride":2,"padding":1,"count_include_pad":false)"));
-  check("2,5,6", 60, cell("avg_pool2", R"("kernel":3,"stride":2,"padding":1,"ceil_mode":true)"));
-  check("2,3,4,3", 72, cell("avg_pool3", R"("global":true)"));
+        cell("avg_pool1d", R"("kernel":3,"stride":2,"padding":1,"count_include_pad":false)"));
+  check("2,5,6", 60, cell("avg_pool2d", R"("kernel":3,"stride":2,"padding":1,"ceil_mode":true)"));
+  check("2,3,4,3", 72, cell("avg_pool3d", R"("global":true)"));
 }
 
 Result<std::vector<float>> run(const std::string& topology, std::span<const float> x,
@@ -84,12 +85,13 @@ TEST(Spatial, AConvolutionIsItsSum) {
     x[i] = static_cast<float>(static_cast<int>(i * 7 % 11) - 5);
   for (std::size_t i = 0; i < w.size(); ++i)
     w[i] = static_cast<float>(static_cast<int>(i * 5 % 13) - 6);
-  const auto y = run(
-      chain(dims("2,4,5"), {R"("type":"cnn2","filters":3,"kernel":3,"stride":[1,2],"padding":1)"}),
-      x, kRows, [&](Network& n) {
-        std::copy(w.begin(), w.end(), n.find("0.0.0.0", "weight")->mutable_master().begin());
-        std::copy(b.begin(), b.end(), n.find("0.0.0.0", "bias")->mutable_master().begin());
-      });
+  const auto y =
+      run(chain(dims("2,4,5"),
+                {R"("type":"conv2d","filters":3,"kernel":3,"stride":[1,2],"padding":1)"}),
+          x, kRows, [&](Network& n) {
+            std::copy(w.begin(), w.end(), n.find("0.0.0.0", "weight")->mutable_master().begin());
+            std::copy(b.begin(), b.end(), n.find("0.0.0.0", "bias")->mutable_master().begin());
+          });
   ASSERT_TRUE(y.ok()) << y.status().to_string();
   std::size_t at = 0;
   for (int r = 0; r < kRows; ++r)
@@ -117,13 +119,13 @@ TEST(Spatial, PoolsOfASmallImage) {
     EXPECT_TRUE(y.ok()) << y.status().to_string();
     return y.ok() ? *y : std::vector<float>();
   };
-  EXPECT_EQ(pool(R"("type":"max_pool2")"), (std::vector<float>{5}));
-  EXPECT_EQ(pool(R"("type":"max_pool2","ceil_mode":true)"), (std::vector<float>{5, 6, 8, 9}));
-  EXPECT_EQ(pool(R"("type":"avg_pool2","ceil_mode":true)"), (std::vector<float>{3, 4.5, 7.5, 9}));
-  EXPECT_EQ(pool(R"("type":"avg_pool2","padding":1)"), (std::vector<float>{0.25, 1.25, 2.75, 7}));
-  EXPECT_EQ(pool(R"("type":"avg_pool2","padding":1,"count_include_pad":false)"),
+  EXPECT_EQ(pool(R"("type":"max_pool2d")"), (std::vector<float>{5}));
+  EXPECT_EQ(pool(R"("type":"max_pool2d","ceil_mode":true)"), (std::vector<float>{5, 6, 8, 9}));
+  EXPECT_EQ(pool(R"("type":"avg_pool2d","ceil_mode":true)"), (std::vector<float>{3, 4.5, 7.5, 9}));
+  EXPECT_EQ(pool(R"("type":"avg_pool2d","padding":1)"), (std::vector<float>{0.25, 1.25, 2.75, 7}));
+  EXPECT_EQ(pool(R"("type":"avg_pool2d","padding":1,"count_include_pad":false)"),
             (std::vector<float>{1, 2.5, 5.5, 7}));
-  EXPECT_EQ(pool(R"("type":"avg_pool2","global":true)"), (std::vector<float>{5}));
+  EXPECT_EQ(pool(R"("type":"avg_pool2d","global":true)"), (std::vector<float>{5}));
 }
 
 TEST(Spatial, WhatDoesNotFitIsNamed) {
@@ -131,19 +133,19 @@ TEST(Spatial, WhatDoesNotFitIsNamed) {
     const auto n = Network::from_json(std::string_view(chain(input, {layer})));
     return n.ok() ? std::string() : n.status().message();
   };
-  EXPECT_NE(error(R"({"width":9})", R"("type":"cnn2","filters":1)")
+  EXPECT_NE(error(R"({"width":9})", R"("type":"conv2d","filters":1)")
                 .find("[channels, height, width], got [B, 9]"),
             std::string::npos);
-  EXPECT_NE(error(dims("3,4,4"), R"("type":"cnn2","filters":4,"groups":2)")
+  EXPECT_NE(error(dims("3,4,4"), R"("type":"conv2d","filters":4,"groups":2)")
                 .find("\"groups\" must divide 3 channels"),
             std::string::npos);
   EXPECT_NE(
-      error(dims("1,2,2"), R"("type":"cnn2","filters":1,"kernel":3)").find("does not fit into 2"),
+      error(dims("1,2,2"), R"("type":"conv2d","filters":1,"kernel":3)").find("does not fit into 2"),
       std::string::npos);
   EXPECT_NE(
-      error(dims("1,8"), R"("type":"max_pool1","padding":2)").find("\"padding\" must be below"),
+      error(dims("1,8"), R"("type":"max_pool1d","padding":2)").find("\"padding\" must be below"),
       std::string::npos);
-  EXPECT_NE(error(dims("1,8"), R"("type":"cnn1","filters":1,"stride":[1,1])")
+  EXPECT_NE(error(dims("1,8"), R"("type":"conv1d","filters":1,"stride":[1,1])")
                 .find("\"stride\": expected one number or 1"),
             std::string::npos);
   EXPECT_NE(
@@ -153,11 +155,12 @@ TEST(Spatial, WhatDoesNotFitIsNamed) {
 
 // What a topology says is what it was read from.
 TEST(Spatial, TopologyRoundTrip) {
-  const std::string text = chain(
-      dims("4,6,6"), {R"("type":"cnn2","filters":6,"kernel":[3,2],"padding":[1,0,0,1],"groups":2)",
-                      R"("type":"avg_pool2","stride":1,"count_include_pad":false)",
-                      R"("type":"conv_transposed2","filters":2,"stride":2,"output_padding":1)",
-                      R"("type":"flatten")"});
+  const std::string text =
+      chain(dims("4,6,6"),
+            {R"("type":"conv2d","filters":6,"kernel":[3,2],"padding":[1,0,0,1],"groups":2)",
+             R"("type":"avg_pool2d","stride":1,"count_include_pad":false)",
+             R"("type":"conv_transpose2d","filters":2,"stride":2,"output_padding":1)",
+             R"("type":"flatten")"});
   auto n = Network::from_json(std::string_view(text));
   ASSERT_TRUE(n.ok()) << n.status().to_string();
   const std::string written = n->to_json().dump();

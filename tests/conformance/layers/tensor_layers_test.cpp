@@ -84,15 +84,17 @@ TEST(TensorLayers, GradientsOfReductions) {
 
 TEST(TensorLayers, GradientsOfPlacesAndProducts) {
   check(24, R"("type":"permute","dims":[2,3,4],"order":[2,0,1])");
-  check(7, R"("type":"pick","runs":[6,-2,4,-1,0,2,3,0,5],"fill":0.5)");
-  check(7, R"("type":"pick","runs":[2,1,4])");
+  check(7, R"("type":"index_select","runs":[6,-2,4,-1,0,2,3,0,5],"fill":0.5)");
+  check(7, R"("type":"index_select","runs":[2,1,4])");
   check(10, R"("type":"select","shapes":[[2,1],[2,3],[2,1]])");
   check(18, R"("type":"batched_matmul","shapes":[[2,3],[2,3,2]])");
   check(24, R"("type":"batched_matmul","shapes":[[2,3,2],[2,2,3]])");
-  check(12, R"("type":"each","count":3,"layers":[{"type":"dense","out":2,"activation":"tanh"}])");
   check(
       12,
-      R"("type":"sequential","layers":[{"type":"reshape","dims":[2,2,3]},{"type":"each","layers":[{"type":"cnn1","filters":2,"kernel":2}]}])");
+      R"("type":"time_distributed","count":3,"layers":[{"type":"dense","out":2,"activation":"tanh"}])");
+  check(
+      12,
+      R"("type":"sequential","layers":[{"type":"reshape","dims":[2,2,3]},{"type":"time_distributed","layers":[{"type":"conv1d","filters":2,"kernel":2}]}])");
 }
 
 // Behind a rounding, or an index, nothing learns; what goes around it does.
@@ -103,7 +105,8 @@ TEST(TensorLayers, WhatHasNoGradientEndsItInsideContainers) {
         R"([{"type":"dense","out":6},{"type":"activation","activation":"tanh"},)" +
         std::string(step) + "]";
     check(6, R"("type":"sequential","layers":)" + inside);
-    check(6, R"("type":"each","count":2,"layers":[{"type":"sequential","layers":)" + inside + "}]");
+    check(6, R"("type":"time_distributed","count":2,"layers":[{"type":"sequential","layers":)" +
+                 inside + "}]");
     check(6, R"("type":"parallel","layers":[{"type":"sequential","layers":)" + inside +
                  R"(},{"type":"dense","out":2}])");
     check(
@@ -155,7 +158,7 @@ TEST(TensorLayers, ValuesByHand) {
   EXPECT_EQ(run(R"("type":"permute","dims":[2,3],"order":[1,0])", {1, 2, 3, 4, 5, 6}, &shape),
             (Values{1, 4, 2, 5, 3, 6}));
   EXPECT_EQ(shape, "[B, 3, 2]");
-  EXPECT_EQ(run(R"("type":"pick","runs":[2,-1,3,-1,0,1,0,0,2],"fill":7)", {1, 2, 3}),
+  EXPECT_EQ(run(R"("type":"index_select","runs":[2,-1,3,-1,0,1,0,0,2],"fill":7)", {1, 2, 3}),
             (Values{3, 2, 1, 7, 1, 1}));
   EXPECT_EQ(run(R"("type":"batched_matmul","shapes":[[2,2],[2,1]])", {1, 2, 3, 4, 5, 6}, &shape),
             (Values{17, 39}));
@@ -202,16 +205,17 @@ TEST(TensorLayers, WhatDoesNotFitIsNamed) {
   EXPECT_NE(error(R"("type":"binary","op":"add","shapes":[[2],[2]])")
                 .find("hold 4 values together, [B, 6] arrive"),
             std::string::npos);
-  EXPECT_NE(error(R"("type":"pick","runs":[0,1,7])").find("leaves the row"), std::string::npos);
+  EXPECT_NE(error(R"("type":"index_select","runs":[0,1,7])").find("leaves the row"),
+            std::string::npos);
   EXPECT_NE(
       error(R"("type":"permute","dims":[2,3],"order":[0,0])").find("\"order\" must name each"),
       std::string::npos);
   EXPECT_NE(error(R"("type":"batched_matmul","shapes":[[1,2],[4,1]])")
                 .find("cannot multiply [1, 2] by [4, 1]"),
             std::string::npos);
-  EXPECT_NE(
-      error(R"("type":"each","count":4,"layers":[{"type":"dense","out":1}])").find("into 4 parts"),
-      std::string::npos);
+  EXPECT_NE(error(R"("type":"time_distributed","count":4,"layers":[{"type":"dense","out":1}])")
+                .find("into 4 parts"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -122,10 +122,10 @@ Scenario* spec() {
         LOOM_ASSIGN(
             const TrainingSpec spec,
             parse_training_spec(std::string_view(
-                R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":1,"input":{"width":3},"cells":[
+                R"({"format":"loom-training","version":2,"network":{"format":"loom-topology","version":1,"input":{"width":3},"cells":[
               {"at":[0,0,0,0],"type":"dense","out":2}]},"data":{"type":"table","file":"a.csv",
               "targets":["y"]},"loss":"mse","steps":5,"batch":2,"optimizer":{"type":"sgd",
-              "momentum":0.9},"schedule":{"type":"cosine","rate":0.1,"warmup":2}})")));
+              "momentum":0.9},"schedule":{"type":"cosine","lr":0.1,"warmup":2}})")));
         const std::string text = spec.to_json().dump();
         taken.add(text.data(), text.size());
         return {};

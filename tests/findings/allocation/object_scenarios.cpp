@@ -161,10 +161,10 @@ std::int32_t weighted(Handles& h, Taken& taken, loom_error& error) {
                                     LOOM_TEXT(kOneThread), &t, &error));
   *h.next() = t;
   std::int64_t step = 0, rows = 0, total = 0;
-  double loss = 0, rate = 0;
-  LOOM_TRY_CALL(loom_trainer_step(t, 1, &step, &loss, &rate, &rows, &error));
+  double loss = 0, lr = 0;
+  LOOM_TRY_CALL(loom_trainer_step(t, 1, &step, &loss, &lr, &rows, &error));
   LOOM_TRY_CALL(loom_trainer_extend(t, 4, 0, &total, &error));
-  LOOM_TRY_CALL(loom_trainer_step_on(t, data, &step, &loss, &rate, &rows, &error));
+  LOOM_TRY_CALL(loom_trainer_step_on(t, data, &step, &loss, &lr, &rows, &error));
   taken.add(loss);
   loom_bytes text = 0;
   LOOM_TRY_CALL(loom_trainer_info(t, &text, &error));
@@ -188,8 +188,8 @@ std::int32_t table(Handles& h, Taken& taken, loom_error& error) {
                                     LOOM_TEXT(kOneThread), &t, &error));
   *h.next() = t;
   std::int64_t step = 0, rows = 0;
-  double loss = 0, rate = 0;
-  LOOM_TRY_CALL(loom_trainer_step(t, 2, &step, &loss, &rate, &rows, &error));
+  double loss = 0, lr = 0;
+  LOOM_TRY_CALL(loom_trainer_step(t, 2, &step, &loss, &lr, &rows, &error));
   taken.add(loss);
   return take_digest(n, taken, error);
 }
@@ -210,8 +210,8 @@ std::int32_t resumed(Handles& h, Taken& taken, loom_error& error) {
     *h.next() = t;
     if (file) LOOM_TRY_CALL(loom_trainer_resume_bytes(t, file, &error));
     std::int64_t step = 0, rows = 0;
-    double loss = 0, rate = 0;
-    LOOM_TRY_CALL(loom_trainer_step(t, 1, &step, &loss, &rate, &rows, &error));
+    double loss = 0, lr = 0;
+    LOOM_TRY_CALL(loom_trainer_step(t, 1, &step, &loss, &lr, &rows, &error));
     if (file) LOOM_TRY_CALL(loom_trainer_digest(t, &sha, &error));
     if (file) return take(sha, taken, error);
     LOOM_TRY_CALL(loom_trainer_save_bytes(t, &file, &error));
@@ -320,7 +320,7 @@ std::int32_t own_layer(Handles& h, Taken& taken, loom_error& error) {
   LOOM_TRY_CALL(loom_layer_register(&layer, &error));
   loom_network n = 0;
   loom_session s = 0;
-  LOOM_TRY_CALL(network(h, R"({"format":"loom-topology","version":2,"input":{"width":4},"cells":[
+  LOOM_TRY_CALL(network(h, R"({"format":"loom-topology","version":3,"input":{"width":4},"cells":[
       {"at":[0,0,0,0],"type":"custom","layer":"test.doubling"}]})",
                         &n, error));
   LOOM_TRY_CALL(loom_session_create(n, LOOM_TEXT(kOneThread), &s, &error));

@@ -88,7 +88,7 @@ class TrainerScenario final : public Scenario {
   };
   std::int32_t make(Pair& p, loom_error& error) {
     constexpr const char* kSpec =
-        R"({"steps":1000000000,"batch":8,"micro_batches":2,"seed":1,"loss":"mse","optimizer":{"type":"adamw"},"schedule":{"type":"constant","rate":0.01}})";
+        R"({"steps":1000000000,"batch":8,"micro_batches":2,"seed":1,"loss":"mse","optimizer":{"type":"adamw"},"schedule":{"type":"constant","lr":0.01}})";
     LOOM_TRY_CALL(loom_network_create(LOOM_TEXT(kNetwork), &p.network, &error));
     *handles_.next() = p.network;
     LOOM_TRY_CALL(loom_network_initialize(p.network, 5, &error));
@@ -101,9 +101,9 @@ class TrainerScenario final : public Scenario {
   }
   std::int32_t step(const Pair& p, std::int64_t steps, std::int64_t& done, double& loss,
                     loom_error& error) {
-    double rate = 0;
+    double lr = 0;
     std::int64_t rows = 0;
-    return loom_trainer_step(p.trainer, steps, &done, &loss, &rate, &rows, &error);
+    return loom_trainer_step(p.trainer, steps, &done, &loss, &lr, &rows, &error);
   }
   std::int32_t prepare(loom_error& error) override {
     fill_x();

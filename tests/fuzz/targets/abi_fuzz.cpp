@@ -45,7 +45,7 @@ constexpr std::string_view kSpecs[] = {
     R"({"loss":"mse","steps":5,"batch":2})",
     R"({"loss":"cross_entropy","steps":4,"batch":2,"optimizer":{"type":"sgd","momentum":0.9}})",
     R"({"epochs":1})",
-    R"({"loss":"mse","steps":3,"batch":4,"micro_batches":2,"schedule":{"type":"cosine","rate":1e30,"warmup":1}})",
+    R"({"loss":"mse","steps":3,"batch":4,"micro_batches":2,"schedule":{"type":"cosine","lr":1e30,"warmup":1}})",
     R"({"steps":0})",
     R"({"loss":"mae","steps":1})"};
 constexpr std::string_view kOptions[] = {"", R"({"threads":1})", R"({"isa":"abacus"})",

@@ -54,8 +54,8 @@ std::vector<std::string> real_programs() {
         routed
             ? std::string_view(
                   R"({"format":"loom-topology","version":1,"layers_per_cell":3,"input":{"ids":5},"cells":[{"at":[0,0,0,0],"type":"embedding","out":6},
-{"at":[0,0,0,1],"type":"parallel","combine":"filter","top_k":1,"layers":[{"type":"dense","out":6},{"type":"sequential","layers":[{"type":"layer_norm"},{"type":"dense","out":6,"dtype":"i8"}]},
-{"type":"parallel","combine":"filter","top_k":1,"layers":[{"type":"dense","out":6},{"type":"rms_norm"}]}]},{"at":[0,0,0,2],"type":"dense","out":5}]})")
+{"at":[0,0,0,1],"type":"parallel","combine":"gated","top_k":1,"layers":[{"type":"dense","out":6},{"type":"sequential","layers":[{"type":"layer_norm"},{"type":"dense","out":6,"dtype":"i8"}]},
+{"type":"parallel","combine":"gated","top_k":1,"layers":[{"type":"dense","out":6},{"type":"rms_norm"}]}]},{"at":[0,0,0,2],"type":"dense","out":5}]})")
             : std::string_view(
                   R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":11},"head":[0,0,0,2],"cells":[
 {"at":[0,0,0,0],"type":"embedding","out":8)" +

@@ -256,7 +256,7 @@ def computed():
         graph_case(f"GatherND {k}", [best, tuples, node("GatherND", ["x", "tuples"], ["y"], batch_dims=1)], {"s": real(rows, width), "x": real(rows, width, depth)}, {"last": i64(1)}, ["y"], 22)
         pairs = node("Concat", ["rows", "tuples"], ["pairs"], axis=1)
         moved = node("Add", ["at", "shift"], ["from_end"])  # small enough that it is exact
-        graph_case(f"Gather from the end {k}", [best, moved, node("Gather", ["x", "from_end"], ["y"])], {"s": real(rows, width), "x": real(width, depth)}, {"shift": np.array(-width)}, ["y"], 22)
+        graph_case(f"Gather from the end {k}", [best, moved, node("Gather", ["x", "from_end"], ["y"])], {"s": real(rows, width), "x": real(width, depth)}, {"random_translate": np.array(-width)}, ["y"], 22)
         flat = [best, node("Add", ["at", "first"], ["place"]), node("Gather", ["x", "place"], ["y"])]
         graph_case(f"Gather of rows {k}", flat, {"s": real(rows, width), "x": real(rows * width, depth)}, {"first": np.arange(rows) * width}, ["y"], 22)
         graph_case(f"GatherND of pairs {k}", [best, tuples, pairs, node("GatherND", ["x", "pairs"], ["y"])], {"s": real(rows, width), "x": real(rows, width, depth)},

@@ -1,0 +1,88 @@
+#include "base/old_names.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace loom {
+namespace {
+
+struct Row {
+  std::string_view where;  // a type, or "" for types themselves; a part of a spec
+  std::string_view key;    // "": the row renames a key; otherwise a value of this key
+  std::string_view old, present;
+  bool stays = false;  // in new files, too
+};
+
+constexpr Row kRows[] = {
+    {"", "type", "cnn1", "conv1d", true},
+    {"", "type", "cnn2", "conv2d", true},
+    {"", "type", "cnn3", "conv3d", true},
+    {"", "type", "conv_transposed1", "conv_transpose1d"},
+    {"", "type", "conv_transposed2", "conv_transpose2d"},
+    {"", "type", "conv_transposed3", "conv_transpose3d"},
+    {"", "type", "max_pool1", "max_pool1d"},
+    {"", "type", "max_pool2", "max_pool2d"},
+    {"", "type", "max_pool3", "max_pool3d"},
+    {"", "type", "avg_pool1", "avg_pool1d"},
+    {"", "type", "avg_pool2", "avg_pool2d"},
+    {"", "type", "avg_pool3", "avg_pool3d"},
+    {"", "type", "each", "time_distributed"},
+    {"", "type", "pick", "index_select"},
+    {"", "type", "value_matmul", "batched_matmul"},
+    {"parallel", "combine", "filter", "gated", true},
+    {"rnn", "", "stack", "num_layers"},
+    {"gru", "", "stack", "num_layers"},
+    {"lstm", "", "stack", "num_layers"},
+    {"rnn", "", "carry", "stateful"},
+    {"gru", "", "carry", "stateful"},
+    {"lstm", "", "carry", "stateful"},
+    {"rnn", "", "return", "output"},
+    {"gru", "", "return", "output"},
+    {"lstm", "", "return", "output"},
+    {"kmeans", "", "return", "output"},
+    {"reduce", "", "keep", "keepdims"},
+};
+constexpr Row kSpecRows[] = {
+    {"spec", "", "shift", "random_translate"},
+    {"schedule", "", "rate", "lr"},
+};
+
+void rename(Json& object, const Row& row) {
+  if (!row.key.empty()) {
+    for (auto& [key, value] : object.as_object())
+      if (key == row.key && value.is_string() && value.as_string() == row.old)
+        value = Json(row.present);
+  } else if (!object.find(row.present)) {
+    for (auto& [key, value] : object.as_object())
+      if (key == row.old) key = row.present;
+  }
+}
+
+}  // namespace
+
+Json cell_by_present_names(const Json& cell, bool old) {
+  Json out = cell;
+  // Types stand first in the table: other rows are of a type by its present name.
+  for (const Row& row : kRows) {
+    if (!old && !row.stays) continue;
+    const Json* type = out.find("type");
+    if (row.where.empty() || (type && type->is_string() && type->as_string() == row.where))
+      rename(out, row);
+  }
+  return out;
+}
+
+Json spec_by_present_names(const Json& spec) {
+  Json out = spec;
+  for (const Row& row : kSpecRows) {
+    if (row.where == "spec") {
+      rename(out, row);
+    } else {
+      for (auto& [key, value] : out.as_object())
+        if (key == row.where && value.is_object()) rename(value, row);
+    }
+  }
+  return out;
+}
+
+}  // namespace loom

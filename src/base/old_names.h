@@ -1,0 +1,19 @@
+// Names that topologies of versions 1 and 2 and training specs of version 1 use for what has
+// another name now: one table, by which such files are read. Three types and a way to combine
+// (`cnn1`, `cnn2`, `cnn3`, `filter`), which the project's earlier documents print, are taken in
+// new files too.
+#pragma once
+
+#include "base/json.h"
+
+namespace loom {
+
+// The cell (or nested layer) by present names: its type, its keys and their values. `old`: of a
+// file of an old version, where all names of the table are taken, otherwise those alone that stay.
+// A key that is there under both names is left for the reader to refuse.
+Json cell_by_present_names(const Json& cell, bool old);
+
+// A training spec of version 1 by present names.
+Json spec_by_present_names(const Json& spec);
+
+}  // namespace loom
