@@ -307,6 +307,7 @@ run_all() {
   run_script api python3 api/generate.py --check
   run_script generated python3 tools/check/generated.py build/release
   run_script docs python3 tools/check/docs.py build/release
+  run_site
   run_script package tools/check/package.sh build/release
   run_programs release ""
   run_cases
