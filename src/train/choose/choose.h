@@ -89,6 +89,10 @@ struct RawRows {
 Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file,
                           const PictureDecoder& decoder = {});
 
+// The same for a network that was trained by a spec or by a program, which takes values as they
+// are: an array (.npy, idx), or a table of `width` columns of numbers in the order of its inputs.
+Result<RawRows> read_plain_rows(std::int64_t width, const std::string& file);
+
 // The form with the end and the history of a table that goes on where the one of training began.
 Result<SeriesForm> continue_series(const Json& inputs, const std::string& file,
                                    std::vector<std::string>& said);
