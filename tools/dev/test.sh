@@ -340,6 +340,7 @@ run_all() {
   run_script install tests/tooling/install.sh
   run_script skips tests/tooling/skips.sh
   run_script dev-format tests/tooling/format.sh
+  run_script stranger tests/tooling/stranger.sh snippets option
   run_script new-op tests/tooling/new_op.sh
   run_script new-layer tests/tooling/new_layer.sh
   run_script kernels-parse tools/check/kernels_parse.sh
