@@ -63,14 +63,15 @@ enum {
   LOOM_KIND_TOKENIZER = 6, /* Text to token ids and back. Immutable; any thread. */
   LOOM_KIND_DECODER = 7, /* Decodes ids as they come. One call at a time. */
   LOOM_KIND_MODEL = 8, /* A language model: network, tokenizer, configuration. Any thread. */
-  /* Writes text with a model; has its KV caches. One call at a time, but for generator_cancel. */
+  /* Writes text with a model; has its KV caches. One call at a time, except generator_cancel. */
   LOOM_KIND_GENERATOR = 9,
   LOOM_KIND_ONNX = 10, /* An ONNX graph, read and checked. Immutable; any thread. */
-  /* Runs an encoder-decoder: what it encoded, and where its sequences are. One call at a time. */
+  /* Runs an encoder-decoder; holds the encoded input and the state of each sequence. One call at
+   * a time. */
   LOOM_KIND_SEQ2SEQ = 11,
 };
 
-/* Why a text ended. */
+/* Finish reasons. */
 enum {
   LOOM_FINISH_MORE = 0, /* The text goes on. */
   LOOM_FINISH_LENGTH = 1, /* max_tokens were generated, or the context is full before. */
@@ -332,7 +333,7 @@ LOOM_API int32_t loom_session_run(loom_session session, int64_t rows, const floa
 LOOM_API int32_t loom_session_run_f64(loom_session session, int64_t rows, const double* x,
                                       size_t x_count, double* y, size_t y_count, loom_error* error);
 
-/* Runs rows of ids, each a sequence of its own.
+/* Runs rows of ids, each a separate sequence.
  *   ids: rows x the steps of the input
  *   y: rows x output width */
 LOOM_API int32_t loom_session_run_ids(loom_session session, const int32_t* ids, size_t ids_count,
@@ -489,7 +490,7 @@ LOOM_API int32_t loom_data_classes_f64(const double* x, size_t x_count, int64_t 
                                        const int32_t* classes, size_t classes_count,
                                        loom_data* data, loom_error* error);
 
-/* Rows of ids, each a sequence of its own, and their targets; copied.
+/* Rows of ids, each a separate sequence, and their targets; copied.
  *   ids: samples x steps
  *   steps: ids of a sample
  *   y: samples x targets */
@@ -505,7 +506,7 @@ LOOM_API int32_t loom_data_id_values_f64(const int32_t* ids, size_t ids_count, i
                                          const double* y, size_t y_count, int64_t targets,
                                          loom_data* data, loom_error* error);
 
-/* Rows of ids, each a sequence of its own, and their classes; copied.
+/* Rows of ids, each a separate sequence, and their classes; copied.
  *   ids: samples x steps
  *   steps: ids of a sample
  *   classes: one per sample, or as many for each; the training's "ignore" (-100) is not counted */
@@ -569,8 +570,8 @@ LOOM_API int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t*
 LOOM_API int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step,
                                       double* loss, double* rate, int64_t* rows, loom_error* error);
 
-/* Makes the training longer: it goes on with the bits of one training of that length. Refused
- * beyond the end of a schedule that has one.
+/* Makes the training longer, with the bits of one training of that length. Refused beyond the
+ * end of a schedule that has one.
  *   steps: how many more; 0 with epochs
  *   epochs: or how many more passes over the data, to the end of the last; 0 with steps
  *   total: steps that the training has now */
@@ -594,8 +595,8 @@ LOOM_API int32_t loom_trainer_save(loom_trainer trainer, const char* path, size_
 LOOM_API int32_t loom_trainer_save_bytes(loom_trainer trainer, loom_bytes* bytes,
                                          loom_error* error);
 
-/* Goes on where a checkpoint left off, with the same bits. Another spec, topology or data is
- * refused by name. */
+/* Resumes from a checkpoint, with the same bits. Another spec, topology or data is refused by
+ * name. */
 LOOM_API int32_t loom_trainer_resume(loom_trainer trainer, const char* path, size_t path_size,
                                      loom_error* error);
 

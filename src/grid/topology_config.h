@@ -72,7 +72,7 @@ struct TopologyConfig {
       {.doc =
            "names of the operands that arrive at the last cell, which hands them on (its `merge` "
            "is `operands`): a row of the output is all of them side by side, in this order, and "
-           "each has a loss of its own (version 2)"});
+           "each has its loss (version 2)"});
     v("cells", cells,
       {.doc = "those that are not empty; an empty cell passes its input on", .required = true});
   }

@@ -82,7 +82,7 @@ export interface SearchOptions {
   lengthPenalty?: number;
   /** divides the logits; 0: greedy, the largest logit; 0 to 1e6 */
   temperature?: number;
-  /** draws from the so many most probable tokens; 0: all; at least 0 */
+  /** draws from this number of most probable tokens; 0: all; at least 0 */
   topK?: number;
   /** draws from the fewest tokens that together have this probability; above 0, at most 1 */
   topP?: number;
@@ -147,7 +147,7 @@ export interface ModelOptions {
 export interface Sampling {
   /** divides the logits; 0: greedy, the largest logit; 0 to 1e6 */
   temperature?: number;
-  /** draws from the so many most probable tokens; 0: all; at least 0 */
+  /** draws from this number of most probable tokens; 0: all; at least 0 */
   topK?: number;
   /** draws from the fewest tokens that together have this probability; above 0, at most 1 */
   topP?: number;
@@ -185,7 +185,7 @@ export interface TextOptions {
   maxTokens?: number;
   /** divides the logits; 0: greedy, the largest logit; 0 to 1e6 */
   temperature?: number;
-  /** draws from the so many most probable tokens; 0: all; at least 0 */
+  /** draws from this number of most probable tokens; 0: all; at least 0 */
   topK?: number;
   /** draws from the fewest tokens that together have this probability; above 0, at most 1 */
   topP?: number;

@@ -34,8 +34,8 @@ class SpinBarrier {
  public:
   explicit SpinBarrier(int workers) : workers_(workers) {}
   std::int64_t wait();  // nanoseconds as Turnstile's
-  // For so many workers, while none waits: before they start, or where a fork took those away that
-  // did.
+  // Sets the number of workers, while none waits: before they start, or after a fork took away
+  // those that did.
   void reset(int workers) {
     workers_ = workers;
     arrived_.store(0);
