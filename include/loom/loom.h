@@ -66,8 +66,7 @@ enum {
   /* Writes text with a model; has its KV caches. One call at a time, except generator_cancel. */
   LOOM_KIND_GENERATOR = 9,
   LOOM_KIND_ONNX = 10, /* An ONNX graph, read and checked. Immutable; any thread. */
-  /* Runs an encoder-decoder; holds the encoded input and the state of each sequence. One call at
-   * a time. */
+  /* Runs an encoder-decoder; holds what it encoded, and its sequences. One call at a time. */
   LOOM_KIND_SEQ2SEQ = 11,
 };
 
