@@ -72,7 +72,7 @@ enum {
 
 /* Finish reasons. */
 enum {
-  LOOM_FINISH_MORE = 0, /* The text goes on. */
+  LOOM_FINISH_MORE = 0, /* The text continues. */
   LOOM_FINISH_LENGTH = 1, /* max_tokens were generated, or the context is full before. */
   LOOM_FINISH_EOS = 2, /* A token that ends a text. */
   LOOM_FINISH_STOP = 3, /* A stop string. */
@@ -142,7 +142,7 @@ LOOM_API int32_t loom_verify(const char* options, size_t options_size, loom_byte
  * Handles are numbers that are never reused. Objects hold what they need: the order of releases
  * does not matter. */
 
-/* Gives a handle back. Calls on it that run in other threads end undisturbed.
+/* Releases a handle. Calls on it that run in other threads end undisturbed.
  *   handle: 0 is allowed and does nothing */
 LOOM_API int32_t loom_release(loom_handle handle, loom_error* error);
 
@@ -257,7 +257,7 @@ LOOM_API int32_t loom_network_cell(loom_network network, const char* cell, size_
 LOOM_API int32_t loom_network_set_cell(loom_network network, const char* cell, size_t cell_size,
                                        const char* json, size_t json_size, loom_error* error);
 
-/* Gives a cell other links. All weights stay; links with which one would need another size are
+/* Sets the links of a cell. All weights stay; links with which one would need another size are
  * refused, and on an error nothing has changed.
  *   cell: "z.y.x.l"
  *   links: JSON: [{read: [z, y, x, l]}, ...]; the kinds are read, send and run */
@@ -373,8 +373,8 @@ LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_
 /* ---- seq2seq
  * Encoder-decoders as they are used (docs/guide/sequences.md): networks with several inputs
  * whose output has a row for each step of one of them, the target. What depends on the other
- * inputs alone runs once; steps continue from the caches and states of those before, and give
- * what the network gives for whole rows. Where the network changes, encoding is due again. */
+ * inputs alone runs once; steps continue from the caches and states of those before, with the
+ * results of whole rows. Where the network changes, encoding is due again. */
 
 /* Plans all memory. Refused by the layer's name where one needs all steps of the target at once:
  * attention that is not causal, the reverse direction of a recurrent layer, a convolution over
@@ -693,7 +693,7 @@ LOOM_API int32_t loom_model_load_bytes(loom_bytes bytes, const char* format, siz
                                        loom_model* model, loom_error* error);
 
 /* A language model of a network that was trained here: it generates, and is saved as one file.
- *   network: reads ids and gives a value for each; copied
+ *   network: reads ids and returns a value for each; copied
  *   tokenizer: 0: none, the model then runs by ids
  *   options: JSON: name ("(made)"), architecture, vocab_size, max_positions (must be given),
  *     bos, eos, sampling, parameters: docs/reference/options.md, model_create */

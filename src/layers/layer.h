@@ -21,8 +21,8 @@
 namespace loom {
 
 // What the first of a row's dimensions counts, where that is known: steps of a sequence, or
-// channels. `positions`: rows are positions of sequences that go on in other rows, as a language
-// model has them.
+// channels. `positions`: rows are positions of sequences whose other positions are other rows, as
+// in a language model.
 enum class Axis : std::uint8_t { none, steps, channels, positions };
 
 // What flows between cells: rows of `width` real values, or rows of ids below `ids`: one, or those

@@ -14,7 +14,7 @@
 namespace loom {
 
 // Where an adapter learns, `to` is a folder: the adapter as load_adapter reads it, and all that a
-// training needs to go on in training.safetensors beside it; `extra` has no place there. `extra`:
+// training needs to resume in training.safetensors beside it; `extra` has no place there. `extra`:
 // sections to put beside, for example a tokenizer. `best`: the weights that the file's network has;
 // the ones to resume from then lie beside it, as "training/weights/...".
 Status save_checkpoint(const Destination& to, Trainer& trainer, const EntitySections& extra = {},

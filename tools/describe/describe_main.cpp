@@ -73,7 +73,7 @@ Json options() {
       "A session: a network that runs. `loom_network_program` takes the same.");
   add("session_forecast", c_api::SessionForecast(), "Forecasts of a time series.");
   add("seq2seq_create", c_api::Seq2SeqCreate(), "An encoder-decoder that runs step by step.");
-  add("seq2seq_search", c_api::Seq2SeqSearch(), "Sequences that an encoder-decoder gives.");
+  add("seq2seq_search", c_api::Seq2SeqSearch(), "Sequences that an encoder-decoder generates.");
   add("trainer_create", c_api::TrainerCreate(), "Where a trainer works.");
   add("tokenizer_train", c_api::TokenizerTrain(), "A byte-level BPE vocabulary.");
   add("model_create", c_api::ModelCreate(),

@@ -163,8 +163,8 @@ export interface GeneratorOptions {
   context?: number;
   /** conversations whose KV caches are kept; at least 1 */
   sequences?: number;
-  /** rows of a prompt that run at once; 0: 64, or 512 on a device. Every number gives the same
-   *  bits; at least 0 */
+  /** rows of a prompt that run at once; 0: 64, or 512 on a device. The bits are the same for
+   *  every number; at least 0 */
   chunk?: number;
   /** of the CPU; 0: one per core; 0 to 1024 */
   threads?: number;

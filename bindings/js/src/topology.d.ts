@@ -19,8 +19,8 @@ export interface Input {
   /** what the first of `dims` counts, `steps` or `channels`; absent: what the first layer takes
    *  it for (version 2) */
   axis?: 'steps' | 'channels';
-  /** ids below this number: a row is one, a position of a sequence that goes on in other rows;
-   *  with `dims` it has as many as those say; at least 1; default 0 */
+  /** ids below this number: a row is one, a position of a sequence whose other positions are
+   *  other rows; with `dims` it has as many as those say; at least 1; default 0 */
   ids?: number;
   /** several inputs by name, each an object like this with a `name`: they lie side by side in a
    *  row of values, in this order, ids below 2^24 as whole numbers, and layers take them by
@@ -443,8 +443,8 @@ export interface SequentialCell extends AnyCell {
   layers: Cell[];
 }
 
-/** Adds the input of the layer before it in the same `sequential`: [A, residual] gives A(x) +
- *  x. */
+/** Adds the input of the layer before it in the same `sequential`: [A, residual] computes A(x)
+ *  + x. */
 export interface ResidualCell extends AnyCell {
   type: 'residual';
 }
@@ -703,7 +703,7 @@ export interface PoolStepsCell extends AnyCell {
   /** which; default mean */
   op?: 'mean' | 'max' | 'sum' | 'last';
   /** operands behind the first, in their order: `lengths`, steps of a row, an input of one id:
-   *  those behind do not count, and without any it gives 0 */
+   *  those behind do not count, and without any the result is 0 */
   takes?: string[];
 }
 

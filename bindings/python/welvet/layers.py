@@ -256,7 +256,7 @@ def PoolSteps(op: str = "mean", **common: Any) -> Layer:
 
     * `op`: which; one of mean, max, sum, last.
     * By name, when called: `lengths`, steps of a row, an input of one id: those behind do not
-      count, and without any it gives 0.
+      count, and without any the result is 0.
     """
     return Layer("pool_steps", {"op": op}, common)
 

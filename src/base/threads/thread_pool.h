@@ -29,7 +29,7 @@ class Turnstile {
   std::atomic<int> sleepers_{0};
 };
 
-// All workers arrive before any goes on.
+// All workers arrive before any continues.
 class SpinBarrier {
  public:
   explicit SpinBarrier(int workers) : workers_(workers) {}
@@ -73,7 +73,7 @@ class ThreadPool {
   // allocation that failed is Code::out_of_memory.
   using AllocatingJob = Status (*)(void* context, int worker, int workers);
   Status run_allocating(AllocatingJob job, void* context);
-  // Inside a job with more than one worker: all arrive before any goes on.
+  // Inside a job with more than one worker: all arrive before any continues.
   void meet(int worker) {
     const std::int64_t lost = barrier_.wait();
     if (worker == 0) lost_ += lost;
