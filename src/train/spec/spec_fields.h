@@ -160,7 +160,7 @@ void fields(V& v, QuantizeSpec& q) {
             "stays where one of them does"});
   v("after", q.after,
     {.doc = "steps before it begins, in which the cells are as the topology "
-            "says; moments stay. `validation` then keeps the best network of those "
+            "says; moments continue. `validation` then keeps the best network of those "
             "after it, and `patience` counts from there",
      .min = 0,
      .max = 0x1p40});
