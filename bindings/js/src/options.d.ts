@@ -66,7 +66,7 @@ export interface Seq2SeqOptions {
   mode?: Mode;
 }
 
-/** Sequences that an encoder-decoder gives. */
+/** Sequences that an encoder-decoder generates. */
 export interface SearchOptions {
   /** ids that every sequence begins with; at least 0 */
   start: number | number[];

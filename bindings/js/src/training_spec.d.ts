@@ -253,7 +253,7 @@ export interface QuantizeSpec {
   /** cells that stay as they are: `first` and `last` of those with matrices, or paths
    *  (`0.0.0.1`); a matrix that several cells share stays where one of them does */
   keep?: string[];
-  /** steps before it begins, in which the cells are as the topology says; moments go on.
+  /** steps before it begins, in which the cells are as the topology says; moments continue.
    *  `validation` then keeps the best network of those after it, and `patience` counts from
    *  there; at least 0; default 0 */
   after?: number;
