@@ -114,13 +114,13 @@ LOOM_API int32_t loom_numerics_version(void);
  *   code: a result of any function */
 LOOM_API const char* loom_code_name(int32_t code);
 
-/* What this build and machine can do.
+/* Capabilities of this build and machine.
  *   info: JSON: version, abi_version, numerics_version, isa, isas, fast_isas, threads, dtypes,
  *     formats, layers, embedded_model */
 LOOM_API int32_t loom_info(loom_bytes* info, loom_error* error);
 
-/* What a matrix is once it is held in a format: rounded, scaled and decoded, as a network sees
- * it after network_morph.
+/* A matrix as a format stores it: rounded, scaled and decoded, as a network sees it after
+ * network_morph.
  *   format: f32, bf16, i8, i4:row, ternary, q4_0, ...: docs/reference/dtypes.md
  *   rows: of the matrix; at least 1
  *   values: whole rows
@@ -146,7 +146,7 @@ LOOM_API int32_t loom_verify(const char* options, size_t options_size, loom_byte
  *   handle: 0 is allowed and does nothing */
 LOOM_API int32_t loom_release(loom_handle handle, loom_error* error);
 
-/* What a handle is.
+/* The kind of a handle.
  *   kind: LOOM_KIND_... */
 LOOM_API int32_t loom_kind(loom_handle handle, int32_t* kind, loom_error* error);
 
@@ -199,7 +199,7 @@ LOOM_API int32_t loom_network_save_bytes(loom_network network, loom_bytes* bytes
 /* An independent network with the same topology and values. */
 LOOM_API int32_t loom_network_copy(loom_network network, loom_network* copy, loom_error* error);
 
-/* What network_create would make it of. */
+/* The topology that network_create makes it of. */
 LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topology,
                                        loom_error* error);
 
@@ -372,9 +372,9 @@ LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_
 
 /* ---- seq2seq
  * Encoder-decoders as they are used (docs/guide/sequences.md): networks with several inputs
- * whose output has a row for each step of one of them, the target. What depends on the other
- * inputs alone runs once; steps continue from the caches and states of those before, with the
- * results of whole rows. Where the network changes, encoding is due again. */
+ * whose output has a row for each step of one of them, the target. The part that depends on the
+ * other inputs alone runs once; steps continue from the caches and states of those before, with
+ * the results of whole rows. Where the network changes, encoding is due again. */
 
 /* Plans all memory. Refused by the layer's name where one needs all steps of the target at once:
  * attention that is not causal, the reverse direction of a recurrent layer, a convolution over
@@ -417,15 +417,15 @@ LOOM_API int32_t loom_seq2seq_search(loom_seq2seq seq2seq, int64_t rows, const d
                                      size_t x_count, const char* options, size_t options_size,
                                      loom_bytes* found, loom_error* error);
 
-/* What goes in and comes out, and where it is.
+/* Inputs and outputs, and their places.
  *   info: JSON: sources: [{name, width or ids, dims}], source_width, target: {name, width or
  *     ids}, answer_width, lanes, rows (0: nothing is encoded), position, max_positions, device
  *     (what computes: an instruction set or a device), numerics, threads, state_bytes */
 LOOM_API int32_t loom_seq2seq_info(loom_seq2seq seq2seq, loom_bytes* info, loom_error* error);
 
 /* ---- onnx
- * ONNX graphs: run on tensors, or taken over as networks. What no layer of Loom does is
- * unsupported, and its node named. */
+ * ONNX graphs: run on tensors, or taken over as networks. An operation that no layer of Loom has
+ * is unsupported, and its node named. */
 
 /* A graph from a file, checked.
  *   path: an .onnx file; external data lie beside it */
@@ -436,7 +436,7 @@ LOOM_API int32_t loom_onnx_load(const char* path, size_t path_size, loom_onnx* o
  *   bytes: an .onnx file; kept, not copied */
 LOOM_API int32_t loom_onnx_load_bytes(loom_bytes bytes, loom_onnx* onnx, loom_error* error);
 
-/* What the file says.
+/* The metadata of the file.
  *   info: JSON: producer, opset, nodes (a count per operator), inputs and outputs: name, type,
  *     dims (-1 where open; null: any) */
 LOOM_API int32_t loom_onnx_info(loom_onnx onnx, loom_bytes* info, loom_error* error);
@@ -457,7 +457,7 @@ LOOM_API int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs
 LOOM_API int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_bytes* ports,
                                    loom_error* error);
 
-/* ---- data: What a trainer learns from. */
+/* ---- data: The samples of a trainer. */
 
 /* Rows of values and their targets; copied.
  *   x: samples x width
@@ -655,8 +655,8 @@ LOOM_API int32_t loom_tokenizer_token(loom_tokenizer tokenizer, int32_t id, loom
 LOOM_API int32_t loom_tokenizer_id(loom_tokenizer tokenizer, const char* token, size_t token_size,
                                    int32_t* id, loom_error* error);
 
-/* A conversation as the model's chat template writes it. What messages say is plain text:
- * special tokens in it stay text.
+/* A conversation as the model's chat template writes it. Messages are plain text: special tokens
+ * in it stay text.
  *   messages: JSON: [{role, content}], roles: system, developer, user, assistant, tool; or
  *     {messages, variables}: variables of the template, such as {enable_thinking: false}
  *   add_generation_prompt: with the beginning of an answer */
@@ -701,7 +701,7 @@ LOOM_API int32_t loom_model_create(loom_network network, loom_tokenizer tokenize
                                    const char* options, size_t options_size, loom_model* model,
                                    loom_error* error);
 
-/* What model_load would refuse without looking at a weight. */
+/* The refusals of model_load, without reading a weight. */
 LOOM_API int32_t loom_model_check(const char* name, size_t name_size, loom_error* error);
 
 /* Writes an .entity file with network, tokenizer and configuration. */
@@ -711,7 +711,7 @@ LOOM_API int32_t loom_model_save(loom_model model, const char* path, size_t path
 /* The same into memory. */
 LOOM_API int32_t loom_model_save_bytes(loom_model model, loom_bytes* bytes, loom_error* error);
 
-/* What the model is.
+/* A description of the model.
  *   info: JSON: name, architecture, vocab_size, max_positions, bos, eos, sampling: what the
  *     authors recommend, else temperature 0.7 and top_p 0.9, parameters */
 LOOM_API int32_t loom_model_info(loom_model model, loom_bytes* info, loom_error* error);
@@ -725,9 +725,8 @@ LOOM_API int32_t loom_model_tokenizer(loom_model model, loom_tokenizer* tokenize
                                       loom_error* error);
 
 /* ---- generator
- * Text from a model: feed a sequence, start, then take the pieces one by one. What a feed has in
- * common with what the sequence holds is not run again. A change of the network empties the
- * sequences. */
+ * Text from a model: feed a sequence, start, then take the pieces one by one. A common beginning
+ * of a feed and the sequence is not run again. A change of the network empties the sequences. */
 
 /* A generator with the KV caches of one or more sequences.
  *   options: JSON: context (0), sequences (1), chunk (0), threads (0), isa, device, mode:
@@ -776,7 +775,7 @@ LOOM_API int32_t loom_generator_next(loom_generator generator, int32_t* finish, 
  * the next run of the network. */
 LOOM_API int32_t loom_generator_cancel(loom_generator generator, loom_error* error);
 
-/* What a sequence holds. */
+/* The content of a sequence. */
 LOOM_API int32_t loom_generator_ids(loom_generator generator, int64_t sequence, loom_bytes* ids,
                                     loom_error* error);
 

@@ -157,7 +157,7 @@ export interface Sampling {
   repetitionPenalty?: number;
 }
 
-/** What writes text with a model. */
+/** Generates text with a model. */
 export interface GeneratorOptions {
   /** positions of a sequence; 0: as many as the model was trained for, at most 4096; at least 0 */
   context?: number;
@@ -201,7 +201,7 @@ export interface TextOptions {
   ignoreEos?: boolean;
 }
 
-/** What computes the numerics table. */
+/** Computes the numerics table. */
 export interface VerifyOptions {
   /** of the CPU; 0: one per core; 0 to 1024 */
   threads?: number;
