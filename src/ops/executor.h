@@ -85,9 +85,9 @@ class Executor {
   virtual Status run(Segment first = Segment::forward, Segment last = Segment::update) = 0;
   // Greedy decoding of one row without the host between the steps, where `resident`. Each step
   // runs, makes the most probable id of output "y" the id of input "ids", and adds one to the
-  // position; `picked` are the ids so found, at most kMostPicked, ~0 where a row had no number. The
+  // position; `picked` are the ids so found, at most kMaxPicked, ~0 where a row had no number. The
   // inputs are set as for run(); the output is that of the last step.
-  static constexpr std::size_t kMostPicked = 64;
+  static constexpr std::size_t kMaxPicked = 64;
   virtual bool resident() const { return false; }
   virtual Status run_greedy(std::span<std::uint32_t> picked);
   // Prepares again the weights whose store changed (after an update or a morph to a format of the

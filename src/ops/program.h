@@ -47,7 +47,13 @@ struct Rows {
 
 // What a constant buffer holds. Tables are computed by the executor with exact functions, so they
 // are the same bits everywhere.
-enum class ConstantKind : std::uint8_t { none = 0, rope = 1, places = 2, uses = 3, steps = 4 };
+enum class ConstantKind : std::uint8_t {
+  none = 0,
+  rope = 1,
+  gather_indices = 2,
+  inverse_index = 3,
+  steps = 4
+};
 struct ConstantSpec {
   ConstantKind kind = ConstantKind::none;
   // rope: [positions, head_dim], per row cos of head_dim/2 angles, then sin. reals: theta, scaling
@@ -73,8 +79,8 @@ struct Buffer {
 enum class RegisterType : std::uint8_t {
   u32 = 0,
   f32 = 1,
-  measured = 2,  // a row count that one instruction (route_rows) finds in the run; only temporaries
-                 // have such rows
+  dynamic_rows = 2,  // a row count that one instruction (route_rows) finds in the run; only
+                     // temporaries have such rows
 };
 struct Register {
   std::string name;
@@ -147,7 +153,7 @@ struct ProgramFrame {
   std::int64_t rows(BufferId id, std::span<const std::uint32_t> registers) const;
   std::int64_t max_rows(BufferId id) const;
   // The measured register of a buffer's rows, or kNone.
-  RegisterId measured(BufferId id) const;
+  RegisterId dynamic_rows(BufferId id) const;
 };
 
 struct Program : ProgramFrame {
