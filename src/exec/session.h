@@ -30,7 +30,7 @@ struct SessionOptions {
   bool fuse = true;                  // ExecutorOptions
   bool auto_device = false;  // with a device: each run takes the CPU where runs of as many rows
                              // were faster there. Sessions with states choose once
-  bool poison = false;  // tests: NaN in what was not written
+  bool poison = false;       // tests: NaN in what was not written
 };
 
 class Session {

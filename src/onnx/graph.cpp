@@ -266,7 +266,7 @@ Ref GraphBuilder::concat(const std::vector<Ref>& all, std::int64_t axis) {
       const std::int64_t run = elements(parts[i].dims) / outer;
       for (std::int64_t k = 0; k < run; ++k) places.push_back(firsts[i] + o * run + k);
     }
-  return pick(joined, places, out);
+  return index_select(joined, places, out);
 }
 Ref GraphBuilder::matmul(const Ref& a, const Ref& b, Dims out) {
   Json cell = typed("batched_matmul"), shapes = Json::array();

@@ -152,7 +152,7 @@ struct ProgramFrame {
   // Rows of a buffer when the u32 registers hold these values.
   std::int64_t rows(BufferId id, std::span<const std::uint32_t> registers) const;
   std::int64_t max_rows(BufferId id) const;
-  // The measured register of a buffer's rows, or kNone.
+  // The register of dynamic rows of a buffer's rows, or kNone.
   RegisterId dynamic_rows(BufferId id) const;
 };
 

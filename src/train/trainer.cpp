@@ -125,7 +125,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   learning.seed = static_cast<std::uint64_t>(spec.seed);
   learning.isa = options.isa;
   // Left to Loom, the device is one that can run the layers.
-  const bool here = options.measured && network.on_cpu_alone();
+  const bool here = options.auto_device && network.on_cpu_alone();
   learning.device = here ? nullptr : options.device;
   learning.fuse = options.fuse;
   learning.poison = options.poison;
@@ -156,7 +156,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   trainer->matrices_ = std::move(matrices);
   trainer->topology_ = std::move(topology);
   trainer->quantized_ = at_once;
-  if (options.measured && trainer->learning_.device) {
+  if (options.auto_device && trainer->learning_.device) {
     LOOM_ASSIGN(const double on_device, trainer->first_seconds());
     LearnerOptions on_cpu_too = trainer->learning_;
     on_cpu_too.device = nullptr;

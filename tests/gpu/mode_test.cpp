@@ -98,8 +98,9 @@ TEST(Auto, LearnsTheSameWeights) {
     spec.batch = 3;
     spec.steps = 4;
     spec.fp8 = in_fp8;
-    auto trainer = Trainer::create(spec, *n, **data, test::pool_of(1),
-                                   {.device = way % 2 ? device : nullptr, .auto_device = measured});
+    auto trainer =
+        Trainer::create(spec, *n, **data, test::pool_of(1),
+                        {.device = way % 2 ? device : nullptr, .auto_device = auto_device});
     ASSERT_TRUE(trainer.ok()) << trainer.status().to_string();
     while ((*trainer)->done() < 4) ASSERT_TRUE((*trainer)->step().ok());
     ASSERT_TRUE((*trainer)->sync().ok());

@@ -82,14 +82,14 @@ class ReduceLayer : public LayerWith<ReduceConfig> {
       if (!gone[d]) cut.out.push_back(dims[d]);
       else if (c.keep) cut.out.push_back(1);
     }
-    Dims transposed;
+    Dims sizes;
     std::vector<std::size_t> back(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
-      transposed.push_back(dims[order[i]]);
+      sizes.push_back(dims[order[i]]);
       back[order[i]] = i;
     }
     LOOM_ASSIGN(cut.there, transposed(dims, order));
-    LOOM_ASSIGN(cut.back, transposed(transposed, back));
+    LOOM_ASSIGN(cut.back, transposed(sizes, back));
     return cut;
   }
 };

@@ -194,8 +194,8 @@ struct Gather {
       V<T> c[MR][NP];
       LOOM_UNROLL for (int i = 0; i < MR * NP * kParts; ++i) c[i / (NP * kParts)][i / kParts % NP]
           .part[i % kParts] = N{};
-      multiply<T, MR, NP>(filters, weights + t * filters * MR, 1, MR, from + offsets[t], 16,
-                          piece.stride, c);
+      micro_kernel<T, MR, NP>(filters, weights + t * filters * MR, 1, MR, from + offsets[t], 16,
+                              piece.stride, c);
       LOOM_UNROLL for (int i = 0; i < MR * NP * kParts; ++i)
           sums[i / (NP * kParts)][i % (NP * kParts)] +=
           flushed(c[i / (NP * kParts)][i / kParts % NP].part[i % kParts]);

@@ -215,7 +215,7 @@ __attribute__((noinline)) static void window_tile(const Tabled<T> x, i64 count, 
     if (begins) part = N{};
     else __builtin_memcpy(&part, sums + i * W, sizeof part);
   }
-  multiply<T, MR, NP>(count, x, lanes, 16, 16 * NP, c);
+  micro_kernel<T, MR, NP>(count, x, lanes, 16, 16 * NP, c);
   LOOM_UNROLL for (int i = 0; i < MR * NP * kParts; ++i) __builtin_memcpy(
       sums + i * W, &c[i / (NP * kParts)][i / kParts % NP].part[i % kParts], sizeof(N));
 }
