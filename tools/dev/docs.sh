@@ -24,7 +24,9 @@ docs() {
   local why
   why=$(site_ready) || die "docs: $why"
   case ${1:-} in
-    '') mkdocs build --quiet && say "build/docs/index.html is the site" ;;
+    '') # --quiet would hide warnings from the strict mode, too
+      mkdocs build >build/docs.log 2>&1 || { grep -v '^INFO' build/docs.log >&2; die "docs: refused"; }
+      say "build/docs/index.html is the site" ;;
     --serve) mkdocs serve --dev-addr "127.0.0.1:${2:-8000}" ;;
     *) die "docs knows --serve [PORT], not '$1'" ;;
   esac
