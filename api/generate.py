@@ -241,7 +241,7 @@ extern "C" {
     enum("", api["codes"])
     out.append("/* Kinds of objects, and how many calls at a time they take. */\n")
     enum("KIND_", api["kinds"])
-    out.append("/* Why a text ended. */\n")
+    out.append("/* Finish reasons. */\n")
     enum("FINISH_", api["finish"])
     out.append("typedef uint64_t loom_handle;\n")
     for kind, _, _ in api["kinds"]:
@@ -266,7 +266,7 @@ def reference(api):
     out = ["# The C interface\n\n<!-- %s -->\n\n" % NOTE,
            "`#include <loom/loom.h>`. Functions return a code and fill the caller's `loom_error`; handles are numbers, 0 is none; texts go in as pointer and\n"
            "size and come out as bytes objects. [Options](options.md) are JSON, unknown keys are refused. The header says the rest; `include/loom/loom.hpp` wraps it for C++.\n"]
-    for title, rows, prefix in (("Results", api["codes"], "LOOM_"), ("Kinds of objects", api["kinds"], "LOOM_KIND_"), ("Why a text ended", api["finish"], "LOOM_FINISH_")):
+    for title, rows, prefix in (("Results", api["codes"], "LOOM_"), ("Kinds of objects", api["kinds"], "LOOM_KIND_"), ("Finish reasons", api["finish"], "LOOM_FINISH_")):
         out.append("\n## %s\n\n| | | |\n|---|---|---|\n" % title)
         out += ["| `%s%s` | %d | %s |\n" % (prefix, name.upper(), value, doc) for name, value, doc in rows]
     for group in api["groups"]:

@@ -1,7 +1,7 @@
 // Which format each matrix of a network should have: sensitivities are measured one matrix at a
 // time, the best combinations under a budget are searched in that model, and what is answered is
 // measured again, with all of them together. Beginning from the same network, data and settings it
-// ends at the same plan (but for milliseconds).
+// ends at the same plan (except for milliseconds).
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ class Planner {
     return units_[matrix][format].loss;
   }
 
-  // The least loss within so many bytes, or milliseconds. Error: out_of_range where nothing is that
-  // small.
+  // The least loss within a budget of bytes or milliseconds. Error: out_of_range where no plan is
+  // that small.
   Result<Plan> within(double budget);
   // The least cost with at most this loss. Error: out_of_range where nothing is that good.
   Result<Plan> with_loss(double loss);

@@ -57,11 +57,11 @@ typedef struct loom_layer {
 
 /* ---- layer: Layers of the host's own, which topologies name (docs/guide/own-layers.md). */
 
-/* Registers a layer of the host's own for this process, by name and version: the topology's
- * {"type": "custom", "layer": name, "version": 1, "config": ...}. The same again changes
- * nothing; another one under its name and version is refused. Its functions are called by the
- * thread that runs the network, and may not call back into the library.
- *   layer: copied, but for `user`, which is released when the layer is unregistered */
+/* Registers a layer of the host for this process, by name and version: the topology's {"type":
+ * "custom", "layer": name, "version": 1, "config": ...}. The same again changes nothing; another
+ * one under its name and version is refused. Its functions are called by the thread that runs
+ * the network, and may not call back into the library.
+ *   layer: copied, except `user`, which is released when the layer is unregistered */
 LOOM_API int32_t loom_layer_register(const loom_layer* layer, loom_error* error);
 
 /* The layer is not found any more, and its `user` is released. LOOM_BUSY while a network,

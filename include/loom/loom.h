@@ -63,16 +63,16 @@ enum {
   LOOM_KIND_TOKENIZER = 6, /* Text to token ids and back. Immutable; any thread. */
   LOOM_KIND_DECODER = 7, /* Decodes ids as they come. One call at a time. */
   LOOM_KIND_MODEL = 8, /* A language model: network, tokenizer, configuration. Any thread. */
-  /* Writes text with a model; has its KV caches. One call at a time, but for generator_cancel. */
+  /* Writes text with a model; has its KV caches. One call at a time, except generator_cancel. */
   LOOM_KIND_GENERATOR = 9,
   LOOM_KIND_ONNX = 10, /* An ONNX graph, read and checked. Immutable; any thread. */
-  /* Runs an encoder-decoder: what it encoded, and where its sequences are. One call at a time. */
+  /* Runs an encoder-decoder; holds what it encoded, and its sequences. One call at a time. */
   LOOM_KIND_SEQ2SEQ = 11,
 };
 
-/* Why a text ended. */
+/* Finish reasons. */
 enum {
-  LOOM_FINISH_MORE = 0, /* The text goes on. */
+  LOOM_FINISH_MORE = 0, /* The text continues. */
   LOOM_FINISH_LENGTH = 1, /* max_tokens were generated, or the context is full before. */
   LOOM_FINISH_EOS = 2, /* A token that ends a text. */
   LOOM_FINISH_STOP = 3, /* A stop string. */
@@ -114,13 +114,13 @@ LOOM_API int32_t loom_numerics_version(void);
  *   code: a result of any function */
 LOOM_API const char* loom_code_name(int32_t code);
 
-/* What this build and machine can do.
+/* Capabilities of this build and machine.
  *   info: JSON: version, abi_version, numerics_version, isa, isas, fast_isas, threads, dtypes,
  *     formats, layers, embedded_model */
 LOOM_API int32_t loom_info(loom_bytes* info, loom_error* error);
 
-/* What a matrix is once it is held in a format: rounded, scaled and decoded, as a network sees
- * it after network_morph.
+/* A matrix as a format stores it: rounded, scaled and decoded, as a network sees it after
+ * network_morph.
  *   format: f32, bf16, i8, i4:row, ternary, q4_0, ...: docs/reference/dtypes.md
  *   rows: of the matrix; at least 1
  *   values: whole rows
@@ -142,11 +142,11 @@ LOOM_API int32_t loom_verify(const char* options, size_t options_size, loom_byte
  * Handles are numbers that are never reused. Objects hold what they need: the order of releases
  * does not matter. */
 
-/* Gives a handle back. Calls on it that run in other threads end undisturbed.
+/* Releases a handle. Calls on it that run in other threads end undisturbed.
  *   handle: 0 is allowed and does nothing */
 LOOM_API int32_t loom_release(loom_handle handle, loom_error* error);
 
-/* What a handle is.
+/* The kind of a handle.
  *   kind: LOOM_KIND_... */
 LOOM_API int32_t loom_kind(loom_handle handle, int32_t* kind, loom_error* error);
 
@@ -199,7 +199,7 @@ LOOM_API int32_t loom_network_save_bytes(loom_network network, loom_bytes* bytes
 /* An independent network with the same topology and values. */
 LOOM_API int32_t loom_network_copy(loom_network network, loom_network* copy, loom_error* error);
 
-/* What network_create would make it of. */
+/* The topology that network_create makes it of. */
 LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topology,
                                        loom_error* error);
 
@@ -257,7 +257,7 @@ LOOM_API int32_t loom_network_cell(loom_network network, const char* cell, size_
 LOOM_API int32_t loom_network_set_cell(loom_network network, const char* cell, size_t cell_size,
                                        const char* json, size_t json_size, loom_error* error);
 
-/* Gives a cell other links. All weights stay; links with which one would need another size are
+/* Sets the links of a cell. All weights stay; links with which one would need another size are
  * refused, and on an error nothing has changed.
  *   cell: "z.y.x.l"
  *   links: JSON: [{read: [z, y, x, l]}, ...]; the kinds are read, send and run */
@@ -332,7 +332,7 @@ LOOM_API int32_t loom_session_run(loom_session session, int64_t rows, const floa
 LOOM_API int32_t loom_session_run_f64(loom_session session, int64_t rows, const double* x,
                                       size_t x_count, double* y, size_t y_count, loom_error* error);
 
-/* Runs rows of ids, each a sequence of its own.
+/* Runs rows of ids, each a separate sequence.
  *   ids: rows x the steps of the input
  *   y: rows x output width */
 LOOM_API int32_t loom_session_run_ids(loom_session session, const int32_t* ids, size_t ids_count,
@@ -372,9 +372,9 @@ LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_
 
 /* ---- seq2seq
  * Encoder-decoders as they are used (docs/guide/sequences.md): networks with several inputs
- * whose output has a row for each step of one of them, the target. What depends on the other
- * inputs alone runs once; steps continue from the caches and states of those before, and give
- * what the network gives for whole rows. Where the network changes, encoding is due again. */
+ * whose output has a row for each step of one of them, the target. The part that depends on the
+ * other inputs alone runs once; steps continue from the caches and states of those before, with
+ * the results of whole rows. Where the network changes, encoding is due again. */
 
 /* Plans all memory. Refused by the layer's name where one needs all steps of the target at once:
  * attention that is not causal, the reverse direction of a recurrent layer, a convolution over
@@ -417,15 +417,15 @@ LOOM_API int32_t loom_seq2seq_search(loom_seq2seq seq2seq, int64_t rows, const d
                                      size_t x_count, const char* options, size_t options_size,
                                      loom_bytes* found, loom_error* error);
 
-/* What goes in and comes out, and where it is.
+/* Inputs and outputs, and their places.
  *   info: JSON: sources: [{name, width or ids, dims}], source_width, target: {name, width or
  *     ids}, answer_width, lanes, rows (0: nothing is encoded), position, max_positions, device
  *     (what computes: an instruction set or a device), numerics, threads, state_bytes */
 LOOM_API int32_t loom_seq2seq_info(loom_seq2seq seq2seq, loom_bytes* info, loom_error* error);
 
 /* ---- onnx
- * ONNX graphs: run on tensors, or taken over as networks. What no layer of Loom does is
- * unsupported, and its node named. */
+ * ONNX graphs: run on tensors, or taken over as networks. An operation that no layer of Loom has
+ * is unsupported, and its node named. */
 
 /* A graph from a file, checked.
  *   path: an .onnx file; external data lie beside it */
@@ -436,7 +436,7 @@ LOOM_API int32_t loom_onnx_load(const char* path, size_t path_size, loom_onnx* o
  *   bytes: an .onnx file; kept, not copied */
 LOOM_API int32_t loom_onnx_load_bytes(loom_bytes bytes, loom_onnx* onnx, loom_error* error);
 
-/* What the file says.
+/* The metadata of the file.
  *   info: JSON: producer, opset, nodes (a count per operator), inputs and outputs: name, type,
  *     dims (-1 where open; null: any) */
 LOOM_API int32_t loom_onnx_info(loom_onnx onnx, loom_bytes* info, loom_error* error);
@@ -457,7 +457,7 @@ LOOM_API int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs
 LOOM_API int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_bytes* ports,
                                    loom_error* error);
 
-/* ---- data: What a trainer learns from. */
+/* ---- data: The samples of a trainer. */
 
 /* Rows of values and their targets; copied.
  *   x: samples x width
@@ -489,7 +489,7 @@ LOOM_API int32_t loom_data_classes_f64(const double* x, size_t x_count, int64_t 
                                        const int32_t* classes, size_t classes_count,
                                        loom_data* data, loom_error* error);
 
-/* Rows of ids, each a sequence of its own, and their targets; copied.
+/* Rows of ids, each a separate sequence, and their targets; copied.
  *   ids: samples x steps
  *   steps: ids of a sample
  *   y: samples x targets */
@@ -505,7 +505,7 @@ LOOM_API int32_t loom_data_id_values_f64(const int32_t* ids, size_t ids_count, i
                                          const double* y, size_t y_count, int64_t targets,
                                          loom_data* data, loom_error* error);
 
-/* Rows of ids, each a sequence of its own, and their classes; copied.
+/* Rows of ids, each a separate sequence, and their classes; copied.
  *   ids: samples x steps
  *   steps: ids of a sample
  *   classes: one per sample, or as many for each; the training's "ignore" (-100) is not counted */
@@ -569,8 +569,8 @@ LOOM_API int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t*
 LOOM_API int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step,
                                       double* loss, double* lr, int64_t* rows, loom_error* error);
 
-/* Makes the training longer: it goes on with the bits of one training of that length. Refused
- * beyond the end of a schedule that has one.
+/* Makes the training longer, with the bits of one training of that length. Refused beyond the
+ * end of a schedule that has one.
  *   steps: how many more; 0 with epochs
  *   epochs: or how many more passes over the data, to the end of the last; 0 with steps
  *   total: steps that the training has now */
@@ -594,8 +594,8 @@ LOOM_API int32_t loom_trainer_save(loom_trainer trainer, const char* path, size_
 LOOM_API int32_t loom_trainer_save_bytes(loom_trainer trainer, loom_bytes* bytes,
                                          loom_error* error);
 
-/* Goes on where a checkpoint left off, with the same bits. Another spec, topology or data is
- * refused by name. */
+/* Resumes from a checkpoint, with the same bits. Another spec, topology or data is refused by
+ * name. */
 LOOM_API int32_t loom_trainer_resume(loom_trainer trainer, const char* path, size_t path_size,
                                      loom_error* error);
 
@@ -655,8 +655,8 @@ LOOM_API int32_t loom_tokenizer_token(loom_tokenizer tokenizer, int32_t id, loom
 LOOM_API int32_t loom_tokenizer_id(loom_tokenizer tokenizer, const char* token, size_t token_size,
                                    int32_t* id, loom_error* error);
 
-/* A conversation as the model's chat template writes it. What messages say is plain text:
- * special tokens in it stay text.
+/* A conversation as the model's chat template writes it. Messages are plain text: special tokens
+ * in it stay text.
  *   messages: JSON: [{role, content}], roles: system, developer, user, assistant, tool; or
  *     {messages, variables}: variables of the template, such as {enable_thinking: false}
  *   add_generation_prompt: with the beginning of an answer */
@@ -693,7 +693,7 @@ LOOM_API int32_t loom_model_load_bytes(loom_bytes bytes, const char* format, siz
                                        loom_model* model, loom_error* error);
 
 /* A language model of a network that was trained here: it generates, and is saved as one file.
- *   network: reads ids and gives a value for each; copied
+ *   network: reads ids and returns a value for each; copied
  *   tokenizer: 0: none, the model then runs by ids
  *   options: JSON: name ("(made)"), architecture, vocab_size, max_positions (must be given),
  *     bos, eos, sampling, parameters: docs/reference/options.md, model_create */
@@ -701,7 +701,7 @@ LOOM_API int32_t loom_model_create(loom_network network, loom_tokenizer tokenize
                                    const char* options, size_t options_size, loom_model* model,
                                    loom_error* error);
 
-/* What model_load would refuse without looking at a weight. */
+/* The refusals of model_load, without reading a weight. */
 LOOM_API int32_t loom_model_check(const char* name, size_t name_size, loom_error* error);
 
 /* Writes an .entity file with network, tokenizer and configuration. */
@@ -711,7 +711,7 @@ LOOM_API int32_t loom_model_save(loom_model model, const char* path, size_t path
 /* The same into memory. */
 LOOM_API int32_t loom_model_save_bytes(loom_model model, loom_bytes* bytes, loom_error* error);
 
-/* What the model is.
+/* A description of the model.
  *   info: JSON: name, architecture, vocab_size, max_positions, bos, eos, sampling: what the
  *     authors recommend, else temperature 0.7 and top_p 0.9, parameters */
 LOOM_API int32_t loom_model_info(loom_model model, loom_bytes* info, loom_error* error);
@@ -725,9 +725,8 @@ LOOM_API int32_t loom_model_tokenizer(loom_model model, loom_tokenizer* tokenize
                                       loom_error* error);
 
 /* ---- generator
- * Text from a model: feed a sequence, start, then take the pieces one by one. What a feed has in
- * common with what the sequence holds is not run again. A change of the network empties the
- * sequences. */
+ * Text from a model: feed a sequence, start, then take the pieces one by one. A common beginning
+ * of a feed and the sequence is not run again. A change of the network empties the sequences. */
 
 /* A generator with the KV caches of one or more sequences.
  *   options: JSON: context (0), sequences (1), chunk (0), threads (0), isa, device, mode:
@@ -776,7 +775,7 @@ LOOM_API int32_t loom_generator_next(loom_generator generator, int32_t* finish, 
  * the next run of the network. */
 LOOM_API int32_t loom_generator_cancel(loom_generator generator, loom_error* error);
 
-/* What a sequence holds. */
+/* The content of a sequence. */
 LOOM_API int32_t loom_generator_ids(loom_generator generator, int64_t sequence, loom_bytes* ids,
                                     loom_error* error);
 

@@ -108,9 +108,9 @@ std::string text(F f, Args... args) {
 
 }  // namespace detail
 
-// A layer of one's own: derive, and give the class to register_layer. Its functions are called by
-// the thread that runs the network; what they throw comes out of the call that ran it, as an Error
-// with its text.
+// A custom layer: derive, and pass the class to register_layer. Its functions are called by the
+// thread that runs the network; what they throw comes out of the call that ran it, as an Error with
+// its text.
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -190,7 +190,7 @@ inline void unregister_layer(std::string_view name, std::int32_t version) {
 inline std::string version() { return loom_version(); }
 // JSON.
 inline std::string info() { return detail::text(loom_info); }
-// What a matrix of so many rows is once it is held in a format: "i8", "i4:row", "ternary".
+// The values of a matrix of `rows` rows after rounding to a format: "i8", "i4:row", "ternary".
 // `rounded` has as many values, or is `values` itself.
 inline void simulate(std::span<const float> values, std::string_view format,
                      std::span<float> rounded, std::int64_t rows = 1) {
@@ -289,11 +289,11 @@ class Session : public Object {
   void run(std::int64_t rows, std::span<const float> x, std::span<float> y) {
     check(loom_session_run, handle(), rows, x.data(), x.size(), y.data(), y.size());
   }
-  // Rows of ids, each a sequence of its own.
   // Of a network that computes in f64.
   void run(std::int64_t rows, std::span<const double> x, std::span<double> y) {
     check(loom_session_run_f64, handle(), rows, x.data(), x.size(), y.data(), y.size());
   }
+  // Rows of ids, each a separate sequence.
   void run_ids(std::span<const std::int32_t> ids, std::span<float> y) {
     check(loom_session_run_ids, handle(), ids.data(), ids.size(), y.data(), y.size());
   }

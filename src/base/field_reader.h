@@ -17,9 +17,10 @@ namespace loom {
 inline namespace described {
 #endif
 
-// A field is an int64, double, bool, string, an enum with `name` and `parse_as`, a list of int64
-// (in JSON a number or a list of them), a list of such lists, a list of strings, one of the scalars
-// in an optional, an object with a list of its own (`fields(visitor, object)`), or a type with
+// A field is a scalar (int64, double, bool, string), an optional scalar, or an enum with `name` and
+// `parse_as`. It may be a list of int64 (in JSON a number or a list of them), a list of such lists,
+// or a list of strings. It may be an object with its list (`fields(visitor, object)`), or a type
+// with
 //   const char* read_field(const Json&, T&)
 // which takes what is there, null too, and returns what would be right: "must be an id".
 class FieldReader {

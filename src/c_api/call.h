@@ -18,7 +18,7 @@ namespace loom::c_api {
 // Writes the error and returns its code. Allocates nothing.
 std::int32_t report(const Status& status, loom_error* error);
 #if defined(__cpp_exceptions)
-// The same of what is being thrown.
+// The same of the exception in flight.
 std::int32_t report_exception(loom_error* error) noexcept;
 #endif
 

@@ -153,7 +153,7 @@ void fields(V& v, GeneratorCreate& o) {
     {.doc = "conversations whose KV caches are kept", .min = 1, .max = INT32_MAX});
   v("chunk", o.generator.chunk,
     {.doc = "rows of a prompt that run at once; 0: 64, or 512 on a "
-            "device. Every number gives the same bits",
+            "device. The bits are the same for every number",
      .min = 0,
      .max = INT32_MAX});
   place_fields(v, o.machine);

@@ -19,8 +19,8 @@ struct AdapterBase {
 };
 
 // `places`: all that the network has, so that "target_modules" names the adapted ones and no other.
-// A save that is interrupted leaves what load_adapter reads as the old adapter or the new one; the
-// folder is made where it is missing.
+// After an interrupted save load_adapter reads the old adapter or the new one. The folder is made
+// where it is missing.
 Status save_adapter(const std::string& folder, const Adapter& adapter,
                     std::span<const AdapterPlace> places, const AdapterBase& base = {});
 
@@ -28,7 +28,7 @@ Status save_adapter(const std::string& folder, const Adapter& adapter,
 Status check_adapter_output(const std::string& folder);
 
 // For a network with these places. Every tensor is accounted for. Errors: not_found and corrupt
-// with the name of what is missing or wrong; unsupported, by its key, for what is no plain LoRA
+// with the name of the missing or wrong tensor; unsupported, by its key, for all but plain LoRA
 // (DoRA, trained biases or whole modules, initializations that change the base).
 Result<Adapter> load_adapter(const std::string& folder, std::span<const AdapterPlace> places);
 

@@ -55,7 +55,7 @@ struct EntityEntry {
 };
 
 // Bytes of a section or tensor. `owner` keeps them alive: the file's mapping where there is one,
-// else a buffer of their own.
+// else a separate buffer.
 struct EntityBytes {
   std::span<const std::byte> bytes;  // of a tensor: at a multiple of 64 in memory
   std::shared_ptr<const void> owner;

@@ -68,7 +68,7 @@ class NetworkEmitter {
   };
   const std::vector<Average>& averages() const { return averages_; }
 
-  // In a stream: states that go on, by "path:role", and the path of a layer that runs in several
+  // In a stream: carried states, by "path:role", and the path of a layer that runs in several
   // places, which have one state; empty: none does.
   const std::map<std::string, View>& states() const { return states_; }
   const std::string& shared_state() const { return shared_state_; }

@@ -164,10 +164,10 @@ class Network {
   // Whether a layer takes NaN for a value that is missing (LayerType::takes_missing).
   bool takes_missing() const;
 
-  // The network as a decoder runs it, sharing all weights: the part `target` of the input,
-  // [steps] ids or [steps, features], is one step of a sequence that goes on in later rows, which
-  // layers that know of it continue from; the other parts stay as they are. Its answers, row by
-  // row, are those of this network step by step. An error where a layer needs all steps at once.
+  // The network as a decoder runs it, sharing all weights. The part `target` of the input, [steps]
+  // ids or [steps, features], is one step of a sequence; later rows are its next steps, and layers
+  // with states continue from them. The other parts stay. Its answers, row by row, are those of
+  // this network step by step. An error where a layer needs all steps at once.
   Result<Network> by_step(std::string_view target) const;
 
   // The cell from which on only selected rows matter (a language model's last norm); -1: none.
@@ -193,8 +193,8 @@ class Network {
   // Morphs every matrix of a cell (all cells: of every cell) to a format.
   Status morph(std::size_t cell, const WeightFormat& format);
   Status morph(const WeightFormat& format);
-  // The same for running alone: each master goes as soon as its matrix is packed, so that f32
-  // values are never held but for one matrix. f32 and f64 run from their masters, which stay.
+  // The same for running alone: each master is freed as soon as its matrix is packed, so that f32
+  // values of only one matrix are held at a time. f32 and f64 run from their masters, which stay.
   Status pack(const WeightFormat& format);
   std::int64_t parameter_count();
 

@@ -28,8 +28,8 @@ struct InputConfig {
               "the first layer takes it for (version 2)",
        .one_of = "steps, channels"});
     v("ids", ids,
-      {.doc = "ids below this number: a row is one, a position of a sequence that goes on "
-              "in other rows; with `dims` it has as many as those say",
+      {.doc = "ids below this number: a row is one, a position of a sequence whose other positions "
+              "are other rows; with `dims` it has as many as those say",
        .min = 1});
     v("parts", parts,
       {.doc = "several inputs by name, each an object like this with a `name`: they lie side by "
@@ -73,7 +73,7 @@ struct TopologyConfig {
       {.doc =
            "names of the operands that arrive at the last cell, which hands them on (its `merge` "
            "is `operands`): a row of the output is all of them side by side, in this order, and "
-           "each has a loss of its own (version 2)"});
+           "each has its loss (version 2)"});
     v("cells", cells,
       {.doc = "those that are not empty; an empty cell passes its input on", .required = true});
   }

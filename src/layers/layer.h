@@ -21,8 +21,8 @@
 namespace loom {
 
 // What the first of a row's dimensions counts, where that is known: steps of a sequence, or
-// channels. `positions`: rows are positions of sequences that go on in other rows, as a language
-// model has them.
+// channels. `positions`: rows are positions of sequences whose other positions are other rows, as
+// in a language model.
 enum class Axis : std::uint8_t { none, steps, channels, positions };
 
 // What flows between cells: rows of `width` real values, or rows of ids below `ids`: one, or those
@@ -193,9 +193,8 @@ class LayerType {
   virtual bool takes_operands() const { return false; }
   // A NaN that arrives is a value to it: a missing one.
   virtual bool takes_missing(const LayerConfig&) const { return false; }
-  // Why a row that this layer gives is not a function of its own row and the weights, whatever rows
-  // stand beside it: "attends to other rows". Empty: it is, and the layer may run on some of the
-  // rows.
+  // Non-empty if output rows depend on other rows; names the reason: "attends to other rows".
+  // Empty: the layer may run on some of the rows.
   virtual std::string_view row_dependence(const LayerConfig&, const Shape& /*in*/) const {
     return {};
   }
@@ -203,7 +202,7 @@ class LayerType {
   virtual bool on_cpu_alone() const { return false; }
   // Whether a row continues from the state of the rows before it in its sequence.
   virtual bool recurs_over_rows(const LayerConfig&, const Shape& /*in*/) const { return false; }
-  // Whether a run can go on from a state that the run before it has left.
+  // Whether a run can continue from the state of the run before it.
   virtual bool carries(const LayerConfig&, const Shape& /*in*/) const { return false; }
   // Why a stream cannot be cut into windows for it: it would need to see those before. Empty: it
   // can.
@@ -227,8 +226,7 @@ bool has_positions(const Shape& in);
 // An error where ids arrive.
 Status expect_values(const Shape& in);
 // Standard deviation of the initial weights of a product with this many inputs: scaled normal of
-// LeCun, doubled variance where half of what comes out will be cut off (He et al., arXiv
-// 1502.01852).
+// LeCun, doubled variance where half of the outputs will be cut off (He et al., arXiv 1502.01852).
 double initial_std(std::int64_t inputs, Activation after = Activation::linear);
 
 // Reads and writes a configuration through its field list.

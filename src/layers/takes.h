@@ -27,7 +27,7 @@ Status check_lengths(const Shape& in, std::size_t i, std::int64_t steps);
 // The gradient of the row from those of some operands; the others have none.
 View joined_gradients(ProgramBuilder& emit, const Shape& in, std::vector<View> gradients);
 
-// Below every score of attention, that of what is hidden added: |q k| up to 1e38 in single.
+// Below every score of attention, the score of a hidden key added: |q k| up to 1e38 in single.
 double far_below(ValueType type);
 // 1 at the steps that a row has, 0 at those behind its length [R, 1]: [R, steps].
 View seen_steps(ProgramBuilder& emit, View lengths, std::int64_t steps);

@@ -2,7 +2,7 @@
 // each way for all of them. Pure functions.
 //
 // Encoding rounds to nearest, ties to even, once, from f32 or straight from f64. Beyond the largest
-// finite value (the row's code of what is too large):
+// finite value (the row's rule for large values):
 //   f16, bf16          to infinity, as IEEE 754 says
 //   fp8e4m3, fp8e5m2   to the largest finite value (448, 57344), infinities too: the saturating
 //                      mode of the OCP OFP8 1.0 table

@@ -139,7 +139,7 @@ const Operator* find_operator(const Node& node);
 LOOM_MAP_FILES(LOOM_MAP_FILE)
 #undef LOOM_MAP_FILE
 
-// A step while it is mapped. (infer has a Call of its own in this namespace.)
+// A step while it is mapped. (infer has another Call in this namespace.)
 struct StepCall {
   GraphBuilder& graph;
   const Plan& plan;

@@ -1,6 +1,6 @@
 // What replays a Program: cpu::Executor on threads, webgpu::Executor on a device. Planning happens
 // in their create(); a run allocates nothing. The host sees inputs, outputs, gradients and states
-// as rows of its own memory, whichever executor it is. One run at a time.
+// as rows of its memory, with any executor. One run at a time.
 #pragma once
 
 #include <cstddef>
@@ -83,10 +83,10 @@ class Executor {
   // Runs the instructions of segments [first, last]. Host-written indices are checked against their
   // limits first.
   virtual Status run(Segment first = Segment::forward, Segment last = Segment::update) = 0;
-  // Greedy decoding of one row without the host between the steps, where `resident`: runs, makes
-  // the most probable id of output "y" the id of input "ids" and the position one more, and so on;
-  // `picked` are the ids so found, at most kMaxPicked, ~0 where a row had no number. The inputs
-  // are set as for run(); the output is that of the last step.
+  // Greedy decoding of one row without the host between the steps, where `resident`. Each step
+  // runs, makes the most probable id of output "y" the id of input "ids", and adds one to the
+  // position; `picked` are the ids so found, at most kMaxPicked, ~0 where a row had no number. The
+  // inputs are set as for run(); the output is that of the last step.
   static constexpr std::size_t kMaxPicked = 64;
   virtual bool resident() const { return false; }
   virtual Status run_greedy(std::span<std::uint32_t> picked);

@@ -61,7 +61,7 @@ class ProgramBuilder {
 #define LOOM_CALL(result, name, parameters) result name parameters;
 #include "ops/families.def"
 
-  // What the families' calls are made of. One instruction; forms of what it writes are made anew.
+  // The base of the families' calls. Appends one instruction; forms of its results are made anew.
   using Ints = std::initializer_list<std::int64_t>;
   using Reals = std::initializer_list<double>;
   using Registers = std::initializer_list<RegisterId>;
@@ -87,7 +87,7 @@ class ProgramBuilder {
       inputs_;  // by path, a zero and role; by name
   std::vector<BufferId> constants_;
   Segment segment_ = Segment::forward;
-  // What a reshape made -> of what, and how often both had been written then.
+  // The result of a reshape -> its operand, and how often both had been written then.
   struct Reshaped {
     View from;
     std::uint32_t from_writes, writes;

@@ -27,7 +27,7 @@ std::string event_file_name(double wall_time);
 
 class EventFile {
  public:
-  // Opens for appending, so a resumed training goes on in its file; a new file starts with the
+  // Opens for appending, so a resumed training continues its file; a new file starts with the
   // version event.
   static Result<EventFile> open(const std::string& path, double wall_time);
   Status scalar(std::string_view tag, std::int64_t step, float value, double wall_time);

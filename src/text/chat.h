@@ -29,7 +29,7 @@ struct ChatOptions {
 };
 
 // Whether this build can read the template. invalid_argument where there is none; unsupported, with
-// the line and the name of what is missing.
+// the line and the name of the missing part.
 Status check_chat_template(std::string_view chat_template);
 
 // Ids from the beginning of the text on, as transformers' apply_chat_template makes them.

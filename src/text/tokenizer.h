@@ -40,8 +40,8 @@ class Tokenizer {
  public:
   // From a tokenizer.json. tokenizer_config.json, where given, names bos and eos, brings the chat
   // template, and adds bos or eos (add_bos_token, add_eos_token) where tokenizer.json has no
-  // template of its own. `name` stands in error messages. Errors: corrupt (no JSON,
-  // contradictions), unsupported (a part is named that this build does not have).
+  // template. `name` stands in error messages. Errors: corrupt (no JSON, contradictions),
+  // unsupported (a part is named that this build does not have).
   static Result<Tokenizer> from_json(std::string_view tokenizer_json,
                                      std::string_view tokenizer_config_json = {},
                                      std::string name = "tokenizer.json");

@@ -8,10 +8,10 @@
 
 namespace loom {
 
-// The data has what the network takes and the loss wants; no value is NaN or infinite, but for a
-// NaN where the network takes it for a missing one; ids and classes are some that the network has;
-// targets of "bce", whose loss would have no lower end, are probabilities; a head has a class that
-// counts somewhere, but in one `batch` of many.
+// The data has what the network takes and the loss wants. No value is NaN or infinite, except a NaN
+// where the network takes it for a missing value. The network has all ids and classes. Targets of
+// "bce", whose loss would have no lower end, are probabilities. A head has a class that counts
+// somewhere, except in one `batch` of many.
 Status check_data(const DataSource& data, const Network& network, const TrainingSpec& spec,
                   bool batch = false);
 

@@ -14,17 +14,17 @@
 namespace loom {
 
 // Where an adapter learns, `to` is a folder: the adapter as load_adapter reads it, and all that a
-// training needs to go on in training.safetensors beside it; `extra` has no place there. `extra`:
+// training needs to resume in training.safetensors beside it; `extra` has no place there. `extra`:
 // sections to put beside, for example a tokenizer. `best`: the weights that the file's network has;
-// those to go on from then lie beside it, as "training/weights/...".
+// the ones to resume from then lie beside it, as "training/weights/...".
 Status save_checkpoint(const Destination& to, Trainer& trainer, const EntitySections& extra = {},
                        const Best* best = nullptr, const AdapterBase& base = {});
 // The error that save_checkpoint would end with before its first byte; `adapter`: it writes a
 // folder.
 Status check_checkpoint_output(const std::string& path, bool adapter);
-// Goes on where the file left off, with the same bits. Refuses, leaving the trainer as it is, a
-// file that is damaged, holds no training, or was made with another spec, topology or data: the
-// error names what differs.
+// Resumes from the file, with the same bits. Refuses, leaving the trainer as it is, a file that is
+// damaged, holds no training, or was made with another spec, topology or data: the error names what
+// differs.
 Status resume_checkpoint(const std::string& path, Trainer& trainer, Best* best = nullptr);
 Status resume_checkpoint(SourcePtr source, Trainer& trainer, Best* best = nullptr);
 // How many steps the training of a checkpoint was planned for, as its schedule says; 0 where that

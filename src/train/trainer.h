@@ -1,6 +1,6 @@
 // Trains a network on a data source, step by step. Which samples a step sees, its learning rate and
 // its arithmetic are functions of the spec and the step number alone, so a trainer restored from a
-// state goes on with the same bits. Not thread-safe; the pool's size and the kernels' instruction
+// state continues with the same bits. Not thread-safe; the pool's size and the kernels' instruction
 // set do not change results.
 #pragma once
 
@@ -52,7 +52,8 @@ struct TrainerOptions {
   gpu::Device* device = nullptr;  // null: the CPU; it must outlive the trainer
   std::vector<AdapterPlace>
       places;  // of the spec's "lora": what files call the weights; none: adapter_places
-  // What the network runs with: an adapter that learns goes on from it, and nothing else learns.
+  // The adapter that the network runs with: an adapter that learns continues it, and nothing else
+  // learns.
   std::shared_ptr<const Adapter> adapter;
   bool fuse = true;  // ExecutorOptions
   bool auto_device =
@@ -83,8 +84,8 @@ class Trainer {
   // Steps until the end; after each the callback says whether to go on (then `cancelled`).
   Status run(const std::function<Result<bool>(const StepReport&)>& after_step);
 
-  // Makes the training longer, by steps, or by epochs to their end (the other is 0): it goes on
-  // with the bits of one training of that length. Errors: the schedule ends before.
+  // Makes the training longer, by steps, or by epochs to their end (the other is 0), with the bits
+  // of one training of that length. Errors: the schedule ends before.
   Status extend(std::int64_t steps, std::int64_t epochs);
 
   // Masters of the weights alone, and back.
@@ -115,8 +116,8 @@ class Trainer {
 
   // The state after the last step (and sync()), and back. `restore` changes nothing unless all
   // fits; an error names what differs in spec, topology, data or numerics version. "steps",
-  // "epochs", "checkpoint_every" and "log_every" may differ: a longer training goes on from a
-  // shorter one.
+  // "epochs", "checkpoint_every" and "log_every" may differ: a longer training continues a shorter
+  // one.
   TrainingState state();
   Status restore(TrainingState state);
   // After somebody else wrote to the weights.

@@ -375,5 +375,33 @@ TEST(Choose, WrongQuestionsAreRefused) {
   EXPECT_EQ(file_bytes(out), "");
 }
 
+// A network of a spec says nothing of raw data: predict gives it values as they are.
+TEST(Choose, PredictsWithANetworkOfASpec) {
+  const Folder folder;
+  const std::string spec = folder.write("xor.json", R"({
+    "format": "loom-training", "version": 1, "network": {"format": "loom-topology", "version": 2,
+      "layers_per_cell": 2, "input": {"width": 2}, "cells": [
+        {"at": [0, 0, 0, 0], "type": "dense", "out": 8, "activation": "tanh"},
+        {"at": [0, 0, 0, 1], "type": "dense", "out": 1}]},
+    "data": {"type": "table", "targets": ["y"]}, "steps": 300, "batch": 4, "seed": 1})");
+  const std::string table = folder.write("xor.csv", "a,b,y\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n");
+  const std::string net = folder / "xor.entity";
+  ASSERT_EQ(loom({"train", spec, "--data", table, "--out", net}).code, 0);
+  for (const char* text : {"a,b\n0,1\n1,1\n", "0;1\n1;1\n"}) {
+    const Outcome o = loom({"predict", net, "--data", folder.write("points.csv", text)});
+    ASSERT_EQ(o.code, 0) << o.err;
+    double first = 0, second = 0;
+    ASSERT_EQ(std::sscanf(o.out.c_str(), "%lf\n%lf\n", &first, &second), 2) << o.out;
+    EXPECT_GT(first, second) << o.out;
+  }
+  const Outcome result = loom({"show", net});
+  EXPECT_NE(result.out.find("\ndigest "), std::string::npos) << result.out;
+  EXPECT_EQ(loom({"show", net, "--no-hash"}).out.find("digest "), std::string::npos);
+  LOOM_EXPECT_REFUSED(loom({"predict", net, "--data", table}), 3, "has 3 columns");
+  LOOM_EXPECT_REFUSED(
+      loom({"predict", net, "--data", folder.write("words.csv", "a,b\n0,1\n1,red\n")}), 3,
+      "row 2, column 'b': expects a number, got 'red'");
+}
+
 }  // namespace
 }  // namespace loom::test

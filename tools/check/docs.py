@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""tools/check/docs.py BUILD_DIR: runs what the documents show.
+"""tools/check/docs.py BUILD_DIR [DOCUMENT...]: runs what the documents show, all of them where none is named.
 
 Commands of blocks without a language that begin with `loom` are run in a scratch folder, with the placeholders below filled in; JSON
-blocks are shown or trained; Python blocks run with the package of this tree; C blocks of the guides and C++ blocks
-are compiled (syntax alone, but for whole programs, which run, and one that makes a network, whose digest is compared), the
-CMake block is configured. JavaScript blocks are run by bindings/js/test/readme.test.js. Ends with 0 where all of it works.
+blocks are shown or trained; blocks with a title are files of that name; Python blocks run with the package of this tree;
+C blocks of the guides and C++ blocks are compiled (syntax alone, but for whole programs, which run, and one that makes a
+network, whose digest is compared), the CMake block is configured. Where a document shows a digest on a line of its own, each
+of its programs prints it, and so do its commands that name one. JavaScript blocks are run by
+bindings/js/test/readme.test.js. Ends with 0 where all of it works.
 """
 import json
 import os
@@ -30,14 +32,14 @@ COMMON = {"MODEL": "embedded"}
 
 
 def blocks(path):
-    """(first line, language, text) of every fenced block."""
+    """(first line, language, text) of every fenced block; the language of a titled one is its title."""
     language, start, lines = None, 0, []
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        fence = re.match(r"\s*```(\w*)\s*$", line)
+        fence = re.match(r'\s*```(\w*)(?: title="([\w.-]+)")?\s*$', line)
         if not fence:
             lines.append(line)
         elif language is None:
-            language, start, lines = fence[1], number, []
+            language, start, lines = fence[2] or fence[1], number, []
         else:
             yield start, language, "\n".join(lines) + "\n"
             language = None
@@ -54,11 +56,29 @@ def commands(text):
         yield line
 
 
-def run(what, arguments, folder, stdin=""):
+def digest_of(what):
+    """The digest that the programs of a document print: alone on a line of it; or None."""
+    found = re.search(r"^ {4}([0-9a-f]{64})$", (ROOT / what.rpartition(":")[0]).read_text(), re.M)
+    return found and found[1]
+
+
+def run(what, arguments, folder, stdin="", prints=None):
     done = subprocess.run(arguments, cwd=folder, input=stdin, capture_output=True, text=True, shell=isinstance(arguments, str), timeout=600)
     if done.returncode != 0:
         print(f"{what}: ends with {done.returncode}\n{done.stderr or done.stdout}")
+    elif prints and prints not in done.stdout.split():
+        print(f"{what}: does not print {prints}, but\n{done.stdout}")
+        return False
     return done.returncode == 0
+
+
+def compile_c(what, text, folder):
+    (folder / "snippet.c").write_text(text)
+    compiler = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", str(ROOT / "include"), "snippet.c"]
+    if "int main(void) {" not in text:
+        return run(what, [*compiler, "-fsyntax-only"], folder)
+    library = [f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-lloom", "-o", "snippet"]
+    return run(what, [*compiler, *library], folder) and run(what, "./snippet", folder, prints=digest_of(what))
 
 
 def compile_cpp(what, text, folder):
@@ -70,7 +90,7 @@ def compile_cpp(what, text, folder):
     library = [f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-lloom", "-o", "snippet"]
     if "int main() {" in text:  # a whole program
         (folder / "snippet.cpp").write_text(text)
-        return run(what, [*compiler, *library], folder) and run(what, "./snippet", folder)
+        return run(what, [*compiler, *library], folder) and run(what, "./snippet", folder, prints=digest_of(what))
     if "loom::Network make() {" not in text:
         (folder / "snippet.cpp").write_text(text)
         return run(what, [*compiler, "-fsyntax-only"], folder)
@@ -111,7 +131,7 @@ def run_python(what, texts, folder):
         print(f"{what}: its Python is not run: needs numpy")
         return "LOOM_CI" not in os.environ
     (folder / "snippet.py").write_text("\n".join(texts))
-    return run(f"{what}: Python", [python, "snippet.py"], folder)
+    return run(f"{what}: Python", [python, "snippet.py"], folder, prints=digest_of(f"{what}:"))
 
 
 def configure(what, text, folder):
@@ -139,17 +159,19 @@ def main():
     (folder / "text.txt").write_text("Once upon a time there was a little dog who lived in a small house.\n")
     places = ("*.md", "docs/*.md", "docs/guide/*.md", "docs/reference/*.md")
     documents = [p for place in places for p in sorted(ROOT.glob(place))]
+    if sys.argv[2:]:
+        documents = [ROOT / name for name in sys.argv[2:]]
     found = [(f"{p.relative_to(ROOT)}:{line}", language, text) for p in documents for line, language, text in blocks(p)]
     good = run("loom convert", "loom convert embedded model.entity && loom convert embedded model.safetensors.entity", folder)
     # JSON first: commands train with the files.
     tried, snippets = 0, {}
-    for what, language, text in sorted(found, key=lambda item: item[1] != "json"):
+    for what, language, text in sorted(found, key=lambda item: item[1] != "json" and "." not in item[1]):
         if language == "json":
             good &= show_json(what, text, folder)
         elif language == "c" and "guide" in what:
-            (folder / "snippet.c").write_text(text)
-            good &= run(what, ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I",
-                               str(ROOT / "include"), "snippet.c"], folder)
+            good &= compile_c(what, text, folder)
+        elif "." in language:  # a file that commands name
+            (folder / language).write_text(text)
         elif language == "cpp":
             good &= compile_cpp(what, text, folder)
         elif language == "python":
@@ -159,13 +181,14 @@ def main():
         elif language == "":
             for command in commands(text):
                 tried += 1
-                good &= run(f"{what}: {command}", command, folder)
+                digest = digest_of(what) if "digest" in command else None
+                good &= run(f"{what}: {command}", command, folder, prints=digest)
         tried += language != "" and "network_file" not in text
     for document, texts in snippets.items():
         good &= run_python(document, texts, folder)
     shutil.rmtree(folder)
     print(f"{tried} snippets of {len(documents)} documents")
-    return 0 if good and tried >= 10 else 1
+    return 0 if good and tried >= (4 if sys.argv[2:] else 10) else 1
 
 
 if __name__ == "__main__":

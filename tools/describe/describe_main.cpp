@@ -73,16 +73,16 @@ Json options() {
       "A session: a network that runs. `loom_network_program` takes the same.");
   add("session_forecast", c_api::SessionForecast(), "Forecasts of a time series.");
   add("seq2seq_create", c_api::Seq2SeqCreate(), "An encoder-decoder that runs step by step.");
-  add("seq2seq_search", c_api::Seq2SeqSearch(), "Sequences that an encoder-decoder gives.");
+  add("seq2seq_search", c_api::Seq2SeqSearch(), "Sequences that an encoder-decoder generates.");
   add("trainer_create", c_api::TrainerCreate(), "Where a trainer works.");
   add("tokenizer_train", c_api::TokenizerTrain(), "A byte-level BPE vocabulary.");
   add("model_create", c_api::ModelCreate(),
       "A language model of a network that was trained here. `loom_model_info` says the same keys.");
   add("sampling", SamplingAdvice(), "`sampling` of a model: what is not said is as it is usual.");
-  add("generator_create", c_api::GeneratorCreate(), "What writes text with a model.");
+  add("generator_create", c_api::GeneratorCreate(), "Generates text with a model.");
   add("generator_start", c_api::GeneratorStart(),
       "A text: how its tokens are picked, and its end.");
-  add("verify", c_api::Verify(), "What computes the numerics table.");
+  add("verify", c_api::Verify(), "Computes the numerics table.");
   return list;
 }
 
@@ -100,7 +100,7 @@ int main() {
   all.set("head", object_of(HeadSpec(), "A loss of some columns of the output."));
   all.set("lora", object_of(AdapterSpec(), "A low-rank adapter."));
   all.set("quantize", object_of(QuantizeSpec(), "Weights learn in the dtype they run in."));
-  all.set("validation", object_of(ValidationSpec(), "What is held back to judge by."));
+  all.set("validation", object_of(ValidationSpec(), "The validation samples."));
   all.set("data", by_kind<DataSpec>(kDataNames));
   all.set("optimizer", by_kind<OptimizerSpec>(kOptimizerNames));
   all.set("schedule", by_kind<Schedule>(kScheduleNames));

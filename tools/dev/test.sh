@@ -301,12 +301,15 @@ run_all() {
   run_script functions-planted python3 tools/check/functions.py --self-test
   run_script format python3 tools/check/format.py
   run_script format-planted python3 tools/check/format.py --self-test
+  run_script prose python3 tools/check/prose.py
+  run_script prose-planted python3 tools/check/prose.py --self-test
   run_script new-dtype tools/check/new_dtype.sh
   build_preset release
   run_script ids-planted tests/tooling/ids.sh
   run_script api python3 api/generate.py --check
   run_script generated python3 tools/check/generated.py build/release
   run_script docs python3 tools/check/docs.py build/release
+  run_site
   run_script package tools/check/package.sh build/release
   run_programs release ""
   run_cases
@@ -339,6 +342,7 @@ run_all() {
   run_script install tests/tooling/install.sh
   run_script skips tests/tooling/skips.sh
   run_script dev-format tests/tooling/format.sh
+  run_script stranger tests/tooling/stranger.sh snippets option
   run_script new-op tests/tooling/new_op.sh
   run_script new-layer tests/tooling/new_layer.sh
   run_script kernels-parse tools/check/kernels_parse.sh

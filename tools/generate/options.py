@@ -25,7 +25,7 @@ ID = {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}
 def reference(described, old):
     out = ["# Options\n\n<!-- %s -->\n\n" % NOTE]
     out += [line + "\n" for line in textwrap.wrap(
-        "What the `options` of the [C interface](c-api.md) hold, as JSON; Python takes them as "
+        "The `options` of the [C interface](c-api.md), as JSON. Python takes them as "
         "keyword arguments, JavaScript in camelCase. An unknown key is refused, with the nearest "
         "known one; so is a value out of its range. `null` is the default, but where a table says "
         "otherwise. `loom show --schema options` prints all of it for editors and other programs.",

@@ -26,7 +26,7 @@ void bind(CommandLine& c, Args& a) {
         "raw data as the network was trained on: a table (CSV, with its target column or without), "
         "an array (idx, .npy) or a folder of them; a folder of images or .txt files, in classes or "
         "not, or one such file; of a time series, which needs none: a table that goes on, after "
-        "which it is forecast")
+        "which it is forecast. Of a network trained by a spec or a program: its inputs alone")
       .type_name("FILE")
       .no_stdin();
   c.add("--horizon", a.horizon, "of a time series: steps to forecast, 12 where not given")
@@ -113,7 +113,7 @@ int run_series(const Args& a, TrainedNetwork& trained, Session& session) {
 
 int run(const Args& a) {
   LOOM_OR_EXIT(TrainedNetwork trained, open_trained(a.network), kRefused);
-  const bool series = trained.inputs.find("series");
+  const bool series = trained.inputs.is_object() && trained.inputs.find("series");
   if (!series && (a.horizon || a.data.empty()))
     return fail(
         Status(Code::invalid_argument, std::string(a.horizon ? "--horizon" : "--data is required") +

@@ -3,9 +3,11 @@
 #include "base/escape.h"
 #include "base/files/sha256.h"
 #include "base/json.h"
+#include "checkpoint/entity.h"
 #include "command.h"
 #include "console.h"
 #include "exec/session.h"
+#include "grid/adapter.h"
 #include "llm/config/architecture.h"
 #include "llm/embedded_model.h"
 #include "llm/import/locate.h"
@@ -175,6 +177,13 @@ std::optional<std::string> onnx_file(const std::string& name) {
   return kind.ok() && *kind == FileKind::onnx ? std::optional(*path) : std::nullopt;
 }
 
+// Of a network that no language model is made of: its digest, as bindings print it; else "".
+Result<std::string> digest_of(const Found& found) {
+  if (!found.file.entity || found.file.entity->find_section("generation")) return std::string();
+  auto network = load_network(*found.file.entity);
+  return network.ok() ? digest(*network) : Result<std::string>(std::string());
+}
+
 int run(const Args& a) {
   const char* schema = a.schema == "topology"   ? topology_schema
                        : a.schema == "training" ? training_spec_schema
@@ -200,6 +209,10 @@ int run(const Args& a) {
     }
     progress.finish();
   }
+  std::string sha256;
+  if (!a.no_hash) {
+    LOOM_OR_EXIT(sha256, digest_of(found), kFailed);
+  }
   if (a.json) {
     Json out = Json::object(), tensors = Json::array();
     out.set("path", json_text(file.path));
@@ -208,6 +221,7 @@ int run(const Args& a) {
     if (!found.runs.ok()) out.set("refused", json_text(found.runs.to_string()));
     if (!found.tokenizer.ok()) out.set("tokenizer", json_text(found.tokenizer.to_string()));
     out.set("topology", found.topology);
+    if (!sha256.empty()) out.set("digest", sha256);
     for (const TensorRow& row : rows) {
       Json tensor = Json::object(), shape = Json::array();
       for (const std::int64_t d : row.shape) shape.push(d);
@@ -227,6 +241,7 @@ int run(const Args& a) {
            count_text(static_cast<double>(file.elements())) + " weights, " +
            bytes_text(file.bytes()) + ", mostly " + file.main_type();
   out += "\n" + (found.summary.empty() ? "" : found.summary + "\n");
+  if (!sha256.empty()) out += "digest " + sha256 + "\n";
   out += found.runs.ok() ? "runs\n" : "does not run: " + escaped(found.runs.to_string()) + "\n";
   if (found.kind != "topology")
     out += found.tokenizer.ok() ? "has a tokenizer\n"

@@ -14,9 +14,7 @@ Result<TrainedNetwork> open_trained(const std::string& path) {
   LOOM_ASSIGN(Entity file, Entity::open(std::move(source)));
   LOOM_ASSIGN(Network network, load_network(file));
   if (!file.find_section("inputs"))
-    return Status(Code::unsupported, path +
-                                         ": says nothing of raw data: it has no section 'inputs', "
-                                         "which loom train writes where it is given no SPEC");
+    return TrainedNetwork{std::move(file), std::move(network), {}, {}, false};
   LOOM_ASSIGN(Json inputs, file.json("inputs"));
   if (!inputs.is_object() || network.input().ids > 0)
     return Status(Code::corrupt, path + ": its section 'inputs' is none");
@@ -27,6 +25,13 @@ Result<TrainedNetwork> open_trained(const std::string& path) {
 }
 
 Status read_data(TrainedNetwork& trained, const std::string& data) {
+  const auto& input = trained.network.input();
+  if (trained.inputs.is_null() && input.ids > 0)
+    return Status(Code::unsupported, "the network takes ids, not rows of values");
+  if (trained.inputs.is_null()) {
+    LOOM_ASSIGN(trained.data, read_plain_rows(input.width, data));
+    return {};
+  }
   LOOM_ASSIGN(trained.data,
               read_rows(trained.inputs, trained.network.input().width, data, image_decoder()));
   for (const std::string& line : trained.data.decisions) say(escaped(line));
@@ -35,6 +40,10 @@ Status read_data(TrainedNetwork& trained, const std::string& data) {
 
 Result<TrainedNetwork> open_trained(const std::string& path, const std::string& data) {
   LOOM_ASSIGN(TrainedNetwork trained, open_trained(path));
+  if (trained.inputs.is_null())
+    return Status(Code::unsupported, path +
+                                         ": says nothing of raw data: it has no section 'inputs', "
+                                         "which loom train writes where it is given no SPEC");
   LOOM_TRY(read_data(trained, data));
   return trained;
 }

@@ -17,7 +17,7 @@ namespace loom::cli {
 struct TrainedNetwork {
   Entity file;
   Network network;
-  Json inputs;   // the file's section: how raw data become inputs
+  Json inputs;   // null, or the file's section: how raw data become inputs
   RawRows data;  // as the network takes them
   bool classes;  // it answers with a class
 };
@@ -25,7 +25,8 @@ struct TrainedNetwork {
 // unsupported: the file says nothing of raw data; corrupt: its section is none; else what the
 // readers say.
 Result<TrainedNetwork> open_trained(const std::string& network, const std::string& data);
-// The same in two steps: without data, and its data. What was left out is said.
+// The same in two steps: without data, and its data. What was left out is said. A network whose
+// file says nothing of raw data has null `inputs`, and takes values as they are.
 Result<TrainedNetwork> open_trained(const std::string& network);
 Status read_data(TrainedNetwork& trained, const std::string& data);
 

@@ -66,7 +66,7 @@ export interface Seq2SeqOptions {
   mode?: Mode;
 }
 
-/** Sequences that an encoder-decoder gives. */
+/** Sequences that an encoder-decoder generates. */
 export interface SearchOptions {
   /** ids that every sequence begins with; at least 0 */
   start: number | number[];
@@ -82,7 +82,7 @@ export interface SearchOptions {
   lengthPenalty?: number;
   /** divides the logits; 0: greedy, the largest logit; 0 to 1e6 */
   temperature?: number;
-  /** draws from the so many most probable tokens; 0: all; at least 0 */
+  /** draws from this number of most probable tokens; 0: all; at least 0 */
   topK?: number;
   /** draws from the fewest tokens that together have this probability; above 0, at most 1 */
   topP?: number;
@@ -147,7 +147,7 @@ export interface ModelOptions {
 export interface Sampling {
   /** divides the logits; 0: greedy, the largest logit; 0 to 1e6 */
   temperature?: number;
-  /** draws from the so many most probable tokens; 0: all; at least 0 */
+  /** draws from this number of most probable tokens; 0: all; at least 0 */
   topK?: number;
   /** draws from the fewest tokens that together have this probability; above 0, at most 1 */
   topP?: number;
@@ -157,14 +157,14 @@ export interface Sampling {
   repetitionPenalty?: number;
 }
 
-/** What writes text with a model. */
+/** Generates text with a model. */
 export interface GeneratorOptions {
   /** positions of a sequence; 0: as many as the model was trained for, at most 4096; at least 0 */
   context?: number;
   /** conversations whose KV caches are kept; at least 1 */
   sequences?: number;
-  /** rows of a prompt that run at once; 0: 64, or 512 on a device. Every number gives the same
-   *  bits; at least 0 */
+  /** rows of a prompt that run at once; 0: 64, or 512 on a device. The bits are the same for
+   *  every number; at least 0 */
   chunk?: number;
   /** of the CPU; 0: one per core; 0 to 1024 */
   threads?: number;
@@ -185,7 +185,7 @@ export interface TextOptions {
   maxTokens?: number;
   /** divides the logits; 0: greedy, the largest logit; 0 to 1e6 */
   temperature?: number;
-  /** draws from the so many most probable tokens; 0: all; at least 0 */
+  /** draws from this number of most probable tokens; 0: all; at least 0 */
   topK?: number;
   /** draws from the fewest tokens that together have this probability; above 0, at most 1 */
   topP?: number;
@@ -201,7 +201,7 @@ export interface TextOptions {
   ignoreEos?: boolean;
 }
 
-/** What computes the numerics table. */
+/** Computes the numerics table. */
 export interface VerifyOptions {
   /** of the CPU; 0: one per core; 0 to 1024 */
   threads?: number;

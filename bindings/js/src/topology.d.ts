@@ -19,8 +19,8 @@ export interface Input {
   /** what the first of `dims` counts, `steps` or `channels`; absent: what the first layer takes
    *  it for (version 2) */
   axis?: 'steps' | 'channels';
-  /** ids below this number: a row is one, a position of a sequence that goes on in other rows;
-   *  with `dims` it has as many as those say; at least 1; default 0 */
+  /** ids below this number: a row is one, a position of a sequence whose other positions are
+   *  other rows; with `dims` it has as many as those say; at least 1; default 0 */
   ids?: number;
   /** several inputs by name, each an object like this with a `name`: they lie side by side in a
    *  row of values, in this order, ids below 2^24 as whole numbers, and layers take them by
@@ -160,11 +160,10 @@ export interface AttentionCell extends AnyCell {
 }
 
 /** Multi-head attention of the steps of one operand [steps, features] to those of a second,
- *  [steps, features] (arXiv 1706.03762), without positions: every step sees all of them but
+ *  [steps, features] (arXiv 1706.03762), without positions. Every step sees all of them, except
  *  those that a third operand, [steps], masks by a value other than 0, as `True` does in
- *  PyTorch's `key_padding_mask`. A step that sees none gets what the output adds alone,
- *  `o_bias` or 0. Operands come by `merge` or `combine`: `operands`. Parameters: `q`, `k`, `v`,
- *  `o`. */
+ *  PyTorch's `key_padding_mask`. The result of a step that sees none is `o_bias`, or 0 without
+ *  it. Operands come by `merge` or `combine`: `operands`. Parameters: `q`, `k`, `v`, `o`. */
 export interface CrossAttentionCell extends AnyCell {
   type: 'cross_attention';
   /** heads; 1 to 65536; default 1 */
@@ -354,15 +353,15 @@ export interface SequentialCell extends AnyCell {
   layers: Cell[];
 }
 
-/** Adds the input of the layer before it in the same `sequential`: [A, residual] gives A(x) +
- *  x. */
+/** Adds the input of the layer before it in the same `sequential`: [A, residual] computes A(x)
+ *  + x. */
 export interface ResidualCell extends AnyCell {
   type: 'residual';
 }
 
-/** Its layers are branches side by side. With `top_k` a row goes to the branches of its k
- *  largest scores alone (of equal ones the first), the softmax is of these, and a branch runs
- *  on the rows that go to it: layers that see other rows (attention, `batch_norm`, `dropout`,
+/** Its layers are branches side by side. With `top_k` a row goes only to the branches of its k
+ *  largest scores (the first of equal ones), and the softmax is over these. A branch runs on
+ *  the rows that go to it: layers that see other rows (attention, `batch_norm`, `dropout`,
  *  gumbel noise, `carry`) are refused in it. Parameters: `gate` [branches, width], `gate_bias`,
  *  `stitch1` ... */
 export interface ParallelCell extends AnyCell {
@@ -414,10 +413,11 @@ export interface ReshapeCell extends AnyCell {
 /** Distributions over the last dimension, or as the kind says. */
 export interface SoftmaxCell extends AnyCell {
   type: 'softmax';
-  /** `standard`; `temperature`: divided by it first; `grid`: `rows` x `cols`, each row one;
-   *  `hierarchical`: a tree by `levels`, takes logits of all nodes, level after level, and
-   *  gives the leaves' products along their paths; `gumbel`: Gumbel noise while training;
-   *  `masked`: over the places of `mask`; `sparsemax`; `entmax`; default standard */
+  /** `standard`; `temperature`: values are divided by it first; `grid`: `rows` x `cols`, a
+   *  distribution for each row; `hierarchical`: a tree by `levels`. It takes logits of all
+   *  nodes, level after level, and returns for each leaf the product along its path; `gumbel`:
+   *  Gumbel noise while training; `masked`: over the places of `mask`; `sparsemax`; `entmax`;
+   *  default standard */
   kind?:
     'standard' | 'grid' | 'hierarchical' | 'temperature' | 'gumbel' | 'masked' | 'sparsemax' |
     'entmax';
@@ -437,8 +437,8 @@ export interface SoftmaxCell extends AnyCell {
   /** 1 is softmax, 2 is sparsemax; not between 1 and 1.01; with `kind` `entmax`; 1 to 8;
    *  default 1.5 */
   alpha?: number;
-  /** 1 at the largest and 0 elsewhere, with the gradient of what it stands for (straight
-   *  through); with `kind` `gumbel`; default false */
+  /** 1 at the largest and 0 elsewhere, with the gradient of the soft probabilities (straight-
+   *  through estimator); with `kind` `gumbel`; default false */
   hard?: boolean;
 }
 
@@ -456,7 +456,7 @@ export interface AdaptiveSoftmaxCell extends AnyCell {
   out: number;
   /** classes at which a cluster begins, ascending; at least 1 */
   cutoffs: number | number[];
-  /** cluster i sees the input through so many values to the power of i + 1 fewer; 1 to 1e6;
+  /** cluster i sees a projection of the input to width / divide^(i + 1) values; 1 to 1e6;
    *  default 4 */
   divide?: number;
   /** adds learned numbers in the head; default false */
@@ -693,7 +693,7 @@ export interface PoolStepsCell extends AnyCell {
   /** which; default mean */
   op?: 'mean' | 'max' | 'sum' | 'last';
   /** operands behind the first, in their order: `lengths`, steps of a row, an input of one id:
-   *  those behind do not count, and without any it gives 0 */
+   *  those behind do not count, and without any the result is 0 */
   takes?: string[];
 }
 
@@ -779,7 +779,7 @@ export interface Topology {
   head?: Coordinate;
   /** names of the operands that arrive at the last cell, which hands them on (its `merge` is
    *  `operands`): a row of the output is all of them side by side, in this order, and each has
-   *  a loss of its own (version 2) */
+   *  its loss (version 2) */
   outputs?: string[];
   /** those that are not empty; an empty cell passes its input on */
   cells: (Cell & { at: Coordinate })[];

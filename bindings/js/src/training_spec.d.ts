@@ -177,7 +177,7 @@ export interface CosineRestartsSchedule {
   floor?: number;
   /** `step`: steps between two drops; `cosine_restarts`: steps of the first cosine; at least 1 */
   every: number;
-  /** each cosine is so many times as long as the one before; 1 to 1000; default 1 */
+  /** length of each cosine as a multiple of the one before; 1 to 1000; default 1 */
   multiplier?: number;
 }
 
@@ -253,7 +253,7 @@ export interface QuantizeSpec {
   /** cells that stay as they are: `first` and `last` of those with matrices, or paths
    *  (`0.0.0.1`); a matrix that several cells share stays where one of them does */
   keep?: string[];
-  /** steps before it begins, in which the cells are as the topology says; moments go on.
+  /** steps before it begins, in which the cells are as the topology says; moments continue.
    *  `validation` then keeps the best network of those after it, and `patience` counts from
    *  there; at least 0; default 0 */
   after?: number;
@@ -294,18 +294,17 @@ export interface TrainingSpec {
   network?: Topology;
   /** or the file that holds it, relative to the spec */
   networkFile?: string;
-  /** or a network with its weights to go on from: a language model (a folder, a file, a name in
-   *  the local HuggingFace cache, `embedded`) or an `.entity` file */
+  /** or a network whose weights training starts from: a language model (a folder, a file, a
+   *  name in the local HuggingFace cache, `embedded`) or an `.entity` file */
   base?: string;
   /** how the matrices of `base` are held; as they are where not given */
   baseDtype?: string;
   /** what is learned from, see below */
   data?: DataSpec;
-  /** with d = y - target: `mse`: mean over the columns of d^2; `mae`: of abs(d); `huber`: of
-   *  d^2 / 2 up to abs(d) = `delta` and of `delta` * (abs(d) - `delta` / 2) above; `bce`: of
-   *  -target log(s) - (1 - target) log(1 - s), s = sigmoid(y), targets in 0..1;
-   *  `cross_entropy`: -log softmax(logits)[class]. A step's loss is the mean over its counted
-   *  rows; default mse */
+  /** the mean over the columns, with d = y - target. `mse`: d^2. `mae`: abs(d). `huber`: d^2 /
+   *  2 up to abs(d) = `delta`, and `delta` * (abs(d) - `delta` / 2) above. `bce`: -target
+   *  log(s) - (1 - target) log(1 - s), s = sigmoid(y), targets in 0..1. `cross_entropy`: -log
+   *  softmax(logits)[class]. A step's loss is the mean over its counted rows; default mse */
   loss?: 'mse' | 'cross_entropy' | 'mae' | 'huber' | 'bce';
   /** of `huber`: where it turns from squares to a line; at least 1e-6, below 1e12; default 1 */
   delta?: number;
@@ -343,7 +342,7 @@ export interface TrainingSpec {
   /** of the initial weights, the shuffling, the shifts and the noise of dropout and Gumbel
    *  softmax; at least 0; default 0 */
   seed?: number | bigint;
-  /** each epoch in an order of its own; false: in the order of the file; default true */
+  /** each epoch in a new order; false: in the order of the file; default true */
   shuffle?: boolean;
   /** pictures, inputs of [..., height, width], move by up to so many pixels up or down and left
    *  or right, drawn anew each time a sample is taken; what comes in repeats the edge. Not

@@ -81,6 +81,10 @@ export class Browser {
       await new Promise((go) => setTimeout(go, 50));
     }
   }
+  resize(width, height) {
+    const metrics = { width, height, deviceScaleFactor: 1, mobile: width < 600 };
+    return this.#send('Emulation.setDeviceMetricsOverride', metrics);
+  }
   async screenshot(file) {
     const { data } = await this.#send('Page.captureScreenshot', { captureBeyondViewport: true });
     fs.writeFileSync(file, Buffer.from(data, 'base64'));

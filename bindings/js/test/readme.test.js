@@ -24,5 +24,8 @@ for (const [i, [file, code]] of blocks.entries()) {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], { cwd: here, encoding: 'utf8' });
     assert.equal(status, 0, stderr);
     assert.ok(stdout.length > 20, stdout);
+    // A document that shows a digest on a line of its own: each of its programs prints it.
+    const digest = fs.readFileSync(root + file, 'utf8').match(/^ {4}([0-9a-f]{64})$/m)?.[1];
+    if (digest) assert.ok(stdout.split(/\s/).includes(digest), stdout);
   });
 }

@@ -137,11 +137,10 @@ def Attention(heads: int, kv_heads: int = 0, head_dim: int = 0, window: int = 0,
 def CrossAttention(heads: int = 1, head_dim: int = 0, qkv_bias: bool = False,
                    out_bias: bool = False, dropout: float = 0.0, **common: Any) -> Layer:
     """Multi-head attention of the steps of one operand (steps, features) to those of a second,
-    (steps, features) (arXiv 1706.03762), without positions: every step sees all of them but
+    (steps, features) (arXiv 1706.03762), without positions. Every step sees all of them, except
     those that a third operand, (steps), masks by a value other than 0, as `True` does in
-    PyTorch's `key_padding_mask`. A step that sees none gets what the output adds alone,
-    `o_bias` or 0. Operands come by `merge` or `combine`: `operands`. Parameters: `q`, `k`, `v`,
-    `o`.
+    PyTorch's `key_padding_mask`. The result of a step that sees none is `o_bias`, or 0 without
+    it. Operands come by `merge` or `combine`: `operands`. Parameters: `q`, `k`, `v`, `o`.
 
     * `heads`: heads; 1 to 65536.
     * `head_dim`: values per head; 0: width / heads; 0 to 65536.
@@ -258,7 +257,7 @@ def PoolSteps(op: str = "mean", **common: Any) -> Layer:
 
     * `op`: which; one of mean, max, sum, last.
     * By name, when called: `lengths`, steps of a row, an input of one id: those behind do not
-      count, and without any it gives 0.
+      count, and without any the result is 0.
     """
     return Layer("pool_steps", {"op": op}, common)
 
@@ -355,9 +354,9 @@ def Parallel(*branches: Layer, input: str = "broadcast", combine: str = "concat"
              stitch: bool = False, temperature: float = 1.0, top_k: int = 0,
              grid: Optional[Sequence[int]] = (), places: Optional[Sequence[int]] = (),
              **common: Any) -> Layer:
-    """Its layers are branches side by side. With `top_k` a row goes to the branches of its k
-    largest scores alone (of equal ones the first), the softmax is of these, and a branch runs
-    on the rows that go to it: layers that see other rows (attention, `batch_norm`, `dropout`,
+    """Its layers are branches side by side. With `top_k` a row goes only to the branches of its k
+    largest scores (the first of equal ones), and the softmax is over these. A branch runs on
+    the rows that go to it: layers that see other rows (attention, `batch_norm`, `dropout`,
     gumbel noise, `carry`) are refused in it. Parameters: `gate` (branches, width), `gate_bias`,
     `stitch1` ...
 
@@ -405,10 +404,11 @@ def Softmax(kind: str = "standard", log: bool = False, temperature: float = 1.0,
             **common: Any) -> Layer:
     """Distributions over the last dimension, or as the kind says.
 
-    * `kind`: `standard`; `temperature`: divided by it first; `grid`: `rows` x `cols`, each row
-      one; `hierarchical`: a tree by `levels`, takes logits of all nodes, level after level, and
-      gives the leaves' products along their paths; `gumbel`: Gumbel noise while training;
-      `masked`: over the places of `mask`; `sparsemax`; `entmax`.
+    * `kind`: `standard`; `temperature`: values are divided by it first; `grid`: `rows` x
+      `cols`, a distribution for each row; `hierarchical`: a tree by `levels`. It takes logits
+      of all nodes, level after level, and returns for each leaf the product along its path;
+      `gumbel`: Gumbel noise while training; `masked`: over the places of `mask`; `sparsemax`;
+      `entmax`.
     * `log`: logarithms of the probabilities; with `kind` `standard` or `temperature` or `grid`.
     * `temperature`: values are divided by it first; 1e-6 to 1e6.
     * `rows`: distributions; with `kind` `grid`; at least 1.
@@ -417,8 +417,8 @@ def Softmax(kind: str = "standard", log: bool = False, temperature: float = 1.0,
     * `mask`: 1 for each place that counts; the others get 0; with `kind` `masked`.
     * `alpha`: 1 is softmax, 2 is sparsemax; not between 1 and 1.01; with `kind` `entmax`; 1 to
       8.
-    * `hard`: 1 at the largest and 0 elsewhere, with the gradient of what it stands for
-      (straight through); with `kind` `gumbel`.
+    * `hard`: 1 at the largest and 0 elsewhere, with the gradient of the soft probabilities
+      (straight-through estimator); with `kind` `gumbel`.
     """
     return Layer("softmax", {
         "kind": kind, "log": log, "temperature": temperature, "rows": rows or None,
@@ -439,8 +439,8 @@ def AdaptiveSoftmax(out: int, cutoffs: Sequence[int], divide: float = 4.0, bias:
 
     * `out`: classes, frequent ones first; 1 to 1073741823.
     * `cutoffs`: classes at which a cluster begins, ascending; at least 1.
-    * `divide`: cluster i sees the input through so many values to the power of i + 1 fewer; 1
-      to 1e6.
+    * `divide`: cluster i sees a projection of the input to width / divide^(i + 1) values; 1 to
+      1e6.
     * `bias`: adds learned numbers in the head.
     * `log`: logarithms of the probabilities.
     """

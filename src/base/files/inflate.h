@@ -22,8 +22,8 @@ bool is_gzip(std::span<const std::byte> bytes);
 // more than `limit` bytes; memory grows with what was decoded, not with what a header claims.
 Result<std::vector<std::byte>> gunzip(std::span<const std::byte> bytes, std::uint64_t limit,
                                       const std::string& name);
-// The beginning of the same, at least `wanted` bytes where it holds so many, and 64 KiB more at
-// most: to read a header by. Nothing behind it is decoded, so no checksum is looked at.
+// The beginning of the same, to read a header: at least `wanted` bytes where it is that long, and
+// at most 64 KiB more. Nothing behind it is decoded, so no checksum is checked.
 Result<std::vector<std::byte>> gunzip_start(std::span<const std::byte> bytes, std::uint64_t wanted,
                                             const std::string& name);
 

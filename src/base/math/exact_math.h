@@ -1,12 +1,12 @@
 // Elementary functions made of + - * / sqrt and integer work on the bits only, in the arithmetic of
-// their own type, so that they give the same bits on every target (numerics rule 7). No libm, no
-// tables but the digits of 2/pi, no state: any thread.
+// their type, so that they return the same bits on every target (numerics rule 7). No libm, no
+// tables except the digits of 2/pi, no state: any thread.
 //
 // Each comes for float and double from one template; only the coefficients differ (near-minimax
 // fits). The largest errors, measured over all 2^32 floats, are in docs/reference/exact-math.md: at
 // most 2 ulp. NaN in gives the canonical quiet NaN, infinities give the limits, and results below
-// the smallest normal number are 0. exp, log, sigmoid, tanh, erf and softplus are branch-free but
-// for selects: loops over them vectorize.
+// the smallest normal number are 0. exp, log, sigmoid, tanh, erf and softplus are branch-free
+// except for selects: loops over them vectorize.
 #pragma once
 
 #include <cstdint>

@@ -29,13 +29,13 @@ class Turnstile {
   std::atomic<int> sleepers_{0};
 };
 
-// All workers arrive before any goes on.
+// All workers arrive before any continues.
 class SpinBarrier {
  public:
   explicit SpinBarrier(int workers) : workers_(workers) {}
   std::int64_t wait();  // nanoseconds as Turnstile's
-  // For so many workers, while none waits: before they start, or where a fork took those away that
-  // did.
+  // Sets the number of workers, while none waits: before they start, or after a fork took away
+  // those that did.
   void reset(int workers) {
     workers_ = workers;
     arrived_.store(0);
@@ -73,7 +73,7 @@ class ThreadPool {
   // allocation that failed is Code::out_of_memory.
   using AllocatingJob = Status (*)(void* context, int worker, int workers);
   Status run_allocating(AllocatingJob job, void* context);
-  // Inside a job with more than one worker: all arrive before any goes on.
+  // Inside a job with more than one worker: all arrive before any continues.
   void meet(int worker) {
     const std::int64_t lost = barrier_.wait();
     if (worker == 0) lost_ += lost;

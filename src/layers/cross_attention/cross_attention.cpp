@@ -17,10 +17,10 @@ struct CrossAttentionConfig : LayerConfig {
   void fields(V& v) {
     v.about(
         "Multi-head attention of the steps of one operand [steps, features] to those of a second, "
-        "[steps, features] (arXiv 1706.03762), without positions: every step sees all of them but "
-        "those that a third operand, [steps], masks by a value other than 0, as `True` does in "
-        "PyTorch's `key_padding_mask`. A step that sees none gets what the output adds alone, "
-        "`o_bias` or 0. Operands come by `merge` or `combine`: `operands`. Parameters: `q`, `k`, "
+        "[steps, features] (arXiv 1706.03762), without positions. Every step sees all of them, "
+        "except those that a third operand, [steps], masks by a value other than 0, as `True` does "
+        "in PyTorch's `key_padding_mask`. The result of a step that sees none is `o_bias`, or 0 "
+        "without it. Operands come by `merge` or `combine`: `operands`. Parameters: `q`, `k`, "
         "`v`, `o`.");
     v("heads", heads, {.doc = "heads", .min = 1, .max = 65536});
     v("head_dim", head_dim, {.doc = "values per head; 0: width / heads", .min = 0, .max = 65536});

@@ -18,9 +18,9 @@ struct ParallelConfig : LayerConfig {
   template <class V>
   void fields(V& v) {
     v.about(
-        "Its layers are branches side by side. With `top_k` a row goes to the branches of its k "
-        "largest scores alone (of equal ones the first), the softmax is of these, and a branch "
-        "runs on the rows that go to it: layers that see other rows (attention, `batch_norm`, "
+        "Its layers are branches side by side. With `top_k` a row goes only to the branches of its "
+        "k largest scores (the first of equal ones), and the softmax is over these. A branch runs "
+        "on the rows that go to it: layers that see other rows (attention, `batch_norm`, "
         "`dropout`, gumbel noise, `carry`) are refused in it. Parameters: `gate` [branches, "
         "width], `gate_bias`, `stitch1` ...");
     v("input", input,

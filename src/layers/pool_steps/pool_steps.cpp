@@ -15,7 +15,7 @@ struct PoolStepsConfig : LayerConfig {
     v("op", op, {.doc = "which", .one_of = "mean, max, sum, last"});
     v("takes", takes,
       {.doc = "operands behind the first, in their order: `lengths`, steps of a row, an input of "
-              "one id: those behind do not count, and without any it gives 0",
+              "one id: those behind do not count, and without any the result is 0",
        .written = !takes.empty()});
   }
 };

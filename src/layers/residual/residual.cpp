@@ -9,7 +9,7 @@ struct ResidualConfig : LayerConfig {
   template <class V>
   void fields(V& v) {
     v.about(
-        "Adds the input of the layer before it in the same `sequential`: [A, residual] gives "
+        "Adds the input of the layer before it in the same `sequential`: [A, residual] computes "
         "A(x) + x.");
   }
 };

@@ -23,8 +23,7 @@ struct AdaptiveConfig : LayerConfig {
     v("cutoffs", cutoffs,
       {.doc = "classes at which a cluster begins, ascending", .min = 1, .required = true});
     v("divide", divide,
-      {.doc = "cluster i sees the input through so many values to the power of "
-              "i + 1 fewer",
+      {.doc = "cluster i sees a projection of the input to width / divide^(i + 1) values",
        .min = 1,
        .max = 1e6});
     v("bias", bias, {.doc = "adds learned numbers in the head"});

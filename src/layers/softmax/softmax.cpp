@@ -18,10 +18,10 @@ struct SoftmaxConfig : LayerConfig {
   void fields(V& v) {
     v.about("Distributions over the last dimension, or as the kind says.");
     v("kind", kind,
-      {.doc = "`standard`; `temperature`: divided by it first; `grid`: `rows` x "
-              "`cols`, each row one; `hierarchical`: a tree by `levels`, takes logits "
-              "of all nodes, level after level, and gives the leaves' products along "
-              "their paths; `gumbel`: Gumbel noise while training; `masked`: over "
+      {.doc = "`standard`; `temperature`: values are divided by it first; `grid`: `rows` x `cols`, "
+              "a distribution for each row; `hierarchical`: a tree by `levels`. It takes logits of "
+              "all nodes, level after level, and returns for each leaf the product along its path; "
+              "`gumbel`: Gumbel noise while training; `masked`: over "
               "the places of `mask`; `sparsemax`; `entmax`",
        .one_of = "standard, grid, hierarchical, temperature, gumbel, masked, "
                  "sparsemax, entmax"});
@@ -48,8 +48,8 @@ struct SoftmaxConfig : LayerConfig {
        .max = 8,
        .only = {"kind", kind, "entmax"}});
     v("hard", hard,
-      {.doc = "1 at the largest and 0 elsewhere, with the gradient of what it stands "
-              "for (straight through)",
+      {.doc = "1 at the largest and 0 elsewhere, with the gradient of the soft probabilities "
+              "(straight-through estimator)",
        .only = {"kind", kind, "gumbel"}});
   }
 

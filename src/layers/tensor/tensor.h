@@ -21,7 +21,7 @@ struct OperandShapes {
 };
 // That a shape holds at most 2^31-1 values; `key` is the setting that an error names.
 Status check_size(std::string_view key, const Dims& dims);
-// A configuration with the shapes of the operands that arrive, where it has none of its own.
+// A configuration with the shapes of the operands that arrive, where it has none.
 template <class Config>
 Config with_shapes(Config config, const Shape& in) {
   if (config.shapes.list.empty())

@@ -113,7 +113,7 @@ class Generator {
   std::int64_t context() const { return session_.options().max_positions; }
   const Statistics& statistics() const { return statistics_; }
   Session& session() { return session_; }
-  // Goes on with another adapter, or with none. The sequences are empty then.
+  // Switches to another adapter, or to none. The sequences are empty afterwards.
   Status adapt(std::shared_ptr<Adapter> adapter);
 
  private:

@@ -10,7 +10,7 @@ template <class V, class S>
 void sampling_fields(V& v, S& s) {
   v("temperature", s.temperature,
     {.doc = "divides the logits; 0: greedy, the largest logit", .min = 0, .max = 1e6});
-  v("top_k", s.top_k, {.doc = "draws from the so many most probable tokens; 0: all", .min = 0});
+  v("top_k", s.top_k, {.doc = "draws from this number of most probable tokens; 0: all", .min = 0});
   v("top_p", s.top_p,
     {.doc = "draws from the fewest tokens that together have this probability",
      .above = 0,

@@ -93,8 +93,8 @@ class PackedMatrix {
   void decode(std::int64_t first, std::int64_t count, std::span<double> out) const;
   // The same without the row scale ("decoded codes") and the scale of one row: value = code_value *
   // row_scale. Where scales are per block they are in the decoded codes, and row_scale is 1. The
-  // float forms suit classes I, B and F, where they are exact but for block scales; class D needs
-  // the double forms.
+  // float forms suit classes I, B and F, where they are exact except for block scales; class D
+  // needs the double forms.
   void decode_codes(std::int64_t row, std::span<float> out) const;
   void decode_codes(std::int64_t row, std::span<double> out) const;
   float row_scale(std::int64_t row) const { return static_cast<float>(row_scale64(row)); }

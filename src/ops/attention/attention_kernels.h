@@ -275,7 +275,7 @@ static inline void query_slopes(const RowHead<T>& head, const T* values, const T
   }
 }
 
-// The queries from..n of a sequence; `more`: their sums go on from what is there.
+// The queries from..n of a sequence; `more`: their sums continue the existing ones.
 struct Span {
   i64 from, n, padded, hd;
   bool more;

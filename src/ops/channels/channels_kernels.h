@@ -39,8 +39,7 @@ static inline T channel_sum(i64 rows, i64 inner, F f) {
   return sum.total();
 }
 
-// Per channel: means, then variances of what is there, then those of what it is a sample of
-// (divided by one less).
+// Per channel: means, then biased variances, then unbiased variances (divided by one less).
 template <class T>
 static void channel_moments(const KernelArgs& k) {
   const TensorArg& x = k.t[0];

@@ -18,8 +18,7 @@ static void unary(const KernelArgs& k) {
     const T* from = row<T>(x, r);
     T* to = row<T>(y, r);
     if constexpr (sizeof(T) == 4) {
-      // FP8 training rounds all that goes into its products: loops of their own, which become
-      // vectors.
+      // FP8 training rounds all operands of its products, in separate loops that vectorize.
       if (kind == Unary::fp8e4m3) {
         for (i64 c = c0; c < c1; ++c) to[c] = stored(to_fp8e4m3(from[c]));
         return;

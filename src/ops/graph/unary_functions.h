@@ -34,7 +34,7 @@ static inline unsigned bits_of(float x) { return __builtin_bit_cast(unsigned, x)
 static inline unsigned long long bits_of(double x) {
   return __builtin_bit_cast(unsigned long long, x);
 }
-// To the nearest number with so many bits of mantissa, ties to even; below 2^least the steps no
+// To the nearest number with kBits bits of mantissa, ties to even; below 2^least the steps no
 // longer shrink. Magnitudes beyond `limit` count as it; NaN stays. Without branches: adding the
 // number whose last bit is a step of x rounds to steps, and it is x's power of two shifted.
 template <int kBits, int kMin, class T>

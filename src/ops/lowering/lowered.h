@@ -1,8 +1,7 @@
 // What an executor runs: a Program after lowering, private to one executor, never saved nor hashed.
 // The portable program says what is computed; this says by which kernels. Its ops are the
-// program's, the variants that formats call for (matmul_integer), and what stands for several
-// instructions (convolutions without unfolded rows, decoding in few dispatches), with attributes of
-// their own types.
+// program's, the variants that formats call for (matmul_integer), and fused ones (convolutions
+// without unfolded rows, decoding in few dispatches), with typed attributes.
 #pragma once
 
 #include <array>

@@ -62,8 +62,8 @@ class PreparedWeights {
   // Room for the float forms that are read.
   template <class T>
   Status allocate_forms(Entry& entry, bool panels);
-  // Of an f32 matrix with an f32 master, which is most of what an update changes: the team lays it
-  // out in blocks of 16 rows and kPackColumns columns, without a copy between.
+  // Of an f32 matrix with an f32 master, which is most of the data that an update changes: the team
+  // lays it out in blocks of 16 rows and kPackColumns columns, without a copy between.
   static constexpr std::int64_t kPackColumns = 4096;
   static bool is_plain_master(const Entry& entry);
   static void pack(const Entry& entry, cpu::Range blocks);

@@ -9,7 +9,7 @@
 namespace loom::cpu::LOOM_ISA {
 
 // Codes lie in words of four bytes, [k / Codes][16][Codes]: value(code, output) of all, as [k][16].
-// A loop of its own for every format, which compilers turn into vectors.
+// Every format has a separate loop, which compilers vectorize.
 template <int Codes, class F>
 static inline void unpack_words(i64 cols, const unsigned char* panel, float* out, F value) {
   constexpr int kBits = 32 / Codes;

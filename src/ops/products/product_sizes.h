@@ -5,17 +5,17 @@
 
 namespace loom::cpu {
 
-// Class I products of so many rows read the packed weights directly, their outputs shared in panels
-// of 16; schedule.cpp relies on it.
+// Class I products of at most this number of rows read the packed weights directly, their outputs
+// shared in panels of 16; schedule.cpp relies on it.
 inline constexpr i64 kGemvRows = 2;
 
-// Products copy panels whose values lie apart, so much of their sums at a time; of dense rows only
-// for so many rows of results.
+// Products copy panels whose values lie apart, kPackedSums of their sums at a time; of dense rows
+// only for kPackedRows rows of results or more.
 inline constexpr i64 kPackedSums = 2048, kPackedRows = 16,
                      kPackedPanels = 2;  // panels at once, at most
 
-// Weight gradients over no more rows copy what they read: so many values of gy at once, and all
-// rows of kPackedPanels panels of x.
+// Weight gradients over at most kPackedOuter rows copy their operands: kPackedOuterValues values of
+// gy at once, and all rows of kPackedPanels panels of x.
 inline constexpr i64 kPackedOuter = 1024, kPackedOuterValues = 32768;
 
 inline constexpr i64 kBlockRows =

@@ -7,8 +7,7 @@
 
 namespace loom::cpu::LOOM_ISA {
 
-// Sixteen units at once, in arrays of their own: nothing else lies there, so that compilers make
-// vectors of the loops.
+// Sixteen units at once, in separate arrays, so that compilers vectorize the loops.
 template <class T>
 struct Units {
   T v[16];

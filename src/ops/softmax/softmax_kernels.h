@@ -17,8 +17,8 @@ static inline T entmax_value(SoftmaxKind kind, T above, T q) {
                                          : exact::exp(q * exact::log(above));
 }
 
-// The sum of what entmax_value gives for z = scale (x - top), or of its slopes by z. One function
-// for all, which is large: several sums per row.
+// The sum of entmax_value over z = scale (x - top), or of its slopes by z. One function for all,
+// which is large: several sums per row.
 template <class T>
 __attribute__((noinline)) static T entmax_sum(SoftmaxKind kind, bool slopes, const T* x, i64 n,
                                               T top, T scale, T tau, T q) {

@@ -1,7 +1,7 @@
 // Replays a Program on a WebGPU device. Everything that instructions write lies in one storage
 // buffer, the arena: the planned buffers, then states, masters, vectors, tables and scratch.
 // Planning makes the pipelines and bind groups; setting registers only rewrites the parameters, and
-// a run is one submit of the recorded list. The host holds copies of what it reads and writes.
+// a run is one submit of the recorded list. The host holds copies of its inputs and outputs.
 #pragma once
 
 #include <memory>

@@ -108,9 +108,9 @@ template <int N>
 struct Count {
   static constexpr int value = N;
 };
-// The other way round, for windows that step by one: a value of gx is the sum over taps, the last
-// first, of what gy of the place that has it under this tap gives by the weights; where there is no
-// place gy is 0, which adds nothing if the weights are finite. A kernel of 3 with padding 1:
+// The gradient by gather, for windows that step by one: gx[i] = sum over taps of gy * w, taps in
+// reverse order. Outside the output gy is 0, which adds nothing if the weights are finite. A kernel
+// of 3 with padding 1:
 //
 //   gx[i]     of lanes      i =           0    1    2    3    4
 //   tap 2:  around[i + 0] is gy of place  -    0    1    2    3     -: outside of gy, 0

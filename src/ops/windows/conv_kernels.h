@@ -200,10 +200,10 @@ static void conv(const KernelArgs& k) {
   }
 }
 
-// gw (+)= gy^T times unfolded x: NP times 16 filters of some taps at a time. gy, a row per item, is
-// turned kWindowRows places at once into a copy that stays in the nearest cache while all these
-// taps meet it; their sums wait in `sums` (16 * NP values a tap), and those of whole blocks of
-// 1,024 rows at the levels of a binary counter behind it.
+// gw (+)= gy^T times unfolded x, NP times 16 filters of some taps at a time. gy has a row per item.
+// kWindowRows places of it are transposed into a copy, which stays in the nearest cache while all
+// these taps read it. The sums are in `sums` (16 * NP values a tap); those of whole blocks of 1,024
+// rows are behind it, at the levels of a binary counter.
 template <class T, int MR, int NP>
 __attribute__((noinline)) static void window_tile(const Tabled<T> x, i64 count, const T* lanes,
                                                   T* sums, bool begins) {

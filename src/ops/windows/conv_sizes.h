@@ -54,8 +54,8 @@ static inline i64 gather_channels(i64 each, i64 channels) {
   return max >= channels ? channels : max < 12 ? (channels < 12 ? channels : 12) : max;
 }
 
-// Weight gradients of windows take so many rows and taps at once; bytes for their tables, the rows,
-// and the sums, at each level of a binary counter of blocks.
+// Weight gradients of windows take kWindowRows rows and kWindowTaps taps at once; bytes for their
+// tables, the rows, and the sums, at each level of a binary counter of blocks.
 inline constexpr i64 kWindowRows = 128, kWindowTaps = 128;
 static inline i64 outer_window_scratch(i64 rows, i64 taps) {
   i64 levels = 2;

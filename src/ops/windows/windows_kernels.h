@@ -79,8 +79,8 @@ static void unfold(const KernelArgs& k) {
                [&](i64 tap, i64 place) { to[c * taps + tap] = from[c * inputs + place]; });
   }
 }
-// The adjoint of unfold: each value of y is the sum of what stands for it in x, places of the
-// window ascending, from +0.
+// The adjoint of unfold: each value of y is the sum of its copies in x, places of the window
+// ascending, from +0.
 template <class T>
 static void fold(const KernelArgs& k) {
   const Spatial s(k);

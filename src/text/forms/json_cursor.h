@@ -63,7 +63,7 @@ class JsonCursor {
     return static_cast<std::uint32_t>(value);
   }
 
-  // The text of the next value, whatever it is.
+  // The text of the next value, of any type.
   Result<std::string_view> raw_value() {
     const std::size_t begin = at_;
     std::size_t depth = 0;

@@ -19,9 +19,9 @@
 namespace loom {
 
 struct AutoConfigOptions {
-  // A CSV file; a folder with arrays: the names of MNIST's idx files, x_train.npy and y_train.npy,
-  // or x.npy and y.npy; or a folder of images or of .txt files, in a folder for each class, or in
-  // train and test (or val) with such folders.
+  // A CSV file, a folder with arrays, or a folder of samples. Arrays have the names of MNIST's idx
+  // files, or x_train.npy and y_train.npy, or x.npy and y.npy. Samples are images or .txt files, in
+  // a folder for each class, or in train and test (or val) with such folders.
   std::string data;
   std::string test;     // another of the same form, judged at the end; a folder's own t10k or test
                         // files count by themselves
@@ -89,7 +89,11 @@ struct RawRows {
 Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file,
                           const ImageDecoder& decoder = {});
 
-// The form with the end and the history of a table that goes on where the one of training began.
+// The same for a network that was trained by a spec or by a program, which takes values as they
+// are: an array (.npy, idx), or a table of `width` columns of numbers in the order of its inputs.
+Result<RawRows> read_plain_rows(std::int64_t width, const std::string& file);
+
+// The form with the end and the history of a table that continues the one of training.
 Result<SeriesForm> continue_series(const Json& inputs, const std::string& file,
                                    std::vector<std::string>& decisions);
 

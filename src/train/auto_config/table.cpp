@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/files/source.h"
 #include "train/auto_config/parts.h"
+#include "train/data/folder.h"
 #include "train/data/tables/csv.h"
 #include "train/data/tables/encoding.h"
 
@@ -200,3 +201,33 @@ Result<RawRows> read_table_rows(const Json& inputs, std::int64_t width, const st
 }
 
 }  // namespace loom::choosing
+
+namespace loom {
+
+Result<RawRows> read_plain_rows(std::int64_t width, const std::string& file) {
+  auto arrays = choosing::read_array_rows(Json::object(), width, file);
+  LOOM_ASSIGN(const bool folder, is_a_folder(file));
+  if (arrays.ok() || folder) return arrays;
+  RawRows raw;
+  const auto table = choosing::open_table(file, raw.decisions);
+  if (!table.ok()) return arrays.status();
+  if (static_cast<std::int64_t>(table->names.size()) != width)
+    return choosing::bad(
+        file, "has " +
+                  choosing::count_of(static_cast<std::int64_t>(table->names.size()), "column") +
+                  ", the network takes rows of " + std::to_string(width) +
+                  " values: leave out what is no input");
+  for (std::size_t r = 0; r < table->rows.size(); ++r)
+    for (std::size_t c = 0; c < table->names.size(); ++c) {
+      double value = 0;
+      if (!parse_number(table->rows[r][c], &value))
+        return choosing::bad(file, "row " + std::to_string(r + 1) + ", column " +
+                                       quoted(table->names[c]) + ": expects a number, got " +
+                                       quoted(table->rows[r][c]));
+      raw.wide_x.push_back(value);
+    }
+  raw.rows = static_cast<std::int64_t>(table->rows.size());
+  return raw;
+}
+
+}  // namespace loom

@@ -4,10 +4,10 @@
 //
 // Words: runs of ASCII letters, digits and bytes above 127 (UTF-8 as it is), with ASCII letters
 // made small; a character of three bytes from U+3000 to U+9FFF (kana, Han), which stands without
-// blanks, is a word of its own. A pair is two words with a blank between them. Place: h = FNV-1a of
-// 64 bits over the bytes of the word or pair (offset 14695981039346656037, prime 1099511628211); (h
-// ^ h >> 32) modulo the places. Value: 1 + ln(count), divided by the root of the sum of the squares
-// of all values of the text.
+// blanks, is a word. A pair is two words with a blank between them. Place: h = FNV-1a of 64 bits
+// over the bytes of the word or pair (offset 14695981039346656037, prime 1099511628211); (h ^ h >>
+// 32) modulo the places. Value: 1 + ln(count), divided by the root of the sum of the squares of all
+// values of the text.
 #pragma once
 
 #include <cstdint>

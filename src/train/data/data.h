@@ -13,7 +13,8 @@
 
 namespace loom {
 
-// The class of what is not counted, unless a training says another ("ignore"), as in PyTorch.
+// The class of samples that are not counted, unless a training says another ("ignore"), as in
+// PyTorch.
 inline constexpr std::int32_t kIgnoredClass = -100;
 
 // Rows of one micro-batch. Exactly one form of input and one of target is filled; the vectors keep
@@ -66,14 +67,13 @@ class DataSource {
     const Form f = form();
     return f.ids > 0 && f.targets == 0;
   }
-  // A stream (streams.h): whether a sample goes on where the one before it ends, and the rows that
-  // one window takes.
+  // A stream (streams.h): whether a sample continues the one before it, and the rows that one
+  // window takes.
   virtual bool continues(std::int64_t sample) const { return sample > 0; }
   virtual std::int64_t window() const { return max_rows(); }
   // Where a sample stands in what the caller gave.
   virtual std::int64_t row_of(std::int64_t sample) const { return sample; }
-  // SHA-256 of all values and their cut into samples, in hex: a checkpoint refuses to go on with
-  // other data.
+  // SHA-256 of all values and their cut into samples, in hex: a checkpoint refuses other data.
   const std::string& hash() const { return hash_; }
 
  protected:

@@ -1,6 +1,6 @@
 // Folders of files as people keep them: FOLDER/CLASS/file, or FOLDER/train/CLASS/file beside
-// FOLDER/test or FOLDER/val. A pure function of what lies there: names in byte-wise order, whatever
-// order the file system has. Links are followed; nothing is read deeper than a class, so that a
+// FOLDER/test or FOLDER/val. A pure function of the folder's content: names in byte-wise order, not
+// in that of the file system. Links are followed; nothing is read deeper than a class, so that a
 // link to a folder above it is no endless way. Names that begin with a dot are not there. Plain
 // data.
 #pragma once

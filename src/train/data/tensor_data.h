@@ -92,8 +92,8 @@ struct Split {
 // Holds back a share of the samples, at least one, picked by the seed. Where each sample has one
 // class, the classes keep their proportions on both sides (largest remainders), and a class of two
 // samples or more has at least one on each side; a class of one sample is learned. Samples of the
-// class `ignore`, which does not count, are a group of their own. Errors: fewer than two samples,
-// no class of two.
+// class `ignore`, which does not count, form a separate group. Errors: fewer than two samples, no
+// class of two.
 Result<Split> split(const DataSource& whole, double share, std::uint64_t seed,
                     std::int64_t ignore = kIgnoredClass);
 // The same share from the end: what is learned as a stream stays one.

@@ -90,8 +90,8 @@ class Learner {
   // The same of ids: rows x the steps of the input.
   Status batch(std::span<const std::uint32_t> ids, std::span<const float> target);
   Status batch(std::span<const std::uint32_t> ids, std::span<const std::int32_t> target);
-  // The same of what a source gave, or of ids and classes for each row; what the program takes in
-  // f64 comes in f64 where the source has it so.
+  // The same of a source's batch, or of ids and classes for each row. Inputs that the program takes
+  // in f64 come in f64 where the source has them so.
   Status batch(const Batch& batch, bool by_class);
   // One micro-batch of tokens: positions ascend from 0 in each sequence. In a stream: a window of
   // each lane, all of the same length.
@@ -103,7 +103,8 @@ class Learner {
   void set_sums(HeadSums sums) { sums_ = std::move(sums); }
   // Forward, loss and backward of micro-batch number `micro`.
   Status accumulate(std::int64_t micro = 0);
-  // So many updates are done already (a training goes on): noise of the next ones.
+  // Number of updates already applied; training resumes after them. Sets the noise of the next
+  // ones.
   void resume(std::int64_t steps) { steps_ = steps; }
   // With "fp8": what gradients are multiplied by until update() divides them by it again, a power
   // of two; and whether all of them are finite after the last micro-batch, as update() needs them.
@@ -118,8 +119,8 @@ class Learner {
   // Of one head, without its weight.
   double loss_sum(std::size_t head);
   // Applies the gradients times 1/weight, as optimizer step number `step` (from 1; the noise of
-  // what follows counts on from it). Where it succeeds the step is done: the weights are prepared
-  // again by what reads them next.
+  // later steps counts from it). On success the step is done: the next reader of the weights
+  // prepares them again.
   Status update(double learning_rate, double weight, std::int64_t step);
 
   // Brings the network's masters up to date with the updates: before they are saved, morphed or

@@ -45,8 +45,7 @@ struct DataSpec {
   std::string class_column;  // or the one that holds a class number
 };
 
-// What is held back to judge by. The saved network is then the best one, by the loss of what was
-// held back.
+// The samples held back for validation. The saved network is then the best one by validation loss.
 struct ValidationSpec {
   double share = 0;           // of the samples; 0: none
   std::int64_t every = 0;     // steps between judgments; 0: an epoch

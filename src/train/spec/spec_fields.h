@@ -80,7 +80,7 @@ void fields(V& v, Schedule& s) {
        .required = true});
   if (restarts)
     v("multiplier", s.multiplier,
-      {.doc = "each cosine is so many times as long as the one before", .min = 1, .max = 1000});
+      {.doc = "length of each cosine as a multiple of the one before", .min = 1, .max = 1000});
   if (s.kind == K::multi_step)
     v("milestones", s.milestones,
       {.doc = "steps after the warm-up, ascending, at which the rate "
@@ -160,7 +160,7 @@ void fields(V& v, QuantizeSpec& q) {
             "stays where one of them does"});
   v("after", q.after,
     {.doc = "steps before it begins, in which the cells are as the topology "
-            "says; moments go on. `validation` then keeps the best network of those "
+            "says; moments continue. `validation` then keeps the best network of those "
             "after it, and `patience` counts from there",
      .min = 0,
      .max = 0x1p40});
@@ -202,7 +202,7 @@ void fields(V& v, TrainingSpec& t) {
   v("network", t.network, {.doc = "a topology; initial weights come from `seed`"});
   v("network_file", t.network_file, {.doc = "or the file that holds it, relative to the spec"});
   v("base", t.base,
-    {.doc = "or a network with its weights to go on from: a language model (a "
+    {.doc = "or a network whose weights training starts from: a language model (a "
             "folder, a file, a name in the local HuggingFace cache, `embedded`) or "
             "an `.entity` file"});
   v("base_dtype", t.base_dtype,
@@ -210,10 +210,9 @@ void fields(V& v, TrainingSpec& t) {
             "not given"});
   v("data", t.data, {.doc = "what is learned from, see below"});
   v("loss", t.loss,
-    {.doc = "with d = y - target: `mse`: mean over the columns of d^2; `mae`: of abs(d); "
-            "`huber`: of d^2 / 2 up to abs(d) = `delta` and of `delta` * (abs(d) - `delta` / 2) "
-            "above; "
-            "`bce`: of -target log(s) - (1 - target) log(1 - s), s = sigmoid(y), targets in 0..1; "
+    {.doc = "the mean over the columns, with d = y - target. `mse`: d^2. `mae`: abs(d). `huber`: "
+            "d^2 / 2 up to abs(d) = `delta`, and `delta` * (abs(d) - `delta` / 2) above. `bce`: "
+            "-target log(s) - (1 - target) log(1 - s), s = sigmoid(y), targets in 0..1. "
             "`cross_entropy`: -log softmax(logits)[class]. A step's loss is the mean over its "
             "counted rows"});
   v("delta", t.delta,
@@ -264,13 +263,11 @@ void fields(V& v, TrainingSpec& t) {
     {.doc = "of the initial weights, the shuffling, the shifts and the noise of "
             "dropout and Gumbel softmax",
      .min = 0});
-  v("shuffle", t.shuffle,
-    {.doc = "each epoch in an order of its own; false: in the order of the "
-            "file"});
+  v("shuffle", t.shuffle, {.doc = "each epoch in a new order; false: in the order of the file"});
   v("random_translate", t.random_translate,
-    {.doc = "pictures, inputs of [..., height, width], move by up to so many "
-            "pixels up or down and left or right, drawn anew each time a sample "
-            "is taken; what comes in repeats the edge. Not while judging",
+    {.doc = "images, inputs of [..., height, width], move by at most this number of pixels up or "
+            "down and left or right, drawn anew each time a sample is taken. Pixels that enter "
+            "repeat the edge. Validation does not move them",
      .min = 0,
      .max = 1 << 20,
      .written = t.random_translate != 0});

@@ -43,7 +43,7 @@ __attribute__((always_inline)) static inline void park(N (&tile)[M][Q]) {
   __asm__("" : "+m"(tile));
 }
 
-// An address of its own: gcc would add a base and offsets at each step.
+// A separate address: gcc would add a base and offsets at each step.
 template <class T>
 __attribute__((always_inline)) static inline const T* settled(const T* p) {
   __asm__("" : "+r"(p));

@@ -1,7 +1,7 @@
-// Class I with a scale per block of k (i8:block32 and its like, the GGUF formats): exact integer
-// sums inside a block, blocks added in ascending order from +0: y = (sum over b of (f(T_b) * d_b -
-// f(X_b) * m_b)) * 2^e + bias, with T_b = sum of (code - zero) * q and X_b = sum of q over the
-// block, q = 128 * hi + lo; formats without minima have no second term.
+// Class I with a scale per block of k (i8:block32 and its like, the GGUF formats). Sums inside a
+// block are exact integers; blocks are added in ascending order from +0. y = (sum over b of (f(T_b)
+// * d_b - f(X_b) * m_b)) * 2^e + bias. T_b = sum of (code - zero) * q and X_b = sum of q over the
+// block, q = 128 * hi + lo. Formats without minima have no second term.
 #pragma once
 
 #include "ops/products/integers/integer_kernels.h"

@@ -1,6 +1,6 @@
-// Does a device give the CPU's bits? Some twenty probes of what compilers and arithmetic units do
-// differently: contraction, reassociation, division, roots, elementary functions, flushing, integer
-// dot products, reductions. Under a second.
+// Checks that a device computes the CPU's bits. Some twenty probes test where compilers and
+// arithmetic units differ: contraction, reassociation, division, roots, elementary functions,
+// flushing, integer dot products, reductions. Under a second.
 #pragma once
 
 #include <memory>

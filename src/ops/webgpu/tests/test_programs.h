@@ -126,7 +126,7 @@ class Case {
     }
     return testing::AssertionSuccess();
   }
-  // The inputs of run n; ids without a limit go on from `at`.
+  // The inputs of run n; ids without a limit continue from `at`.
   void fill(Executor& e, std::size_t n, std::int64_t run_rows, std::uint32_t at) {
     for (std::size_t r = 0; r < program.registers.size(); ++r)
       if (program.registers[r].type == RegisterType::f32)

@@ -13,7 +13,7 @@ namespace loom {
 int orientation_of(std::span<const std::byte> jpeg);
 // Whether rows become columns.
 inline bool lies(int orientation) { return orientation >= 5; }
-// The picture as it is seen, of one that is stored with that orientation.
+// The upright image, of one that is stored with that orientation.
 Image upright(Image stored, int orientation);
 
 }  // namespace loom

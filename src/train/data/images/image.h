@@ -49,9 +49,9 @@ struct ImageForm {
   static Result<ImageForm> from_json(const Json& json);
 };
 
-// The sizes of a collection to one size: as it is where it is the only one and no side is over 64;
-// the longer side 64 where it is the only one; else a square whose side is the median of the
-// shorter sides, down to a multiple of 8, from 8 to 64. Precondition: sizes.
+// One size for a collection. A single size with no side over 64 stays; a larger single size is
+// scaled so that its longer side is 64. Several sizes become a square: its side is the median of
+// the shorter sides, rounded down to a multiple of 8, from 8 to 64. Precondition: sizes.
 ImageSize common_size(std::span<const ImageSize> sizes);
 
 // Fills out[channels][height][width] from the largest centred part of the form's proportions. Each

@@ -33,10 +33,9 @@ std::string_view trimmed(std::string_view s);
 // A JSON number with optional blanks around it, an optional plus sign, and digits on one side of
 // the point enough (".5", "5.").
 bool parse_number(std::string_view cell, double* value);
-// A number as people write it: parse_number's, or with `decimal` ('.' or ',') for the point,
-// thousands in groups of three parted by the other of the two, by an apostrophe or a blank
-// ("1.234,5"), and a currency or percent sign on one side, which is dropped ("$1,000", "12 %" is
-// 12).
+// A number as people write it: parse_number's, or with `decimal` ('.' or ',') for the point.
+// Thousands may be grouped by the other of the two, by an apostrophe or by a blank ("1.234,5"). A
+// currency or percent sign on one side is dropped ("$1,000", "12 %" is 12).
 bool parse_written(std::string_view cell, char decimal, double* value);
 
 }  // namespace loom

@@ -1,4 +1,4 @@
-// The text of a table, whatever it is encoded in.
+// The text of a table in any supported encoding.
 #pragma once
 
 #include <string>

@@ -116,9 +116,9 @@ struct Forecast {
   Json to_json() const;
 };
 constexpr std::int64_t kMaxForecasts = 100000, kDefaultHorizon = 12;
-// Forecasts go on after other values, of which `last` is the date of the last one; both empty:
-// after those of training. Errors: invalid_argument for dates that are none of the form's steps,
-// and values that are too few, not finite or not above 0 where the network learned logarithms.
+// Forecasts follow other values, of which `last` is the date of the last one; both empty: those of
+// training. Errors: invalid_argument for dates that are none of the form's steps, and values that
+// are too few, not finite or not above 0 where the network learned logarithms.
 Status continue_after(SeriesForm& form, std::span<const double> history, std::string_view last);
 // After the values of form.history. Errors: a horizon out of 1..kMaxForecasts, forecasts that
 // leave the finite numbers.
