@@ -28,8 +28,9 @@ struct Executor::Step {
   const CustomLayer* call = nullptr;  // whose function it runs, in place of a kernel
 };
 
-Executor::Executor(Program program, WeightLookup weights, ThreadPool& pool)
-    : loom::Executor(std::move(program), std::move(weights)), pool_(pool) {}
+Executor::Executor(Program program, WeightLookup weights, ThreadPool& pool,
+                   const ExecutorOptions& options)
+    : loom::Executor(std::move(program), std::move(weights), options.cancel), pool_(pool) {}
 Executor::~Executor() = default;
 
 std::int64_t Executor::weight_bytes() const { return prepared_->bytes(); }
@@ -38,7 +39,8 @@ Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup
                                                    ThreadPool& pool,
                                                    const ExecutorOptions& options) {
   LOOM_TRY(verify(program));
-  std::unique_ptr<Executor> executor(new Executor(std::move(program), std::move(weights), pool));
+  std::unique_ptr<Executor> executor(
+      new Executor(std::move(program), std::move(weights), pool, options));
   LOOM_TRY(executor->plan(options));
   return executor;
 }
@@ -266,6 +268,15 @@ std::span<std::byte> Executor::state(BufferId id) {
                                    element_size(b.type))};
 }
 
+// Before a step; false: the run ends here. A team ends at one barrier, which its first worker
+// names, so that none waits for one that has left; a worker alone looks before each step.
+bool Executor::meet(std::size_t step, bool barrier, int worker, int workers) {
+  if (step == run_begin_ || (workers > 1 && !barrier)) return true;
+  if (worker == 0 && cancelled(run_last_)) stop_at_.store(step, std::memory_order_relaxed);
+  if (workers > 1) pool_.meet(worker);
+  return stop_at_.load(std::memory_order_relaxed) > step;
+}
+
 // The schedule is one for the whole team; a worker alone keeps to its order, and needs no barriers.
 void Executor::work(void* context, int worker, int workers) noexcept {
   auto* self = static_cast<Executor*>(context);
@@ -279,7 +290,7 @@ void Executor::work(void* context, int worker, int workers) noexcept {
       const int i = std::countr_zero(left);
       args.t[i].data = copies + step.private_at[i];
     }
-    if (step.barrier && workers > 1 && n > self->run_begin_) self->pool_.meet(worker);
+    if (!self->meet(n, step.barrier, worker, workers)) return;
     for (unsigned left = step.measured_operands; left != 0; left &= left - 1) {
       const int i = std::countr_zero(left);
       args.t[i].rows = self->lowered_.rows(
@@ -334,6 +345,8 @@ std::int64_t Executor::barriers() const {
 
 Status Executor::run(Segment first, Segment last) {
   [[maybe_unused]] const FpEnvGuard fp;
+  began_ = false;
+  if (cancelled(last)) return cancelled_run();
   if (first == Segment::forward) {
     LOOM_TRY(check_inputs());
     settle_inputs();
@@ -356,7 +369,11 @@ Status Executor::run(Segment first, Segment last) {
                   0xFF, static_cast<std::size_t>(schedule_.private_bytes()));
   }
   failed_ = {};
+  began_ = true;
+  run_last_ = last;
+  stop_at_.store(run_end_, std::memory_order_relaxed);
   pool_.run(&Executor::work, this);
+  if (stop_at_.load(std::memory_order_relaxed) < run_end_) return cancelled_run();
   LOOM_TRY(std::exchange(failed_, {}));
   return prepared_->intact();
 }

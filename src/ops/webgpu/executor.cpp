@@ -16,7 +16,8 @@ Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup
                                                    gpu::Device& device,
                                                    const ExecutorOptions& options) {
   LOOM_TRY(verify(program));
-  std::unique_ptr<Executor> executor(new Executor(std::move(program), std::move(weights), device));
+  std::unique_ptr<Executor> executor(
+      new Executor(std::move(program), std::move(weights), device, options));
   LOOM_TRY(executor->plan(options));
   return executor;
 }
