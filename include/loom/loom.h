@@ -57,19 +57,15 @@ enum {
   /* A grid of layers with its weights. Any thread: calls that change it wait for those that run
    * it. */
   LOOM_KIND_NETWORK = 2,
-  /* Runs a network; has its memory and its KV caches. One call at a time, but for
-   * session_cancel. */
-  LOOM_KIND_SESSION = 3,
+  LOOM_KIND_SESSION = 3, /* Runs a network; has its memory and its KV caches. One call at a time. */
   LOOM_KIND_DATA = 4, /* Samples to learn from. Immutable; any thread. */
-  LOOM_KIND_TRAINER = 5, /* Trains a network. One call at a time, but for trainer_cancel. */
+  LOOM_KIND_TRAINER = 5, /* Trains a network. One call at a time. */
   LOOM_KIND_TOKENIZER = 6, /* Text to token ids and back. Immutable; any thread. */
   LOOM_KIND_DECODER = 7, /* Decodes ids as they come. One call at a time. */
   LOOM_KIND_MODEL = 8, /* A language model: network, tokenizer, configuration. Any thread. */
-  /* Writes text with a model; has its KV caches. One call at a time, but for generator_cancel. */
-  LOOM_KIND_GENERATOR = 9,
+  LOOM_KIND_GENERATOR = 9, /* Writes text with a model; has its KV caches. One call at a time. */
   LOOM_KIND_ONNX = 10, /* An ONNX graph, read and checked. Immutable; any thread. */
-  /* Runs an encoder-decoder: what it encoded, and where its sequences are. One call at a time,
-   * but for seq2seq_cancel. */
+  /* Runs an encoder-decoder: what it encoded, and where its sequences are. One call at a time. */
   LOOM_KIND_SEQ2SEQ = 11,
 };
 
@@ -79,7 +75,7 @@ enum {
   LOOM_FINISH_LENGTH = 1, /* max_tokens were generated, or the context is full before. */
   LOOM_FINISH_EOS = 2, /* A token that ends a text. */
   LOOM_FINISH_STOP = 3, /* A stop string. */
-  LOOM_FINISH_CANCELLED = 4, /* generator_cancel was called. */
+  LOOM_FINISH_CANCELLED = 4, /* cancel was called. */
 };
 
 typedef uint64_t loom_handle;
@@ -148,6 +144,11 @@ LOOM_API int32_t loom_verify(const char* options, size_t options_size, loom_byte
 /* Gives a handle back. Calls on it that run in other threads end undisturbed.
  *   handle: 0 is allowed and does nothing */
 LOOM_API int32_t loom_release(loom_handle handle, loom_error* error);
+
+/* From any thread or signal handler: the run inside a session, trainer, generator, seq2seq or
+ * graph, or else the next one, ends as cancelled, between two instructions. A step that was
+ * leaves nothing; rows of a session count as not given. */
+LOOM_API int32_t loom_cancel(loom_handle handle, loom_error* error);
 
 /* What a handle is.
  *   kind: LOOM_KIND_... */
@@ -367,12 +368,6 @@ LOOM_API int32_t loom_session_forecast(loom_session session, const char* options
                                        size_t history_count, loom_bytes* forecasts,
                                        loom_error* error);
 
-/* From any thread, and from a signal handler: the call that runs inside this session, or else
- * the next one, ends as cancelled, on the CPU between two instructions, on a device between two
- * submits. Its rows count as not given: a cache then ends before the first of them, a recurrent
- * state begins anew. */
-LOOM_API int32_t loom_session_cancel(loom_session session, loom_error* error);
-
 /* Sizes, and what computes.
  *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or
  *     why a device is not), threads, input_width, output_width, arena_bytes, state_bytes,
@@ -426,11 +421,6 @@ LOOM_API int32_t loom_seq2seq_search(loom_seq2seq seq2seq, int64_t rows, const d
                                      size_t x_count, const char* options, size_t options_size,
                                      loom_bytes* found, loom_error* error);
 
-/* From any thread, and from a signal handler: the encode, step or search inside, or else the
- * next one, ends as cancelled, as with session_cancel. After an encode or a step that had begun,
- * encode is due again. */
-LOOM_API int32_t loom_seq2seq_cancel(loom_seq2seq seq2seq, loom_error* error);
-
 /* What goes in and comes out, and where it is.
  *   info: JSON: sources: [{name, width or ids, dims}], source_width, target: {name, width or
  *     ids}, answer_width, lanes, rows (0: nothing is encoded), position, max_positions, device
@@ -463,10 +453,6 @@ LOOM_API int32_t loom_onnx_info(loom_onnx onnx, loom_bytes* info, loom_error* er
 LOOM_API int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs_size,
                                const double* values, size_t values_count, loom_bytes* outputs,
                                loom_bytes* results, loom_error* error);
-
-/* From any thread, and from a signal handler: the run of this graph, or else the next one, ends
- * as cancelled, between two instructions. */
-LOOM_API int32_t loom_onnx_cancel(loom_onnx onnx, loom_error* error);
 
 /* The graph as a network that can be run, trained, morphed and saved. An open first dimension is
  * the batch: rows of the network.
@@ -586,13 +572,6 @@ LOOM_API int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t*
  *   rows: rows of the batch */
 LOOM_API int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step,
                                       double* loss, double* rate, int64_t* rows, loom_error* error);
-
-/* From any thread, and from a signal handler: the step inside this trainer, or else the next
- * one, ends as cancelled, on the CPU between two instructions, on a device between two submits.
- * Weights, moments, states and order of samples then are those before that step, and the next
- * one gives the bits that it would have given; an update that has begun is done. Of trainer_step
- * with several steps those that were done stay. */
-LOOM_API int32_t loom_trainer_cancel(loom_trainer trainer, loom_error* error);
 
 /* Makes the training longer: it goes on with the bits of one training of that length. Refused
  * beyond the end of a schedule that has one.
@@ -796,11 +775,6 @@ LOOM_API int32_t loom_generator_start(loom_generator generator, int64_t sequence
  *   text: whole characters, may be empty */
 LOOM_API int32_t loom_generator_next(loom_generator generator, int32_t* finish, int32_t* id,
                                      loom_bytes* text, loom_error* error);
-
-/* From any thread, and from a signal handler: the call inside this generator, or else the next
- * one, ends as cancelled, as with session_cancel. What was run stays in the sequence, and the
- * next feed continues from there; a recurrent state begins anew. */
-LOOM_API int32_t loom_generator_cancel(loom_generator generator, loom_error* error);
 
 /* What a sequence holds. */
 LOOM_API int32_t loom_generator_ids(loom_generator generator, int64_t sequence, loom_bytes* ids,

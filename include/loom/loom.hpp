@@ -315,7 +315,7 @@ class Session : public Object {
                         history.data(), history.size());
   }
   // From any thread: the call inside, or else the next one, throws Error{LOOM_CANCELLED}.
-  void cancel() { check(loom_session_cancel, handle()); }
+  void cancel() { check(loom_cancel, handle()); }
   std::string info() const { return detail::text(loom_session_info, handle()); }
 };
 
@@ -395,7 +395,7 @@ class Onnx : public Object {
   }
   std::string info() const { return detail::text(loom_onnx_info, handle()); }
   // From any thread: the run inside, or else the next one, throws Error{LOOM_CANCELLED}.
-  void cancel() const { check(loom_onnx_cancel, handle()); }
+  void cancel() const { check(loom_cancel, handle()); }
   Results run(std::string_view inputs, std::span<const double> values) const {
     loom_bytes outputs = 0, results = 0;
     check(loom_onnx_run, handle(), inputs.data(), inputs.size(), values.data(), values.size(),
@@ -445,7 +445,7 @@ class Trainer : public Object {
   }
   // From any thread: the step inside, or else the next one, throws Error{LOOM_CANCELLED}; the
   // trainer is then as it was before that step.
-  void cancel() { check(loom_trainer_cancel, handle()); }
+  void cancel() { check(loom_cancel, handle()); }
   std::string info() const { return detail::text(loom_trainer_info, handle()); }
   std::string digest() const { return detail::text(loom_trainer_digest, handle()); }
   void save(std::string_view path) const {
@@ -525,7 +525,7 @@ class Seq2Seq : public Object {
                         options.size());
   }
   // From any thread: the call inside, or else the next one, throws Error{LOOM_CANCELLED}.
-  void cancel() { check(loom_seq2seq_cancel, handle()); }
+  void cancel() { check(loom_cancel, handle()); }
   std::string info() const { return detail::text(loom_seq2seq_info, handle()); }
 };
 
@@ -607,7 +607,7 @@ class Generator : public Object {
     piece.text = detail::text(loom_generator_next, handle(), &piece.finish, &piece.id);
     return piece;
   }
-  void cancel() { check(loom_generator_cancel, handle()); }
+  void cancel() { check(loom_cancel, handle()); }
   std::vector<std::int32_t> ids(std::int64_t sequence = 0) const {
     return detail::made<Bytes>(loom_generator_ids, handle(), sequence).ids();
   }

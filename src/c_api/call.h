@@ -37,9 +37,8 @@ std::int32_t call(loom_error* error, F body) {
 #endif
 }
 
-// A <kind>_cancel of the interface: cancel() of objects.h, with an error that is written without an
-// allocation too.
-std::int32_t cancel_call(loom_handle handle, std::int32_t kind, loom_error* error);
+// cancel() of objects.h, with an error that is written without an allocation too.
+std::int32_t cancel_call(loom_handle handle, loom_error* error);
 
 // A call that cancel() ends: before anything else where it came before, or inside of body(). The
 // call that it ended has used it up.

@@ -186,10 +186,6 @@ int32_t loom_generator_next(loom_generator generator, int32_t* finish, int32_t* 
   });
 }
 
-int32_t loom_generator_cancel(loom_generator generator, loom_error* error) {
-  return cancel_call(generator, LOOM_KIND_GENERATOR, error);
-}
-
 int32_t loom_generator_ids(loom_generator generator, int64_t sequence, loom_bytes* ids,
                            loom_error* error) {
   return call(error, [&]() -> Status {

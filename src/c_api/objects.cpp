@@ -14,7 +14,6 @@ namespace {
 // used again.
 struct CancelSlot {
   std::atomic<loom_handle> handle{0};  // 0: free
-  std::atomic<std::int32_t> kind{0};
   std::atomic<std::atomic<bool>*> flag{nullptr};
   CancelSlot* next = nullptr;       // of the list
   CancelSlot* next_free = nullptr;  // under the registry's lock
@@ -41,7 +40,6 @@ struct Registry {
   void take_slot(loom_handle handle, Object& object) {
     CancelSlot* slot = free_slots;
     free_slots = slot->next_free;
-    slot->kind.store(object.kind);
     slot->flag.store(object.cancel_flag());
     slot->handle.store(handle);
   }
@@ -114,17 +112,16 @@ bool remove(loom_handle handle) {
   return true;
 }
 
-bool cancel(loom_handle handle, std::int32_t kind) {
+bool cancel(loom_handle handle) {
   static_assert(std::atomic<bool>::is_always_lock_free &&
                 std::atomic<loom_handle>::is_always_lock_free);
   if (handle == 0) return false;
   cancelling.fetch_add(1);
   CancelSlot* slot = cancel_slots.load();
   while (slot && slot->handle.load() != handle) slot = slot->next;
-  const bool found = slot && slot->kind.load() == kind;
-  if (found) slot->flag.load()->store(true);
+  if (slot) slot->flag.load()->store(true);
   cancelling.fetch_sub(1);
-  return found;
+  return slot != nullptr;
 }
 
 std::int64_t count() {

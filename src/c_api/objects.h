@@ -168,8 +168,9 @@ std::shared_ptr<Object> find(loom_handle handle);
 bool remove(loom_handle handle);
 std::int64_t count();
 // Asks the call inside an object, or else its next one, to end as cancelled. False where there is
-// no such handle of this kind. Neither locks nor allocates, so that a signal handler may call it.
-bool cancel(loom_handle handle, std::int32_t kind);
+// no such handle, or nothing of it runs long. Neither locks nor allocates, so that a signal handler
+// may call it.
+bool cancel(loom_handle handle);
 
 std::string_view kind_name(std::int32_t kind);
 Status no_such_handle(loom_handle handle, std::int32_t expected);

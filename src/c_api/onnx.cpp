@@ -153,10 +153,6 @@ int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs_size, co
   });
 }
 
-int32_t loom_onnx_cancel(loom_onnx onnx, loom_error* error) {
-  return cancel_call(onnx, LOOM_KIND_ONNX, error);
-}
-
 int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_bytes* ports_out,
                           loom_error* error) {
   return call(error, [&]() -> Status {

@@ -97,10 +97,6 @@ int32_t loom_seq2seq_step(loom_seq2seq seq2seq, const double* target, size_t tar
   });
 }
 
-int32_t loom_seq2seq_cancel(loom_seq2seq seq2seq, loom_error* error) {
-  return cancel_call(seq2seq, LOOM_KIND_SEQ2SEQ, error);
-}
-
 int32_t loom_seq2seq_reorder(loom_seq2seq seq2seq, const int32_t* from, size_t from_count,
                              loom_error* error) {
   return call(error, [&]() -> Status {

@@ -221,10 +221,6 @@ int32_t loom_session_forecast(loom_session session, const char* options, size_t 
   });
 }
 
-int32_t loom_session_cancel(loom_session session, loom_error* error) {
-  return cancel_call(session, LOOM_KIND_SESSION, error);
-}
-
 int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(info));

@@ -309,10 +309,6 @@ int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step
   });
 }
 
-int32_t loom_trainer_cancel(loom_trainer trainer, loom_error* error) {
-  return cancel_call(trainer, LOOM_KIND_TRAINER, error);
-}
-
 int32_t loom_trainer_extend(loom_trainer trainer, int64_t steps, int64_t epochs, int64_t* total,
                             loom_error* error) {
   return call(error, [&]() -> Status {

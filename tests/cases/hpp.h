@@ -78,6 +78,9 @@ inline result verify(text s, size n, handle* o, err e) {
   return gives(o, e, [&] { return loom::verify(sv(s, n)); });
 }
 inline result release(handle h, err e) { return loom_release(h, e); }
+inline result cancel(handle h, err e) {
+  return attempt(e, [&] { As<Session>(h)->cancel(); });
+}
 inline result kind(handle h, std::int32_t* o, err e) { return loom_kind(h, o, e); }
 inline result live_handles(std::int64_t* o, err e) { return loom_live_handles(o, e); }
 inline result layer_unregister(text s, size n, std::int32_t version, err e) {
@@ -196,9 +199,6 @@ inline result session_run_tokens(handle h, const std::int32_t* i, size in, const
   return attempt(
       e, [&] { As<Session>(h)->run(sp(i, in), sp(p, pn), sp(q, qn), sp(r, rn), sp(y, yn)); });
 }
-inline result session_cancel(handle h, err e) {
-  return attempt(e, [&] { As<Session>(h)->cancel(); });
-}
 inline result session_forecast(handle h, text s, size n, const double* x, size xn, handle* o,
                                err e) {
   return gives(o, e, [&] { return As<Session>(h)->forecast(sv(s, n), sp(x, xn)); });
@@ -212,9 +212,6 @@ inline result seq2seq_create(handle h, text s, size n, handle* o, err e) {
 }
 inline result seq2seq_encode(handle h, std::int64_t rows, const double* x, size n, err e) {
   return attempt(e, [&] { As<Seq2Seq>(h)->encode(rows, sp(x, n)); });
-}
-inline result seq2seq_cancel(handle h, err e) {
-  return attempt(e, [&] { As<Seq2Seq>(h)->cancel(); });
 }
 inline result seq2seq_step(handle h, const double* x, size n, double* y, size yn, err e) {
   return attempt(e, [&] { As<Seq2Seq>(h)->step(sp(x, n), sp(y, yn)); });
@@ -274,9 +271,6 @@ inline result onnx_load_bytes(handle b, handle* o, err e) {
 inline result onnx_info(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Onnx>(h)->info(); });
 }
-inline result onnx_cancel(handle h, err e) {
-  return attempt(e, [&] { As<Onnx>(h)->cancel(); });
-}
 inline result onnx_run(handle h, text s, size n, const double* v, size vn, handle* outputs,
                        handle* results, err e) {
   return attempt(e, [&] {
@@ -303,9 +297,6 @@ inline result data_info(handle h, handle* o, err e) {
 inline result trainer_create(handle h, handle d, text s, size n, text p, size pn, handle* o,
                              err e) {
   return gives(o, e, [&] { return Trainer(*As<Network>(h), *As<Data>(d), sv(s, n), sv(p, pn)); });
-}
-inline result trainer_cancel(handle h, err e) {
-  return attempt(e, [&] { As<Trainer>(h)->cancel(); });
 }
 inline result trainer_step(handle h, std::int64_t steps, std::int64_t* step, double* loss,
                            double* rate, std::int64_t* rows, err e) {
@@ -440,9 +431,6 @@ inline result generator_next(handle h, std::int32_t* finish, std::int32_t* id, h
     *finish = p.finish, *id = p.id;
     return p.text;
   });
-}
-inline result generator_cancel(handle h, err e) {
-  return attempt(e, [&] { As<Generator>(h)->cancel(); });
 }
 inline result generator_ids(handle h, std::int64_t q, handle* o, err e) {
   return gives(o, e, [&] { return As<Generator>(h)->ids(q); });

@@ -71,7 +71,6 @@ class Runner(Object):
     it runs in a thread of its own, unless the run before, for its size, was short. A network whose
     layers are functions of Python's runs in the caller's thread."""
 
-    _kind = ""  # as the library's functions are named
     _nothing: Tuple[Any, ...] = ()  # name and arguments of a call that runs nothing
     _in_place = False
 
@@ -89,7 +88,7 @@ class Runner(Object):
     def cancel(self) -> None:
         """From any thread: what runs now, or else the next run, raises Cancelled, within
         milliseconds as a rule."""
-        call(self._kind + "_cancel", self._handle)
+        call("cancel", self._handle)
 
     def _spend(self) -> None:
         """Ends a cancel that no run has seen."""

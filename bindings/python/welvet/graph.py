@@ -33,7 +33,6 @@ def _type_of(name: str) -> Any:
 class Graph(Runner):
     """A graph of an .onnx file. Immutable; any number of threads may run it. Made by from_onnx()."""
 
-    _kind = "onnx"
     _nothing = ("onnx_run", [], ())
 
     def __init__(self) -> None:

@@ -132,7 +132,6 @@ class Session(Runner):
 
     _positions = 0  # what Network has asked for
     _instead = "pickle the network, and make a session of it"
-    _kind = "session"
     _nothing = ("session_run", 0, (), np.empty(0, np.float32))
 
     def __init__(self, network: "Network", **options: Any) -> None:

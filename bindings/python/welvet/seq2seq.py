@@ -32,7 +32,6 @@ class Seq2Seq(Runner):
 
     _told: Optional[Dict[str, Any]] = None  # info, when encode or reorder had run
     _instead = "pickle the network, and make a Seq2Seq of it"
-    _kind = "seq2seq"
     _nothing = ("seq2seq_step", (), np.empty(0))
 
     def __init__(self, network: Network, target: str, *, lanes: Optional[int] = None,

@@ -170,7 +170,6 @@ class Trainer(Runner):
     step, and going on gives the bits of a training that was not interrupted."""
 
     _instead = "to_bytes() is its checkpoint, which resume() of a new one takes"
-    _kind = "trainer"
     _nothing = ("trainer_step", 0)
 
     def __init__(self, network: Network, data: Data, spec: Dict[str, Any], threads: int = 0, isa: str = "", mode: str = "") -> None:
