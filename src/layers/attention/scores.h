@@ -16,6 +16,7 @@ struct Scores {
   bool causal = false;
   std::int64_t window = 0;  // 0: all
   double dropout = 0;       // while learning
+  bool alibi = false;       // of queries and keys that are the same steps
 
   std::int64_t inner() const { return heads * head_dim; }
   std::int64_t kv_inner() const { return kv_heads * head_dim; }
@@ -44,6 +45,7 @@ struct Scores {
   View seen_of(Visit& v, ValueType type, const Names& takes, View row, std::size_t first) const;
   View over(Emit& e, View scores, View keep, Binary kind) const;
   View seen_pairs(Emit& e, ValueType type) const;
+  View nearer(Emit& e, View scores) const;
   View dropped(Visit& v, View x) const;
 };
 

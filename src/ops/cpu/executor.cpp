@@ -7,6 +7,7 @@
 
 #include "base/files/bytes.h"
 #include "base/math/fp_env.h"
+#include "ops/attention/alibi.h"
 #include "ops/attention/rope.h"
 #include "ops/graph/kinds.h"
 #include "ops/lowering/lowered.h"
@@ -139,6 +140,15 @@ Status Executor::plan_states(const ExecutorOptions& options) {
       if (!states_.back())
         return Status(Code::out_of_memory, "session: no memory for a constant table");
       data_[b] = states_.back().get();
+      if (buffer.constant.kind == ConstantKind::alibi) {
+        const std::vector<double> slopes = alibi_slopes(buffer.cols);
+        if (buffer.type == ValueType::f64)
+          std::copy(slopes.begin(), slopes.end(), reinterpret_cast<double*>(data_[b]));
+        else
+          std::transform(slopes.begin(), slopes.end(), reinterpret_cast<float*>(data_[b]),
+                         [](double v) { return static_cast<float>(v); });
+        continue;
+      }
       if (buffer.constant.kind != ConstantKind::rope) {
         const std::vector<std::int32_t> table = index_table(buffer.constant, lowered_.max_rows(id));
         std::memcpy(data_[b], table.data(), table.size() * sizeof table[0]);
