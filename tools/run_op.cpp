@@ -14,7 +14,7 @@
 #include "base/threads/thread_pool.h"
 #include "gpu/device.h"
 #include "ops/cpu/isa.h"
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/executor.h"
 
 namespace {
@@ -48,12 +48,12 @@ template <class T>
 Result<Results<T>> run(const Job& job, const std::vector<T>& x, const std::vector<T>& gy) {
   constexpr ValueType kType = sizeof(T) == 4 ? ValueType::f32 : ValueType::f64;
   Program program;
-  Emit emit(program);
+  ProgramBuilder emit(program);
   const Rows rows{1, emit.u32_register("R", kRows), kNone};
   const View in = emit.input("x", kType, rows, kCols), slope = emit.input("gy", kType, rows, kCols);
   const View out = emit.output("y", kType, rows, kCols),
              gradient = emit.output("gx", kType, rows, kCols);
-  const Emit::Reals reals{kAttribute, kAttribute, kAttribute, kAttribute, kAttribute};
+  const ProgramBuilder::Reals reals{kAttribute, kAttribute, kAttribute, kAttribute, kAttribute};
   emit.append(job.forward->op, {in, out}, {}, reals);
   emit.append(job.backward->op, {in, slope, gradient}, {}, reals);
   ThreadPool pool(job.threads);

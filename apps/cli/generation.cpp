@@ -56,7 +56,7 @@ GeneratorOptions generator_options_of(const ModelOptions& options, const OpenMod
   g.isa = options.isa;
   g.device = opened.device.get();
   g.fuse = opened.mode.fuse;
-  g.measured = opened.mode.measured;
+  g.auto_device = opened.mode.auto_device;
   g.adapter = opened.adapter;
   g.seconds = [watch = Stopwatch()] { return watch.seconds(); };
   g.cancel = Interrupt::flag();

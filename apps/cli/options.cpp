@@ -42,11 +42,11 @@ Option Option::not_negative() const {
   option_->check(number_check([](double v) { return v >= 0; }, "must not be below 0"));
   return *this;
 }
-Option Option::within(double least, double most) const {
-  return option_->check(CLI::Range(least, most)), *this;
+Option Option::within(double min, double max) const {
+  return option_->check(CLI::Range(min, max)), *this;
 }
-Option Option::between(std::int64_t least, std::int64_t most) const {
-  return option_->check(CLI::Range(least, most)), *this;
+Option Option::between(std::int64_t min, std::int64_t max) const {
+  return option_->check(CLI::Range(min, max)), *this;
 }
 Option Option::one_of(const std::vector<std::string>& names, bool any_case) const {
   if (any_case) option_->check(CLI::IsMember(names, CLI::ignore_case));

@@ -29,8 +29,8 @@ class Option {
   Option no_stdin() const;  // "-", which other programs take for standard input, is refused
   Option positive() const;
   Option not_negative() const;
-  Option within(double least, double most) const;
-  Option between(std::int64_t least, std::int64_t most) const;
+  Option within(double min, double max) const;
+  Option between(std::int64_t min, std::int64_t max) const;
   Option one_of(const std::vector<std::string>& names, bool any_case = false) const;
   // `problem` says what is wrong with a value; "" is right. `name` is what help calls it.
   Option check(const char* name, std::function<std::string(const std::string&)> problem) const;

@@ -12,7 +12,7 @@
 namespace loom::cli {
 namespace {
 
-constexpr std::size_t kMostPoints = 2000;  // of the frontier; more are thinned out evenly
+constexpr std::size_t kMaxPoints = 2000;  // of the frontier; more are thinned out evenly
 constexpr int kMeasured = 16;              // points of the model that are measured for one answer
 constexpr int kRounds = 3;                 // of changing one matrix at a time
 
@@ -119,10 +119,10 @@ void Planner::combine() {
     frontier_.clear();
     for (Point& p : next)
       if (frontier_.empty() || p.loss < frontier_.back().loss) frontier_.push_back(std::move(p));
-    if (frontier_.size() > kMostPoints) {
+    if (frontier_.size() > kMaxPoints) {
       std::vector<Point> thin;
-      for (std::size_t i = 0; i < kMostPoints; ++i)
-        thin.push_back(std::move(frontier_[i * (frontier_.size() - 1) / (kMostPoints - 1)]));
+      for (std::size_t i = 0; i < kMaxPoints; ++i)
+        thin.push_back(std::move(frontier_[i * (frontier_.size() - 1) / (kMaxPoints - 1)]));
       frontier_ = std::move(thin);
     }
   }

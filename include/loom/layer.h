@@ -30,7 +30,7 @@ typedef struct loom_layer_call {
 enum {
   LOOM_LAYER_F32 = 1, /* computes in float */
   LOOM_LAYER_F64 = 2, /* computes in double; both may be set */
-  LOOM_LAYER_CROSSES_ROWS = 4, /* a row of y depends on other rows of x */
+  LOOM_LAYER_ROW_DEPENDENT = 4, /* a row of y depends on other rows of x */
 };
 
 /* Functions return LOOM_OK, or a code with error->message filled, which ends the call that runs the

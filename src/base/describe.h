@@ -14,7 +14,7 @@
 
 #include "base/fields.h"
 #include "base/json.h"
-#include "base/words.h"
+#include "base/split.h"
 
 namespace loom {
 

@@ -17,14 +17,14 @@ Character first_of(std::string_view text) {
   const unsigned lead = at(0);
   if (lead < 0x80) return {lead, 1};
   const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  constexpr std::uint32_t kMin[] = {0, 0, 0x80, 0x800, 0x10000};
   if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {};
   std::uint32_t code = lead & (0x7Fu >> bytes);
   for (std::size_t i = 1; i < bytes; ++i) {
     if ((at(i) & 0xC0) != 0x80) return {};
     code = code << 6 | (at(i) & 0x3F);
   }
-  const bool valid = code >= kLeast[bytes] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
+  const bool valid = code >= kMin[bytes] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
   return valid ? Character{code, bytes} : Character{};
 }
 

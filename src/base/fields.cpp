@@ -62,11 +62,11 @@ Status not_applicable(std::string_view key, const When& only) {
 
 std::string nearest(std::string_view key, const std::vector<std::string_view>& known) {
   std::string_view best;
-  std::size_t least = key.size();
+  std::size_t min = key.size();
   for (const std::string_view name : known) {
     const std::size_t distance = edit_distance(key, name);
-    if (3 * distance > std::max(key.size(), name.size()) || distance >= least) continue;
-    least = distance;
+    if (3 * distance > std::max(key.size(), name.size()) || distance >= min) continue;
+    min = distance;
     best = name;
   }
   return best.empty() ? std::string() : "; did you mean \"" + std::string(best) + "\"?";

@@ -14,7 +14,7 @@ class HostLayer final : public CustomLayer {
     version = host.version;
     f32 = (host.flags & LOOM_LAYER_F32) != 0;
     f64 = (host.flags & LOOM_LAYER_F64) != 0;
-    crosses_rows = (host.flags & LOOM_LAYER_CROSSES_ROWS) != 0;
+    row_dependence = (host.flags & LOOM_LAYER_ROW_DEPENDENT) != 0;
     differentiable = host.backward != nullptr;
     host_.name = nullptr;
   }
@@ -88,7 +88,7 @@ int32_t loom_layer_register(const loom_layer* layer, loom_error* error) {
       return bad("layer: its size is not sizeof(loom_layer) of this library's header");
     if (!layer->name || !layer->plan || !layer->forward)
       return bad("layer: a name, plan and forward must be given");
-    constexpr std::int32_t kFlags = LOOM_LAYER_F32 | LOOM_LAYER_F64 | LOOM_LAYER_CROSSES_ROWS;
+    constexpr std::int32_t kFlags = LOOM_LAYER_F32 | LOOM_LAYER_F64 | LOOM_LAYER_ROW_DEPENDENT;
     if ((layer->flags & ~kFlags) != 0) return bad("layer: a flag that this version does not know");
     const auto host = std::make_shared<HostLayer>(*layer, layer->name);
     LOOM_TRY(register_custom_layer(host));

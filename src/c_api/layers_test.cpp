@@ -272,7 +272,7 @@ TEST(CustomLayers, PlansAreChecked) {
 
 TEST(CustomLayers, WhatTheyAreNotMadeForIsRefused) {
   const Registered fixed("acme.fixed", LOOM_LAYER_F32, false),
-      rows("acme.rows", LOOM_LAYER_F32 | LOOM_LAYER_CROSSES_ROWS);
+      rows("acme.rows", LOOM_LAYER_F32 | LOOM_LAYER_ROW_DEPENDENT);
   Network network = Network::create(topology(custom("acme.fixed")));
   network.initialize(1);
   answers(network);

@@ -31,12 +31,12 @@ Result<bool> is_json(const ByteSource& source) {
 Result<loom_handle> load(SourcePtr source) {
   LOOM_ASSIGN(const bool json, is_json(*source));
   if (json) {
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
-    if (source->size() > kMost)
+    constexpr std::uint64_t kMax = std::uint64_t{1} << 30;
+    if (source->size() > kMax)
       return Status(Code::invalid_argument, source->name() + ": JSON of more than 1 GiB");
     std::string text(static_cast<std::size_t>(source->size()), '\0');
     LOOM_TRY(source->read(0, std::as_writable_bytes(std::span(text))));
-    LOOM_ASSIGN(const Json saved, Json::parse(text, {.max_bytes = kMost}));
+    LOOM_ASSIGN(const Json saved, Json::parse(text, {.max_bytes = kMax}));
     LOOM_ASSIGN(Network network, network_of_saved(saved));
     LOOM_TRY(network.order().status());
     return new_network(std::move(network));

@@ -259,7 +259,7 @@ template <class T>
 void place(T& options, const MachineOptions& given, const Machine& machine) {
   options.isa = given.isa;
   options.fuse = machine.mode.fuse;
-  options.measured = machine.mode.measured;
+  options.auto_device = machine.mode.auto_device;
   options.device = machine.choice.device.get();
 }
 

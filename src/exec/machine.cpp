@@ -11,7 +11,7 @@ Result<Machine> machine_of(std::string_view mode, int threads, std::string_view 
   LOOM_ASSIGN(m.choice, webgpu::choose_device(m.mode.device));
   const std::string_view here = cpu::numerics_of(isa);
   // What is measured may change sides: only where both give the same bits.
-  if (m.mode.measured && (m.choice.numerics != "portable" || here != "portable"))
+  if (m.mode.auto_device && (m.choice.numerics != "portable" || here != "portable"))
     m.choice.device = nullptr;
   if (!m.choice.device) m.choice.numerics = here;
   return m;

@@ -1,7 +1,7 @@
 #include "exec/mode.h"
 
 #include "base/fields.h"
-#include "base/words.h"
+#include "base/split.h"
 
 namespace loom {
 
@@ -17,8 +17,8 @@ Result<Mode> mode_of(std::string_view name, int threads, std::string_view device
     return bad("mode: '" + std::string(name) + "' says the device, leave out '" +
                std::string(device) + "'");
   m.name = name == "gpu-sc" ? "gpu-mc" : name;  // no part of a device can be asked for
-  m.measured = name == "auto";
-  m.device = m.measured ? "auto" : name.substr(0, 3);
+  m.auto_device = name == "auto";
+  m.device = m.auto_device ? "auto" : name.substr(0, 3);
   m.fuse = !name.ends_with("-normal");
   if (name == "cpu-normal" || name == "cpu-sc") {
     if (threads > 1)

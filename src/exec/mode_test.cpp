@@ -9,7 +9,7 @@ TEST(Mode, SaysDeviceThreadsAndFusing) {
   struct Case {
     const char *name, *device;
     int threads;
-    bool fuse, measured;
+    bool fuse, auto_device;
   };
   for (const Case& c : {Case{"", "cpu", 0, true, false},
                         {"cpu-normal", "cpu", 1, false, false},
@@ -24,7 +24,7 @@ TEST(Mode, SaysDeviceThreadsAndFusing) {
     EXPECT_EQ(m->device, c.device) << c.name;
     EXPECT_EQ(m->threads, c.threads) << c.name;
     EXPECT_EQ(m->fuse, c.fuse) << c.name;
-    EXPECT_EQ(m->measured, c.measured) << c.name;
+    EXPECT_EQ(m->auto_device, c.measured) << c.name;
   }
   EXPECT_EQ(mode_of("gpu-sc", 0, "")->name, "gpu-mc");
   EXPECT_EQ(mode_of("cpu-mc", 3, "")->threads, 3);

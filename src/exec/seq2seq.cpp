@@ -78,7 +78,7 @@ Result<Seq2Seq::Stage> Seq2Seq::stage(Program program, const WeightLookup& weigh
 
 Result<Seq2Seq> Seq2Seq::create(const Network& network, ThreadPool& pool,
                                 const Seq2SeqOptions& options) {
-  if (options.measured)
+  if (options.auto_device)
     return Status(Code::unsupported,
                   "seq2seq: \"auto\" measures run by run, and states stay where they are: name "
                   "the device");

@@ -25,7 +25,7 @@ struct Seq2SeqOptions {
   std::shared_ptr<Adapter> adapter;
   gpu::Device* device = nullptr;  // as in SessionOptions, but that nothing is measured
   std::string isa;
-  bool fuse = true, measured = false;
+  bool fuse = true, auto_device = false;
   const std::atomic<bool>* cancel = nullptr;  // set: a run ends as cancelled (Executor::run)
 };
 

@@ -34,7 +34,7 @@ Result<Program> emit_program(Network& network, const SessionOptions& options) {
   LOOM_TRY(limit(options.max_positions, "max_positions"));
   LOOM_TRY(limit(options.sequences, "sequences"));
   Program program;
-  Emit emit(program);
+  ProgramBuilder emit(program);
   const Rows rows{1, emit.u32_register("R", static_cast<std::uint32_t>(options.max_rows)), kNone};
   EmitOptions eo;
   eo.training = options.whole_sequences;
@@ -65,7 +65,7 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
   s.options_ = options;
   ExecutorOptions eo;
   // Left to Loom, the device is one that can run the layers.
-  const bool here = options.measured && network.on_cpu_alone();
+  const bool here = options.auto_device && network.on_cpu_alone();
   eo.device = here ? nullptr : options.device;
   eo.isa = options.isa;
   eo.sequences = options.sequences;
@@ -105,23 +105,23 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
       (s.head_ == kNone ? options.max_rows : options.max_head_rows) * output.cols);
   if (s.recurs_) s.wide_output_ ? s.collected_f64_.resize(outputs) : s.collected_.resize(outputs);
   if (s.wide_output_) s.rounded_.resize(outputs);
-  if (options.measured && eo.device) {
+  if (options.auto_device && eo.device) {
     SessionOptions on_cpu = options;
     on_cpu.device = nullptr;
     LOOM_ASSIGN(Session twin, create(network, pool, on_cpu));
-    s.twin_ = std::make_unique<Session>(std::move(twin));
+    s.cpu_fallback_ = std::make_unique<Session>(std::move(twin));
     s.costs_.resize(33);
     const auto& buffers = p.buffers;
     if (std::any_of(buffers.begin(), buffers.end(),
                     [](const Buffer& b) { return b.kind == BufferKind::state; }))
-      LOOM_TRY(s.choose_once());
+      LOOM_TRY(s.choose_device_once());
   }
   return s;
 }
 
 // One of the two keeps the states, so it is settled before there are any: by a row at position 0,
 // whose states the first real one replaces.
-Status Session::choose_once() {
+Status Session::choose_device_once() {
   const std::vector<float> x(static_cast<std::size_t>(width_), 0.0f);
   const std::uint32_t zero = 0;
   for (int i = 0; i < 2 * kTrials + 1; ++i) {
@@ -131,12 +131,12 @@ Status Session::choose_once() {
     }));
   }
   std::fill(lengths_.begin(), lengths_.end(), 0);
-  if (twin_) std::fill(twin_->lengths_.begin(), twin_->lengths_.end(), 0);
-  if (on_twin_) {
-    Session chosen = std::move(*twin_);
+  if (cpu_fallback_) std::fill(cpu_fallback_->lengths_.begin(), cpu_fallback_->lengths_.end(), 0);
+  if (on_cpu_fallback_) {
+    Session chosen = std::move(*cpu_fallback_);
     *this = std::move(chosen);
   }
-  twin_.reset();
+  cpu_fallback_.reset();
   return {};
 }
 
@@ -145,21 +145,21 @@ Status Session::choose_once() {
 template <class Run>
 auto Session::faster(std::size_t rows, const Run& run) -> decltype(run(*this)) {
   Cost& cost = costs_[std::min<std::size_t>(std::bit_width(rows), costs_.size() - 1)];
-  on_twin_ =
+  on_cpu_fallback_ =
       cost.runs[1] < kTrials || (cost.runs[0] >= kTrials && cost.seconds[1] <= cost.seconds[0]);
   const auto start = std::chrono::steady_clock::now();
-  std::unique_ptr<Session> twin = std::move(twin_);  // neither side has one while it runs
-  auto result = run(on_twin_ ? *twin : *this);
-  twin_ = std::move(twin);
+  std::unique_ptr<Session> twin = std::move(cpu_fallback_);  // neither side has one while it runs
+  auto result = run(on_cpu_fallback_ ? *twin : *this);
+  cpu_fallback_ = std::move(twin);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (result.ok() && (cost.runs[on_twin_]++ == 0 || seconds < cost.seconds[on_twin_]))
-    cost.seconds[on_twin_] = seconds;
+  if (result.ok() && (cost.runs[on_cpu_fallback_]++ == 0 || seconds < cost.seconds[on_cpu_fallback_]))
+    cost.seconds[on_cpu_fallback_] = seconds;
   return result;
 }
 
 Status Session::refresh() {
-  if (twin_) LOOM_TRY(twin_->refresh());
+  if (cpu_fallback_) LOOM_TRY(cpu_fallback_->refresh());
   return executor_->refresh();
 }
 
@@ -172,7 +172,7 @@ Status Session::adapt(std::shared_ptr<Adapter> adapter) {
 }
 
 Result<std::span<const float>> Session::run(std::span<const float> x, std::int64_t rows) {
-  if (twin_)
+  if (cpu_fallback_)
     return faster(static_cast<std::size_t>(rows), [&](Session& s) { return s.run(x, rows); });
   if (positions_ != kNone)
     return Status(Code::invalid_argument,
@@ -338,7 +338,7 @@ Status Session::run_places(std::span<const T> x, std::span<const std::uint32_t> 
 Result<std::span<const float>> Session::run(std::span<const float> x,
                                             std::span<const std::uint32_t> sequences,
                                             std::span<const std::uint32_t> positions) {
-  if (twin_)
+  if (cpu_fallback_)
     return faster(positions.size(), [&](Session& s) { return s.run(x, sequences, positions); });
   LOOM_TRY(run_places(x, sequences, positions));
   return output(0);
@@ -360,7 +360,7 @@ Result<std::span<const float>> Session::run_ids(std::span<const std::uint32_t> i
   if (ids.empty() || ids.size() % steps != 0)
     return Status(Code::invalid_argument, "session: expects rows of " + std::to_string(steps) +
                                               " ids, got " + std::to_string(ids.size()) + " ids");
-  if (twin_) return faster(ids.size() / steps, [&](Session& s) { return s.run_ids(ids); });
+  if (cpu_fallback_) return faster(ids.size() / steps, [&](Session& s) { return s.run_ids(ids); });
   const auto rows = static_cast<std::int64_t>(ids.size() / steps);
   LOOM_TRY(executor_->set(rows_, static_cast<std::uint32_t>(rows)));
   for (std::size_t i = 0; i < ids.size(); ++i)
@@ -426,7 +426,7 @@ Status Session::run_tokens(std::span<const std::uint32_t> ids,
                            std::span<const std::uint32_t> sequences,
                            std::span<const std::uint32_t> positions,
                            std::span<const std::uint32_t> head) {
-  if (twin_)
+  if (cpu_fallback_)
     return faster(ids.size(),
                   [&](Session& s) { return s.run_tokens(ids, sequences, positions, head); });
   const Tokens tokens{sequences, positions, head};
@@ -438,7 +438,7 @@ Status Session::run_tokens(std::span<const std::uint32_t> ids,
 
 Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position,
                            std::span<std::uint32_t> picked) {
-  if (twin_)
+  if (cpu_fallback_)
     return faster(1, [&](Session& s) { return s.run_greedy(id, sequence, position, picked); });
   const std::uint32_t row = 0;
   if (picked.empty() ||

@@ -29,7 +29,7 @@ struct SessionOptions {
   gpu::Device* device = nullptr;     // null: the CPU; it must outlive the session
   std::string isa;                   // "": the best here
   bool fuse = true;                  // ExecutorOptions
-  bool measured = false;  // with a device: each run takes the CPU where runs of as many rows were
+  bool auto_device = false;  // with a device: each run takes the CPU where runs of as many rows were
                           // faster there. Sessions with states choose once
   bool poison = false;    // tests: NaN in what was not written
   // Set: a run ends as cancelled (Executor::run). Its rows count as not given: a cache then ends
@@ -69,7 +69,7 @@ class Session {
   Status run_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences,
                     std::span<const std::uint32_t> positions, std::span<const std::uint32_t> head);
   // Where `resident`: `id` is run at `position` of a sequence, then the most probable id (ties to
-  // the lower) after it, and so on; picked are the ids so found, at most Executor::kMostPicked, ~0
+  // the lower) after it, and so on; picked are the ids so found, at most Executor::kMaxPicked, ~0
   // after a row without a number. On a device nothing else moves. output(0) is of the last run.
   bool resident() const { return !recurs_ && active().executor_->resident(); }
   // Whether a sequence can go back to an earlier position other than 0: recurrent states cannot.
@@ -98,9 +98,9 @@ class Session {
     int runs[2] = {};
   };
   Session() = default;
-  Status choose_once();
-  Session& active() { return on_twin_ ? *twin_ : *this; }
-  const Session& active() const { return on_twin_ ? *twin_ : *this; }
+  Status choose_device_once();
+  Session& active() { return on_cpu_fallback_ ? *cpu_fallback_ : *this; }
+  const Session& active() const { return on_cpu_fallback_ ? *cpu_fallback_ : *this; }
   template <class Run>
   auto faster(std::size_t rows, const Run& run) -> decltype(run(*this));
   template <class T>
@@ -133,8 +133,8 @@ class Session {
   ThreadPool* pool_ = nullptr;
   SessionOptions options_;
   std::unique_ptr<Executor> executor_;
-  std::unique_ptr<Session> twin_;  // on the CPU, where this one is on a device
-  bool on_twin_ = false;           // the last run
+  std::unique_ptr<Session> cpu_fallback_;  // on the CPU, where this one is on a device
+  bool on_cpu_fallback_ = false;           // the last run
   std::vector<Cost> costs_;
   RegisterId rows_ = kNone, head_ = kNone;
   BufferId input_ = kNone, output_ = kNone, positions_ = kNone, sequences_ = kNone,

@@ -142,7 +142,7 @@ class Cut {
     const bool settled = std::none_of(writers.begin(), writers.end(),
                                       [&](const Writer& w) { return changes.late(w.instruction); });
     const ValueType type = p_.buffers[id].type;
-    const bool rows = p_.measured(v.buffer) == kNone;
+    const bool rows = p_.dynamic_rows(v.buffer) == kNone;
     if (settled && rows && (type == ValueType::f32 || type == ValueType::f64)) {
       carried_[id] = true;
       for (const Writer& w : writers)

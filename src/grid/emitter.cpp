@@ -8,10 +8,10 @@
 namespace loom {
 
 // What a layer sees of the network while it emits.
-class NodeVisit : public Visit {
+class NodeContext : public LayerContext {
  public:
-  NodeVisit(NetworkEmitter& emitter, NetworkEmitter::Tape& tape)
-      : Visit(emitter.emit_), e_(emitter), tape_(tape) {
+  NodeContext(NetworkEmitter& emitter, NetworkEmitter::Tape& tape)
+      : LayerContext(emitter.emit_), e_(emitter), tape_(tape) {
     type = tape.type;
     training = emitter.options_.training;
     learning = emitter.options_.learning;
@@ -73,10 +73,10 @@ class NodeVisit : public Visit {
     else if (!tape_.again) e_.shared_state_ = tape_.path;
     return at->second;
   }
-  void keep(std::string_view name, View value) override {
-    tape_.kept.insert_or_assign(std::string(name), value);
+  void save(std::string_view name, View value) override {
+    tape_.saved.insert_or_assign(std::string(name), value);
   }
-  View kept(std::string_view name) const override { return tape_.kept.find(name)->second; }
+  View saved(std::string_view name) const override { return tape_.saved.find(name)->second; }
 
   std::size_t child_count() const override { return tape_.node->children.size(); }
   Result<View> child_forward(std::size_t i, View x, View skip) override {
@@ -132,7 +132,7 @@ class NodeVisit : public Visit {
 // A layer that works on the last dimension has a row for each place of the others.
 Result<View> NetworkEmitter::run_node(Tape& tape, View x, View skip) {
   if (!tape.node || !tape.node->enabled) return x;
-  NodeVisit visit(*this, tape);
+  NodeContext visit(*this, tape);
   const std::int64_t parts = tape.node->parts;
   const auto cut = [&](View v) {
     return v.valid() && parts > 1 ? emit_.reshape(v, v.cols / parts) : v;
@@ -146,7 +146,7 @@ Result<View> NetworkEmitter::run_node(Tape& tape, View x, View skip) {
 // either.
 Result<View> NetworkEmitter::run_node_back(Tape& tape, View gy, View* gskip) {
   if (!tape.node || !tape.node->enabled || !gy.valid()) return gy;
-  NodeVisit visit(*this, tape);
+  NodeContext visit(*this, tape);
   const std::int64_t parts = tape.node->parts;
   const auto join = [&](View v) {
     return v.valid() && parts > 1 ? emit_.reshape(v, v.cols * parts) : v;
@@ -181,7 +181,7 @@ ValueType input_type(const Network& network) {
   return any ? ValueType::f64 : ValueType::f32;
 }
 
-View emit_input(Emit& emit, const Network& network, Rows rows) {
+View emit_input(ProgramBuilder& emit, const Network& network, Rows rows) {
   const Shape& in = network.input();
   if (in.ids == 0) return emit.input("x", input_type(network), rows, in.width);
   rows.constant *= in.count();
@@ -230,7 +230,7 @@ Result<View> NetworkEmitter::forward(View x) {
         for (const View& arrival : cell.arrivals) {
           const View v = emit_.reshape(arrival, arrival.cols / parts);
           if (!joined.valid()) joined = emit_.temp(type, emit_.rows(v), width);
-          emit_.copy_to(v, Emit::slice(joined, col, v.cols));
+          emit_.copy_to(v, ProgramBuilder::slice(joined, col, v.cols));
           col += v.cols;
         }
         cell.x = emit_.reshape(joined, width * parts);
@@ -295,7 +295,7 @@ Status NetworkEmitter::backward(View gy) {
     for (std::size_t k = 0; k < arrivals.size(); ++k) {
       View part = g;
       if (beside) {
-        part = Emit::slice(g, col, cell.arrivals[k].cols / parts);
+        part = ProgramBuilder::slice(g, col, cell.arrivals[k].cols / parts);
         col += part.cols;
         part = emit_.reshape(part, cell.arrivals[k].cols);
       }

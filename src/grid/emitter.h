@@ -8,13 +8,13 @@
 
 #include "grid/adapter.h"
 #include "grid/network.h"
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 
 namespace loom {
 
 // Declares what arrives at a network in `rows`: "x" of values, or "ids", those of a row one below
 // the other.
-View emit_input(Emit& emit, const Network& network, Rows rows);
+View emit_input(ProgramBuilder& emit, const Network& network, Rows rows);
 // Of its values: f64 where every cell that they reach computes in f64, so that none is rounded.
 ValueType input_type(const Network& network);
 
@@ -24,8 +24,8 @@ struct EmitOptions {
   std::uint64_t seed = 0;          // of the noise of layers that learn
   std::int64_t max_positions = 0;  // of attention: cache capacity per sequence, rotary tables
   std::int64_t sequences = 1;
-  std::int64_t steps = 0;  // training: rows of every sequence (Visit::steps)
-  bool streams = false;    // training: states go on (Visit::streams)
+  std::int64_t steps = 0;  // training: rows of every sequence (LayerContext::steps)
+  bool streams = false;    // training: states go on (LayerContext::streams)
   View head_rows;          // inference: rows that go on from the network's head cell; invalid: all
   Adapter* adapter = nullptr;  // beside the weights; where it is there and the network learns, it
                                // learns in the network's place
@@ -35,7 +35,7 @@ struct EmitOptions {
 
 class NetworkEmitter {
  public:
-  NetworkEmitter(Network& network, Emit& emit, const EmitOptions& options)
+  NetworkEmitter(Network& network, ProgramBuilder& emit, const EmitOptions& options)
       : network_(network), emit_(emit), options_(options) {}
 
   // Emits all cells; `x` is what arrives at the first. Returns the last cell's output.
@@ -74,14 +74,14 @@ class NetworkEmitter {
   const std::string& shared_state() const { return shared_state_; }
 
  private:
-  friend class NodeVisit;
+  friend class NodeContext;
   // One execution of a node (a node that several cells run is visited several times).
   struct Tape {
     const Node* node = nullptr;
     std::string path;
     ValueType type = ValueType::f32;
     bool again = false;  // the second time, for backward
-    std::map<std::string, View, std::less<>> kept;
+    std::map<std::string, View, std::less<>> saved;
     std::vector<Tape> children;
   };
   struct Cell {
@@ -107,7 +107,7 @@ class NetworkEmitter {
   bool frozen() const { return options_.adapter && options_.learning; }
 
   Network& network_;
-  Emit& emit_;
+  ProgramBuilder& emit_;
   EmitOptions options_;
   std::vector<std::size_t> order_;
   std::vector<std::vector<std::int64_t>> arrivals_;  // of each cell

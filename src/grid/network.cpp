@@ -258,7 +258,7 @@ Status Network::rows_alone(const Node& node, const std::string& path) const {
   std::string at = path;
   const Node* run = executed(node, at);
   if (!run || !run->enabled) return {};
-  const std::string_view why = run->type->crosses_rows(*run->config, run->in);
+  const std::string_view why = run->type->row_dependence(*run->config, run->in);
   if (!why.empty())
     return bad(std::string(run->type->name()) + " at " + at + " " + std::string(why) +
                ", so that it cannot run on some of the rows alone");
@@ -380,7 +380,7 @@ Result<LayerPlan> Network::plan_layer(const Node& node, const Shape& in, const S
 // A node that is switched off has parameters where it fits, and hands on what it gets.
 Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
                                  const std::string& path) {
-  constexpr std::int64_t kMost = INT32_MAX;
+  constexpr std::int64_t kMax = INT32_MAX;
   if (!node.type) {
     const Coordinate& to = node.links[0].cell;
     if (!contains(to))
@@ -404,11 +404,11 @@ Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
   auto plan = plan_layer(node, in, skip, children);
   if (!plan.ok() && !node.enabled) return in;
   if (!plan.ok()) return plan.status().at(where());
-  if (plan->out.width > kMost || plan->out.ids > kMost)
+  if (plan->out.width > kMax || plan->out.ids > kMax)
     return bad(where() + ": gives rows of " + plan->out.to_string() + ", the limit is 2^31-1");
   std::vector<Param> params;
   for (const ParamSpec& spec : plan->params) {
-    if (spec.rows < 1 || spec.cols < 1 || spec.rows > kMost || spec.cols > kMost ||
+    if (spec.rows < 1 || spec.cols < 1 || spec.rows > kMax || spec.cols > kMax ||
         spec.rows * spec.cols > (std::int64_t{1} << 40))
       return bad(where() + ": parameter " + spec.role + " of " + std::to_string(spec.rows) + " x " +
                  std::to_string(spec.cols) + ": each is 1 to 2^31-1, and all at most 2^40");

@@ -99,10 +99,10 @@ Status check_nested(const CellConfig& c) {
 Status check_grid(const TopologyConfig& c, const Json* cells) {
   constexpr std::uint64_t kFreeCells = 4096;
   const std::uint64_t listed = cells && cells->is_array() ? cells->as_array().size() : 0,
-                      most = std::max(kFreeCells, 16 * listed);
+                      max = std::max(kFreeCells, 16 * listed);
   std::uint64_t grid = 1;
   for (const std::int64_t n : {c.depth, c.rows, c.cols, c.layers_per_cell}) {
-    if (n < 1 || static_cast<std::uint64_t>(n) > most / grid)
+    if (n < 1 || static_cast<std::uint64_t>(n) > max / grid)
       return bad("topology: depth x rows x cols x layers_per_cell is less than 1, or over " +
                  std::to_string(kFreeCells) + " and 16 times the " + std::to_string(listed) +
                  " cells listed");

@@ -98,13 +98,13 @@ bool joinable(const Shape& a, const Shape& b) {
   return std::equal(first, end, b.dims.begin() + (steps ? 0 : 1));
 }
 
-View joined(Emit& emit, const std::vector<View>& parts) {
+View joined(ProgramBuilder& emit, const std::vector<View>& parts) {
   if (parts.size() == 1) return parts[0];
   std::int64_t width = 0, col = 0;
   for (const View& p : parts) width += p.cols;
   const View all = emit.temp(emit.type(parts[0]), emit.rows(parts[0]), width);
   for (const View& p : parts) {
-    emit.copy_to(p, Emit::slice(all, col, p.cols));
+    emit.copy_to(p, ProgramBuilder::slice(all, col, p.cols));
     col += p.cols;
   }
   return all;
@@ -124,30 +124,30 @@ double initial_std(std::int64_t inputs, Activation after) {
 
 // The adapter follows Hu et al., arXiv 2106.09685, section 4.1; what is scaled is A x, the smaller
 // of the two.
-View Visit::linear(const std::string& role, View x, std::string_view bias) {
+View LayerContext::linear(const std::string& role, View x, std::string_view bias) {
   const View y = emit.matmul(weight(role), x, bias.empty() ? View{} : weight(bias));
   const double scale = adapter_scale(role);
   if (scale == 0) return y;
   const View h = emit.scale(emit.matmul(weight(role + ":lora_A"), x), scale);
-  keep(role + ":lora", h);
+  save(role + ":lora", h);
   return emit.add(y, emit.matmul(weight(role + ":lora_B"), h));
 }
 
-View Visit::linear_back(const std::string& role, View x, View gy, std::string_view bias) {
+View LayerContext::linear_back(const std::string& role, View x, View gy, std::string_view bias) {
   const auto gw = gradient(role);
-  emit.outer_add(gy, x, gw.to, gw.accumulate);
+  emit.weight_grad(gy, x, gw.to, gw.accumulate);
   if (!bias.empty()) {
     const auto gb = gradient(bias);
-    emit.col_sum(gy, gb.to, gb.accumulate);
+    emit.bias_grad(gy, gb.to, gb.accumulate);
   }
   const View gx = emit.matmul_t(weight(role), gy);
   const double scale = adapter_scale(role);
   if (scale == 0) return gx;
   const auto g_b = gradient(role + ":lora_B");
-  emit.outer_add(gy, kept(role + ":lora"), g_b.to, g_b.accumulate);
+  emit.weight_grad(gy, saved(role + ":lora"), g_b.to, g_b.accumulate);
   const View gh = emit.scale(emit.matmul_t(weight(role + ":lora_B"), gy), scale);
   const auto g_a = gradient(role + ":lora_A");
-  emit.outer_add(gh, x, g_a.to, g_a.accumulate);
+  emit.weight_grad(gh, x, g_a.to, g_a.accumulate);
   return emit.add(gx, emit.matmul_t(weight(role + ":lora_A"), gh));
 }
 

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "layers/config.h"
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #ifdef LOOM_DESCRIBE  // tools/describe
 #include "layers/describe.h"
 #endif
@@ -68,7 +68,7 @@ struct ParamSpec {
   Init init = Init::zeros;
   double std = 0;         // of normal
   bool quantized = true;  // false: norms and biases stay in the cell's float type
-  bool adapts = false;    // a weight that Visit::linear multiplies: an adapter may stand beside it
+  bool adapts = false;    // a weight that LayerContext::linear multiplies: an adapter may stand beside it
 
   // The weight of a product [rows, cols], drawn with the standard deviation `std`.
   static ParamSpec product(std::string role, std::int64_t rows, std::int64_t cols, double std) {
@@ -91,17 +91,17 @@ class ChildPlanner {
   // Sequential).
   virtual Result<Shape> plan(std::size_t i, const Shape& in, const Shape* skip) = 0;
   // After plan(i): an error that names the first layer in child i whose rows are not alone
-  // (LayerType::crosses_rows).
+  // (LayerType::row_dependence).
   virtual Status rows_alone(std::size_t i) const = 0;
 };
 
 // One visit of a node while a program is emitted: what a layer may ask of the network around it.
-class Visit {
+class LayerContext {
  public:
-  virtual ~Visit() = default;
-  explicit Visit(Emit& emit) : emit(emit) {}
+  virtual ~LayerContext() = default;
+  explicit LayerContext(ProgramBuilder& emit) : emit(emit) {}
 
-  Emit& emit;
+  ProgramBuilder& emit;
   virtual const Shape& in() const = 0;        // what the layer was planned for
   virtual std::string_view path() const = 0;  // of the layer in the network
   ValueType type = ValueType::f32;            // the cell computes in f32 or f64
@@ -149,8 +149,8 @@ class Visit {
   virtual View goes_on() = 0;
   virtual View state(std::string_view role, ValueType type, Rows rows, std::int64_t cols) = 0;
   // Values that backward needs again, by name; they belong to this visit.
-  virtual void keep(std::string_view name, View value) = 0;
-  virtual View kept(std::string_view name) const = 0;
+  virtual void save(std::string_view name, View value) = 0;
+  virtual View saved(std::string_view name) const = 0;
 
   virtual std::size_t child_count() const = 0;
   virtual Result<View> child_forward(std::size_t i, View x, View skip) = 0;
@@ -179,11 +179,11 @@ class LayerType {
   // ChildPlanner.
   virtual Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape* skip,
                                  ChildPlanner& children) const = 0;
-  virtual Result<View> forward(const LayerConfig& config, Visit& visit, View x,
+  virtual Result<View> forward(const LayerConfig& config, LayerContext& visit, View x,
                                View skip) const = 0;
   // Emits the gradients of the parameters; returns that of x (invalid for ids), and of the skip
   // through gskip.
-  virtual Result<View> backward(const LayerConfig& config, Visit& visit, View gy,
+  virtual Result<View> backward(const LayerConfig& config, LayerContext& visit, View gy,
                                 View* gskip) const = 0;
 
   virtual bool is_container() const { return false; }
@@ -195,7 +195,7 @@ class LayerType {
   // Why a row that this layer gives is not a function of its own row and the weights, whatever rows
   // stand beside it: "attends to other rows". Empty: it is, and the layer may run on some of the
   // rows.
-  virtual std::string_view crosses_rows(const LayerConfig&, const Shape& /*in*/) const {
+  virtual std::string_view row_dependence(const LayerConfig&, const Shape& /*in*/) const {
     return {};
   }
   // Whether devices cannot run it.
@@ -220,7 +220,7 @@ class LayerType {
 };
 
 // Views of the same rows, side by side.
-View joined(Emit& emit, const std::vector<View>& parts);
+View joined(ProgramBuilder& emit, const std::vector<View>& parts);
 // Whether rows, or one of their operands, are single positions.
 bool has_positions(const Shape& in);
 // An error where ids arrive.

@@ -7,14 +7,14 @@ Status bad(std::string what) { return Status(Code::invalid_argument, std::move(w
 
 // A setting for the last `rank` of three dimensions; one number serves all.
 Status spread(const std::vector<std::int64_t>& list, std::string_view key, std::size_t rank,
-              std::int64_t least, Window::Dims& to) {
+              std::int64_t min, Window::Dims& to) {
   if (list.size() != 1 && list.size() != rank)
     return bad("\"" + std::string(key) + "\": expected one number or " + std::to_string(rank) +
                ", got " + std::to_string(list.size()));
   for (std::size_t i = 0; i < rank; ++i) {
     const std::int64_t v = list[list.size() == 1 ? 0 : i];
-    if (v < least || v > INT32_MAX / 2)
-      return bad("\"" + std::string(key) + "\" must be at least " + std::to_string(least) +
+    if (v < min || v > INT32_MAX / 2)
+      return bad("\"" + std::string(key) + "\" must be at least " + std::to_string(min) +
                  ", got " + std::to_string(v));
     to[3 - rank + i] = v;
   }

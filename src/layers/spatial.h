@@ -16,15 +16,15 @@ struct SpatialConfig : LayerConfig {
   void spatial_fields(V& v) {
     v("kernel", kernel, {.doc = "size of the window: one number, or one per dimension", .min = 1});
     v("stride", stride,
-      {.doc = least_stride == 0 ? "step of the window; 0: the kernel" : "step of the window",
-       .min = least_stride});
+      {.doc = min_stride == 0 ? "step of the window; 0: the kernel" : "step of the window",
+       .min = min_stride});
     v("padding", padding,
       {.doc = "zeros around the input: one number, one per dimension, or all "
               "begins and then all ends",
        .min = 0});
     v("dilation", dilation, {.doc = "step between the taps of the window", .min = 1});
   }
-  double least_stride = 1;
+  double min_stride = 1;
 };
 
 // Of channels x 1 to 3 dimensions of space: the input's channels and space are filled in, `out` is

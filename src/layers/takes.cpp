@@ -30,7 +30,7 @@ View operand(const Shape& in, View x, std::size_t i) {
   if (in.parts.empty()) return x;
   std::int64_t column = 0;
   for (std::size_t k = 0; k < i; ++k) column += in.parts[k].count();
-  return Emit::slice(x, column, in.parts[i].count());
+  return ProgramBuilder::slice(x, column, in.parts[i].count());
 }
 
 std::size_t place_of(const Names& takes, std::string_view name, std::size_t first) {
@@ -46,7 +46,7 @@ Status check_lengths(const Shape& in, std::size_t i, std::int64_t steps) {
              ", the number of steps and 1, got " + lengths.to_string());
 }
 
-View joined_gradients(Emit& emit, const Shape& in, std::vector<View> gradients) {
+View joined_gradients(ProgramBuilder& emit, const Shape& in, std::vector<View> gradients) {
   if (in.parts.empty()) return gradients[0];
   for (std::size_t i = 0; i < in.parts.size(); ++i) {
     if (i < gradients.size() && gradients[i].valid()) continue;
@@ -59,30 +59,30 @@ View joined_gradients(Emit& emit, const Shape& in, std::vector<View> gradients) 
 
 double far_below(ValueType type) { return type == ValueType::f64 ? -1e308 : -2.2e38; }
 
-View step_numbers(Emit& emit, ValueType type, std::int64_t steps) {
+View step_numbers(ProgramBuilder& emit, ValueType type, std::int64_t steps) {
   const View all = emit.temp(type, {}, steps), add = emit.temp(type, {}, 1);
-  emit.fill(Emit::slice(all, 0, 1), 1);
+  emit.fill(ProgramBuilder::slice(all, 0, 1), 1);
   for (std::int64_t have = 1; have < steps; have *= 2) {
     const std::int64_t more = std::min(have, steps - have);
     emit.fill(add, static_cast<double>(have));
-    emit.copy_to(emit.binary(Emit::slice(all, 0, more), add, Binary::add, {1, 1, 1, 1, more},
+    emit.copy_to(emit.binary(ProgramBuilder::slice(all, 0, more), add, Binary::add, {1, 1, 1, 1, more},
                              {0, 0, 0, 0, 1}, {}, {}),
-                 Emit::slice(all, have, more));
+                 ProgramBuilder::slice(all, have, more));
   }
   return all;
 }
 
-View seen_steps(Emit& emit, View lengths, std::int64_t steps) {
+View seen_steps(ProgramBuilder& emit, View lengths, std::int64_t steps) {
   return emit.binary(lengths, step_numbers(emit, emit.type(lengths), steps), Binary::greater_equal,
                      {1, 1, 1, 1, steps}, {}, {0, 0, 0, 0, 1}, emit.rows(lengths));
 }
 
-View spread_steps(Emit& emit, View of_steps, std::int64_t features) {
+View spread_steps(ProgramBuilder& emit, View of_steps, std::int64_t features) {
   return emit.binary(of_steps, of_steps, Binary::max, {1, 1, 1, of_steps.cols, features},
                      {0, 0, 0, 1, 0}, {0, 0, 0, 1, 0}, emit.rows(of_steps));
 }
 
-View only_seen(Emit& emit, View wide, View x) {
+View only_seen(ProgramBuilder& emit, View wide, View x) {
   const View nothing = emit.like(x, x.cols);
   emit.fill(nothing, 0);
   return emit.select(wide, x, nothing);

@@ -25,17 +25,17 @@ std::size_t place_of(const Names& takes, std::string_view name, std::size_t firs
 // An error unless operand i can be a row's length: an id of up to `steps` of them.
 Status check_lengths(const Shape& in, std::size_t i, std::int64_t steps);
 // The gradient of the row from those of some operands; the others have none.
-View joined_gradients(Emit& emit, const Shape& in, std::vector<View> gradients);
+View joined_gradients(ProgramBuilder& emit, const Shape& in, std::vector<View> gradients);
 
 // Below every score of attention, that of what is hidden added: |q k| up to 1e38 in single.
 double far_below(ValueType type);
 // 1 at the steps that a row has, 0 at those behind its length [R, 1]: [R, steps].
-View seen_steps(Emit& emit, View lengths, std::int64_t steps);
+View seen_steps(ProgramBuilder& emit, View lengths, std::int64_t steps);
 // 1 to `steps`, in a row that serves all others.
-View step_numbers(Emit& emit, ValueType type, std::int64_t steps);
+View step_numbers(ProgramBuilder& emit, ValueType type, std::int64_t steps);
 // A value of each step at each of its `features`.
-View spread_steps(Emit& emit, View of_steps, std::int64_t features);
+View spread_steps(ProgramBuilder& emit, View of_steps, std::int64_t features);
 // x where `wide` is not 0, else 0.
-View only_seen(Emit& emit, View wide, View x);
+View only_seen(ProgramBuilder& emit, View wide, View x);
 
 }  // namespace loom

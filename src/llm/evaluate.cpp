@@ -27,7 +27,7 @@ class RowRunner {
     s.isa = options.isa;
     s.device = options.device;
     s.fuse = options.fuse;
-    s.measured = options.measured;
+    s.auto_device = options.auto_device;
     LOOM_ASSIGN(Session session, Session::create(model.network, pool, s));
     return RowRunner(std::move(session));
   }

@@ -23,7 +23,7 @@ struct EvaluateOptions {
   std::int64_t chunk = 16;   // rows per run; any value gives the same bits
   std::string isa;
   gpu::Device* device = nullptr;       // null: the CPU
-  bool fuse = true, measured = false;  // SessionOptions
+  bool fuse = true, auto_device = false;  // SessionOptions
   std::shared_ptr<Adapter> adapter;    // beside the weights of the model, not of the reference
 };
 

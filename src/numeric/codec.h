@@ -44,14 +44,14 @@ inline std::uint32_t encode_small(U b, const SmallFloat& f) {
   if (e != 0) significand |= U{1} << M;
   else e = 1;
   e -= Bias;
-  const int least = 1 - f.bias;  // exponent of the target's subnormals
-  int drop = M - f.mantissa_bits + (e < least ? least - e : 0);
+  const int min = 1 - f.bias;  // exponent of the target's subnormals
+  int drop = M - f.mantissa_bits + (e < min ? min - e : 0);
   if (drop > M + 2) drop = M + 2;  // all such values round to zero
   const U half = U{1} << (drop - 1), rest = significand & ((half << 1) - 1);
   U kept = significand >> drop;
   if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
   // A carry out of the significand steps the exponent field, which is what the sum does.
-  const std::int64_t field = e < least ? 0 : e - least;
+  const std::int64_t field = e < min ? 0 : e - min;
   const std::uint64_t code = (static_cast<std::uint64_t>(field) << f.mantissa_bits) + kept;
   return sign | (code > f.max_code ? f.over_code : static_cast<std::uint32_t>(code));
 }

@@ -50,7 +50,7 @@ struct Codec {
 };
 
 // How the scale of a group is chosen (packed/quantize.h).
-enum class ScaleRule : std::uint8_t { none, largest, power_of_two, least_error, mean };
+enum class ScaleRule : std::uint8_t { none, largest, power_of_two, min_error, mean };
 
 struct DTypeInfo {
   DType id;

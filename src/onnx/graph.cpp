@@ -54,7 +54,7 @@ bool GraphBuilder::takes(const Dims& out) {
   if (count > INT32_MAX)
     fault_ = Status(Code::unsupported,
                     "a value of " + text_of(out) + " on the way holds more than 2^31-1 numbers");
-  else if (static_cast<std::int64_t>(widths_.size()) >= kMostCells)
+  else if (static_cast<std::int64_t>(widths_.size()) >= kMaxCells)
     fault_ = Status(Code::unsupported, "takes more than 2^20 cells");
   else return true;
   return false;
@@ -214,10 +214,10 @@ Ref GraphBuilder::permute(const Ref& x, const Dims& order) {
   for (const std::int64_t d : order) out.push_back(x.dims[static_cast<std::size_t>(d)]);
   return add(std::move(cell), {x}, std::move(out));
 }
-Ref GraphBuilder::pick(const Ref& x, std::span<const std::int64_t> places, Dims dims, double fill) {
+Ref GraphBuilder::index_select(const Ref& x, std::span<const std::int64_t> places, Dims dims, double fill) {
   if (std::find(places.begin(), places.end(), -1) == places.end() || !settled(fill)) fill = 0;
   Json cell = typed("pick"), runs = Json::array();
-  for (const double v : Places::runs(places)) runs.push(Json(static_cast<std::int64_t>(v)));
+  for (const double v : GatherIndices::runs(places)) runs.push(Json(static_cast<std::int64_t>(v)));
   cell.set("runs", std::move(runs));
   if (fill != 0) cell.set("fill", fill);
   return add(std::move(cell), {x}, std::move(dims));
@@ -268,7 +268,7 @@ Ref GraphBuilder::concat(const std::vector<Ref>& all, std::int64_t axis) {
   return pick(joined, places, out);
 }
 Ref GraphBuilder::matmul(const Ref& a, const Ref& b, Dims out) {
-  Json cell = typed("value_matmul"), shapes = Json::array();
+  Json cell = typed("batched_matmul"), shapes = Json::array();
   const Ref x = value(a), y = value(b);
   shapes.push(list_of(x.dims));
   shapes.push(list_of(y.dims));
@@ -341,24 +341,24 @@ Result<Network> GraphBuilder::finish(const std::vector<Ref>& outputs,
 
 Status GraphBuilder::makes(std::int64_t count) {
   made_ += count;
-  if (made_ > kMostMade)
+  if (made_ > kMaxMade)
     return StepCall::refuse("makes " + std::to_string(count) +
                             " parameters, with those before more than 2^29");
   return justified(made_, kMadePerByte, "makes", count);
 }
 Status GraphBuilder::lists(std::int64_t count) {
-  if (count > kMostListed)
+  if (count > kMaxListed)
     return StepCall::refuse("lists " + std::to_string(count) + " values, the limit is 2^26");
   listed_ += count;
   return justified(listed_, kListedPerByte, "lists", count);
 }
 Status GraphBuilder::justified(std::int64_t all, std::uint64_t per_byte, std::string_view what,
                                std::int64_t count) const {
-  const std::uint64_t most =
+  const std::uint64_t max =
       kAlwaysJustified + per_byte * std::min(file_bytes_, std::uint64_t{1} << 40);
-  if (file_bytes_ == 0 || static_cast<std::uint64_t>(all) <= most) return {};
+  if (file_bytes_ == 0 || static_cast<std::uint64_t>(all) <= max) return {};
   return StepCall::refuse(std::string(what) + " " + std::to_string(count) +
-                          " values, with those before more than the " + std::to_string(most) +
+                          " values, with those before more than the " + std::to_string(max) +
                           " that a file of " + std::to_string(file_bytes_) + " bytes justifies");
 }
 bool GraphBuilder::holds(const Ref& x) const {

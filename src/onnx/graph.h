@@ -22,16 +22,16 @@ inline std::int64_t elements(const Dims& dims) {
 std::string text_of(const Dims& dims);
 // Values that a rule lists one by one (places, masks, constants): a short file asks for no more
 // memory than these take.
-inline constexpr std::int64_t kMostListed = std::int64_t{1} << 26;
-inline constexpr std::int64_t kMostMade =
+inline constexpr std::int64_t kMaxListed = std::int64_t{1} << 26;
+inline constexpr std::int64_t kMaxMade =
     std::int64_t{1}
     << 29;  // numbers of one graph that its file does not hold: parameters that rules make
 // What files of any size may ask for, of both, and how much more for each byte: ONNX's own tests
 // make the weights of VGG19 by files of 9 KB.
 inline constexpr std::uint64_t kAlwaysJustified = std::uint64_t{1} << 21, kListedPerByte = 64,
                                kMadePerByte = std::uint64_t{1} << 16;
-inline constexpr std::int64_t kMostCells = std::int64_t{1} << 20;  // of a network
-inline constexpr double kMostWhole = 16777216;  // whole numbers below it are exact in f32
+inline constexpr std::int64_t kMaxCells = std::int64_t{1} << 20;  // of a network
+inline constexpr double kMaxWhole = 16777216;  // whole numbers below it are exact in f32
 
 // A value while a graph is built: columns of a cell's output, or numbers that are known.
 struct Ref {
@@ -40,7 +40,7 @@ struct Ref {
   Dims dims;
   std::vector<float> data;  // of a constant
   bool rounded = false;     // integers among them that f32 does not hold
-  double most =
+  double max =
       0;  // of computed integers: none is beyond it in magnitude; 0 where that is not known
   bool constant() const { return cell < 0; }
 };
@@ -69,7 +69,7 @@ class GraphBuilder {
   Ref reduce(const Ref& x, std::string_view op, const Dims& axes, bool keep);
   Ref permute(const Ref& x, const Dims& order);
   // Value j of the result is value places[j] of x; -1: `fill`.
-  Ref pick(const Ref& x, std::span<const std::int64_t> places, Dims dims, double fill = 0);
+  Ref index_select(const Ref& x, std::span<const std::int64_t> places, Dims dims, double fill = 0);
   static Ref reshape(Ref x, Dims dims);
   static Ref number(double value);
   // x as a value of a cell: constants become one.
@@ -91,10 +91,10 @@ class GraphBuilder {
   // like.
   Status fault() { return std::exchange(fault_, Status()); }
   void note(Status fault) { fault_ = std::move(fault); }
-  // Counts parameters that a rule makes; unsupported beyond kMostMade, and beyond what the file
+  // Counts parameters that a rule makes; unsupported beyond kMaxMade, and beyond what the file
   // justifies.
   Status makes(std::int64_t count);
-  // Counts values that a rule lists one by one; unsupported beyond kMostListed at once, and beyond
+  // Counts values that a rule lists one by one; unsupported beyond kMaxListed at once, and beyond
   // what the file justifies.
   Status lists(std::int64_t count);
   // Whether these are numbers that are known, or columns that its cell has.

@@ -199,7 +199,7 @@ Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding
     LOOM_ASSIGN(r.data, constant_f32(v));
     if (is_integer(v.type))
       r.rounded = std::any_of(r.data.begin(), r.data.end(),
-                              [](float x) { return !(x < kMostWhole && x > -kMostWhole); });
+                              [](float x) { return !(x < kMaxWhole && x > -kMaxWhole); });
     r.dims = v.dims;
     r.cell = -1;
     return {};
@@ -383,7 +383,7 @@ Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs
       for (std::size_t i = 0; i < exact.size(); ++i) {
         const double v = exact[i];
         const bool lost = p.type == Type::f64 ? v - v == 0 && !(values[i] - values[i] == 0)
-                                              : !(v < kMostWhole && v > -kMostWhole);
+                                              : !(v < kMaxWhole && v > -kMaxWhole);
         if (lost)
           return Status(Code::out_of_range,
                         model_.file + ": the input '" + p.name + "' holds " + std::to_string(v) +
@@ -404,7 +404,7 @@ Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs
       const double v = y[static_cast<std::size_t>(p.first + i)];
       if (is_integer(p.type)) {
         const auto [low, high] = range_of(p.type);
-        if (!(v >= low && v <= high && v > -kMostWhole && v < kMostWhole))
+        if (!(v >= low && v <= high && v > -kMaxWhole && v < kMaxWhole))
           return Status(Code::out_of_range, model_.file + ": the output '" + p.name +
                                                 "' would hold " + std::to_string(v) + ", which " +
                                                 std::string(name(p.type)) +

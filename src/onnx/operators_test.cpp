@@ -67,10 +67,10 @@ TEST_P(OnnxOperators, GiveTheReferencesAnswers) {
       const Runner::Output& got = (*out)[k];
       EXPECT_EQ(got.dims, dims_of(wanted[k]));
       ASSERT_EQ(got.values.size(), want.size());
-      const double most = is_integer(got.type) ? 0 : 1e-5;
+      const double max = is_integer(got.type) ? 0 : 1e-5;
       std::size_t wrong = 0;
       for (std::size_t i = 0; i < want.size(); ++i)
-        wrong += !(std::fabs(got.values[i] - want[i]) <= most * std::max(1.0, std::fabs(want[i])));
+        wrong += !(std::fabs(got.values[i] - want[i]) <= max * std::max(1.0, std::fabs(want[i])));
       EXPECT_EQ(wrong, 0u) << "of " << want.size() << " values of output " << k;
     }
     ++count;

@@ -37,7 +37,7 @@ Status Executor::set(RegisterId id, std::uint32_t value) {
   if (id < 0 || static_cast<std::size_t>(id) >= program_.registers.size())
     return Status(Code::invalid_argument, "the program has no register " + std::to_string(id));
   const Register& r = program_.registers[static_cast<std::size_t>(id)];
-  if (r.type == RegisterType::measured)
+  if (r.type == RegisterType::dynamic_rows)
     return Status(Code::invalid_argument, "register " + r.name + " is measured by the run");
   if (value > r.max)
     return Status(Code::out_of_range, "register " + r.name + ": " + std::to_string(value) +
@@ -48,7 +48,7 @@ Status Executor::set(RegisterId id, std::uint32_t value) {
 
 void Executor::bound_counts() {
   if (std::none_of(program_.registers.begin(), program_.registers.end(),
-                   [](const Register& r) { return r.type == RegisterType::measured; }))
+                   [](const Register& r) { return r.type == RegisterType::dynamic_rows; }))
     return;
   for (const Instruction& ins : program_.code)
     if (ins.op == Op::route_rows)

@@ -91,9 +91,9 @@ class Executor {
   bool began() const { return began_; }
   // Greedy decoding of one row without the host between the steps, where `resident`: runs, makes
   // the most probable id of output "y" the id of input "ids" and the position one more, and so on;
-  // `picked` are the ids so found, at most kMostPicked, ~0 where a row had no number. The inputs
+  // `picked` are the ids so found, at most kMaxPicked, ~0 where a row had no number. The inputs
   // are set as for run(); the output is that of the last step.
-  static constexpr std::size_t kMostPicked = 64;
+  static constexpr std::size_t kMaxPicked = 64;
   virtual bool resident() const { return false; }
   virtual Status run_greedy(std::span<std::uint32_t> picked);
   // Prepares again the weights whose store changed (after an update or a morph to a format of the

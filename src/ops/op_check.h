@@ -17,7 +17,7 @@ constexpr std::int64_t kMaxAttentionRows = std::int64_t{1}
 
 // What the verifier knows of the instructions before.
 struct CheckedSoFar {
-  std::vector<bool> written, measured;  // buffers; registers
+  std::vector<bool> written, dynamic_rows;  // buffers; registers
   std::vector<BufferId> routed;         // of places: 1 + the share they were made of
   std::vector<std::int64_t> ids;        // of ids made of values: their count
   std::vector<CallPlan> calls;          // of the program's calls
@@ -69,9 +69,9 @@ class OpCheck {
   // Rows of operand `of_rows`, a parameter: indices of the host, or steps or ids that it has.
   bool indices(int i, int of_rows) const {
     const std::int64_t steps = steps_of(of(i));
-    const std::int64_t most =
+    const std::int64_t max =
         steps > 0 ? steps : before_.ids[static_cast<std::size_t>(view(i).buffer)];
-    return ids(i) || (most > 0 && most <= constant_rows(of_rows));
+    return ids(i) || (max > 0 && max <= constant_rows(of_rows));
   }
   // Operand i holds ids in [0, count) from here on.
   void makes_ids(int i, std::int64_t count);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/numbered.h"
-#include "base/words.h"
+#include "base/split.h"
 #include "ops/op_row.h"
 
 namespace loom {
@@ -38,7 +38,7 @@ constexpr int kIds[] = {
 std::vector<OperandInfo> parse_operands(std::string_view text) {
   std::vector<OperandInfo> list;
   Role role = Role::read;
-  for (std::string_view word : words(text)) {
+  for (std::string_view word : split(text)) {
     if (word == "->") {
       role = Role::write;
       continue;
@@ -56,12 +56,12 @@ std::vector<OperandInfo> parse_operands(std::string_view text) {
 
 // name or name:type, f32 where none is named.
 void parse_registers(std::string_view text, OpInfo& info) {
-  for (const std::string_view word : words(text)) {
+  for (const std::string_view word : split(text)) {
     const std::size_t colon = word.find(':');
     const std::string_view type = colon == std::string_view::npos ? "f32" : word.substr(colon + 1);
     info.registers.push_back(word.substr(0, colon));
     info.register_types.push_back(type == "u32"        ? RegisterType::u32
-                                  : type == "measured" ? RegisterType::measured
+                                  : type == "measured" ? RegisterType::dynamic_rows
                                                        : RegisterType::f32);
   }
 }

@@ -60,9 +60,9 @@ class Reader {
   std::string text() { return std::string(raw(value<std::uint32_t>())); }
   // A list's length; each element takes at least `least` bytes, so a count the rest cannot hold is
   // refused before anything is allocated.
-  std::size_t count(std::size_t least) {
+  std::size_t count(std::size_t min) {
     const std::uint32_t n = value<std::uint32_t>();
-    if (n > (bytes_.size() - at_) / least) {
+    if (n > (bytes_.size() - at_) / min) {
       ok_ = false;
       return 0;
     }
@@ -158,10 +158,10 @@ std::int64_t ProgramFrame::max_rows(BufferId id) const {
   return n;
 }
 
-RegisterId ProgramFrame::measured(BufferId id) const {
+RegisterId ProgramFrame::dynamic_rows(BufferId id) const {
   const Rows& r = buffers[static_cast<std::size_t>(id)].rows;
   for (const RegisterId reg : {r.a, r.b})
-    if (reg != kNone && registers[static_cast<std::size_t>(reg)].type == RegisterType::measured)
+    if (reg != kNone && registers[static_cast<std::size_t>(reg)].type == RegisterType::dynamic_rows)
       return reg;
   return kNone;
 }
@@ -300,7 +300,7 @@ Result<Program> Program::decode(std::string_view bytes) {
   p.registers.resize(r.count(9));
   for (Register& reg : p.registers) {
     reg.name = r.text();
-    reg.type = r.enumerated(RegisterType::measured);
+    reg.type = r.enumerated(RegisterType::dynamic_rows);
     reg.max = r.value<std::uint32_t>();
   }
   p.buffers.resize(r.count(40));

@@ -50,8 +50,8 @@ struct Rows {
 enum class ConstantKind : std::uint8_t {
   none = 0,
   rope = 1,
-  places = 2,
-  uses = 3,
+  gather_indices = 2,
+  inverse_index = 3,
   steps = 4,
   alibi = 5
 };
@@ -81,7 +81,7 @@ struct Buffer {
 enum class RegisterType : std::uint8_t {
   u32 = 0,
   f32 = 1,
-  measured = 2,  // a row count that one instruction (route_rows) finds in the run; only temporaries
+  dynamic_rows = 2,  // a row count that one instruction (route_rows) finds in the run; only temporaries
                  // have such rows
 };
 struct Register {
@@ -155,7 +155,7 @@ struct ProgramFrame {
   std::int64_t rows(BufferId id, std::span<const std::uint32_t> registers) const;
   std::int64_t max_rows(BufferId id) const;
   // The measured register of a buffer's rows, or kNone.
-  RegisterId measured(BufferId id) const;
+  RegisterId dynamic_rows(BufferId id) const;
 };
 
 struct Program : ProgramFrame {

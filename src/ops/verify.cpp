@@ -22,7 +22,7 @@ class Verifier {
     before_.written.resize(p_.buffers.size());
     before_.routed.resize(p_.buffers.size());
     before_.ids.resize(p_.buffers.size());
-    before_.measured.resize(p_.registers.size());
+    before_.dynamic_rows.resize(p_.registers.size());
     for (const Call& call : p_.calls) {
       LOOM_ASSIGN(const CustomLayerPtr layer, find_custom_layer(call.name, call.version));
       LOOM_ASSIGN(CallPlan plan, plan_call(*layer, call));
@@ -43,7 +43,7 @@ class Verifier {
   }
 
   static bool measures(const OpInfo& op) {
-    return std::count(op.register_types.begin(), op.register_types.end(), RegisterType::measured) >
+    return std::count(op.register_types.begin(), op.register_types.end(), RegisterType::dynamic_rows) >
            0;
   }
   bool is_register(RegisterId id, RegisterType type) const {
@@ -56,12 +56,12 @@ class Verifier {
     auto bad = [i](const std::string& what) {
       return Status(Code::corrupt, "program: buffer " + std::to_string(i) + ": " + what);
     };
-    int measured = 0;
+    int dynamic_rows = 0;
     for (RegisterId reg : {b.rows.a, b.rows.b}) {
       if (reg == kNone || is_register(reg, RegisterType::u32)) continue;
-      if (!is_register(reg, RegisterType::measured))
+      if (!is_register(reg, RegisterType::dynamic_rows))
         return bad("its rows name register " + std::to_string(reg) + ", which is no row count");
-      if (b.kind != BufferKind::temp || ++measured > 1)
+      if (b.kind != BufferKind::temp || ++dynamic_rows > 1)
         return bad("measured rows are those of a temporary, of one measured register");
     }
     if (b.rows.constant < 1 || b.rows.constant > kMaxCols)
@@ -88,7 +88,7 @@ class Verifier {
       if (b.constant.kind == ConstantKind::steps) return steps(b, bad);
       if (b.rows.a != kNone || b.rows.b != kNone) return bad("a constant's rows are constant");
       if (b.constant.kind == ConstantKind::alibi) return slopes(b, bad);
-      if (b.constant.kind == ConstantKind::places || b.constant.kind == ConstantKind::uses)
+      if (b.constant.kind == ConstantKind::gather_indices || b.constant.kind == ConstantKind::inverse_index)
         return places(b, bad);
       if (b.constant.kind != ConstantKind::rope) return bad("a constant without a description");
       if (b.type != ValueType::f32 && b.type != ValueType::f64)
@@ -129,10 +129,10 @@ class Verifier {
         static_cast<double>(static_cast<std::int64_t>(r[0])) != r[0])
       return bad("a list of places without its limit");
     const auto limit = static_cast<std::int64_t>(r[0]);
-    const auto list = Places::list(std::span(r).subspan(1), limit);
+    const auto list = GatherIndices::list(std::span(r).subspan(1), limit);
     if (!list.ok()) return bad(list.status().message());
     const auto count = static_cast<std::int64_t>(list->size());
-    if (b.cols != (b.constant.kind == ConstantKind::uses ? limit + 1 + count : count))
+    if (b.cols != (b.constant.kind == ConstantKind::inverse_index ? limit + 1 + count : count))
       return bad("a list of " + std::to_string(count) + " places in " + std::to_string(b.cols) +
                  " columns");
     return {};
@@ -173,8 +173,8 @@ class Verifier {
                    b.kind == BufferKind::constant))
       return error(what + " writes to " + std::string(name(b.kind)));
     // Rows are measured before they are used, but for what is written with the measure.
-    const RegisterId count = p_.measured(v.buffer);
-    if (count != kNone && !before_.measured[static_cast<std::size_t>(count)] &&
+    const RegisterId count = p_.dynamic_rows(v.buffer);
+    if (count != kNone && !before_.dynamic_rows[static_cast<std::size_t>(count)] &&
         !(writes && measures(op)))
       return error(what + " has rows that are not measured yet");
     const bool transient = b.kind == BufferKind::temp || b.kind == BufferKind::output;
@@ -259,11 +259,11 @@ bool OpCheck::kv_state(int i, int like) const {
 
 bool OpCheck::measures(int places, int share) {
   const auto count = static_cast<std::size_t>(ins.registers[0]);
-  if (!require(!before_.measured[count] &&
+  if (!require(!before_.dynamic_rows[count] &&
                    program.registers[count].max >= program.max_rows(view(share).buffer),
                "count must be measured once, its maximum hold all rows of share"))
     return false;
-  before_.measured[count] = true;
+  before_.dynamic_rows[count] = true;
   before_.routed[static_cast<std::size_t>(view(places).buffer)] = view(share).buffer + 1;
   before_.ids[static_cast<std::size_t>(view(places).buffer)] = 0;
   return true;

@@ -79,8 +79,8 @@ struct Graph {
   std::uint32_t start = 0;
 
   // The rows that the slot of `node` may take now, in order.
-  template <class Visit>
-  void each_free_row(const Node& node, const Bindings& bindings, Visit visit) const {
+  template <class LayerContext>
+  void each_free_row(const Node& node, const Bindings& bindings, LayerContext visit) const {
     for (std::uint32_t row = 0; row < forms[node.index].size(); ++row)
       if (!bindings.taken(row, node.apart)) visit(row);
   }

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/numerics_version.h"
 #include "train/check_data.h"
-#include "train/data/pictures/shift.h"
+#include "train/data/images/augment.h"
 
 namespace loom {
 namespace {
@@ -275,7 +275,7 @@ void Trainer::shift_last(std::int64_t sample) {
   const Shape& in = network_.input();
   const auto shift = [&]<class T>(std::vector<T>& x) {
     if (x.empty()) return;
-    shift_picture(std::span(x).last(static_cast<std::size_t>(in.width)), in.dims.end()[-2],
+    random_translate(std::span(x).last(static_cast<std::size_t>(in.width)), in.dims.end()[-2],
                   in.dims.back(), spec_.shift, static_cast<std::uint64_t>(spec_.seed),
                   static_cast<std::uint64_t>(sample));
   };
@@ -388,10 +388,10 @@ Result<StepReport> Trainer::try_step(std::int64_t micro_batches,
   }
   if (!report.skipped) {
     LOOM_TRY(learner_.update(report.rate, weight, number - scale_.skipped));
-    if (++scale_.since >= kScaleGrowth && scale_.exponent < kMostScale)
+    if (++scale_.since >= kScaleGrowth && scale_.exponent < kMaxScale)
       scale_.exponent += 1, scale_.since = 0;
   } else {
-    if (scale_.exponent == kLeastScale)
+    if (scale_.exponent == kMinScale)
       return bad("step " + std::to_string(number) +
                  ": gradients are not finite in fp8 at any loss scale; a lower rate, or \"fp8\" "
                  "off, may help");
@@ -422,7 +422,7 @@ Status Trainer::extend(std::int64_t steps, std::int64_t epochs) {
   if (steps < 0 || epochs < 0 || (steps > 0) == (epochs > 0))
     return bad("extend: give either steps or epochs, at least 1");
   // Samples are numbered through the whole training.
-  const auto most = std::uint64_t{1} << 60;
+  const auto max = std::uint64_t{1} << 60;
   const auto batch = static_cast<std::uint64_t>(spec_.batch),
              samples = static_cast<std::uint64_t>(data_.samples());
   auto total =
@@ -432,7 +432,7 @@ Status Trainer::extend(std::int64_t steps, std::int64_t epochs) {
     total = checked_mul(whole + static_cast<std::uint64_t>(epochs), samples);
     if (total) total = (*total + batch - 1) / batch;
   }
-  if (!total || *total > most / batch) return bad("extend: that is more than 2^60 samples");
+  if (!total || *total > max / batch) return bad("extend: that is more than 2^60 samples");
   const auto end = static_cast<std::uint64_t>(spec_.schedule.steps);
   if (has_end(spec_.schedule.kind) && end < *total)
     return bad("extend: the schedule \"" + std::string(name(spec_.schedule.kind)) +
@@ -596,11 +596,11 @@ Status Trainer::restore(TrainingState state) {
     const Json* saved = state.info.find("loss_scale");
     if (!saved || !saved->is_object())
       return Status(Code::corrupt, "training state: no loss_scale");
-    LOOM_ASSIGN(const std::int64_t exponent, saved->get_integer("exponent", kMostScale + 1));
+    LOOM_ASSIGN(const std::int64_t exponent, saved->get_integer("exponent", kMaxScale + 1));
     LOOM_ASSIGN(scale.since, saved->get_integer("since", -1));
     LOOM_ASSIGN(scale.skipped, saved->get_integer("skipped", -1));
     scale.exponent = static_cast<int>(exponent);
-    if (exponent < kLeastScale || exponent > kMostScale || scale.since < 0 || scale.skipped < 0 ||
+    if (exponent < kMinScale || exponent > kMaxScale || scale.since < 0 || scale.skipped < 0 ||
         scale.skipped > step)
       return Status(Code::corrupt, "training state: loss_scale is out of range");
   }

@@ -198,7 +198,7 @@ class Trainer {
     std::int64_t skipped = 0;  // steps in all
     double value() const { return __builtin_ldexp(1.0, exponent); }
   };
-  static constexpr int kLeastScale = -24, kMostScale = 24;
+  static constexpr int kMinScale = -24, kMaxScale = 24;
   LossScale scale_;
 };
 

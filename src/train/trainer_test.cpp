@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "ops/cpu/isa.h"
 #include "train/checkpoint.h"
-#include "train/data/pictures/shift.h"
+#include "train/data/images/augment.h"
 
 namespace loom {
 namespace {
@@ -355,7 +355,7 @@ TEST(Trainer, ShiftsPicturesAsTheyAreTaken) {
   for (std::uint64_t i = 0; i < kSamples * kWidth; ++i) x.push_back(RandomStream(2, 3).uniform(i));
   std::vector<float> moved = x;
   for (std::uint64_t i = 0; i < kSamples; ++i)
-    shift_picture(std::span(moved).subspan(i * kWidth, kWidth), 4, 5, 2, 11, i);
+    random_translate(std::span(moved).subspan(i * kWidth, kWidth), 4, 5, 2, 11, i);
   const auto as_they_are =
       std::move(*ArrayData::create(std::move(x), kWidth, std::vector<float>(y), 2));
   const auto before = std::move(*ArrayData::create(std::move(moved), kWidth, std::move(y), 2));

@@ -294,7 +294,7 @@ class Suite {
                               R"("type":"permute","dims":[2,3,4],"order":[2,0,1])",
                               R"("type":"pick","runs":[23,-1,24,-1,0,3,0,2,3],"fill":0.25)",
                               R"("type":"unary","op":"softsign")",
-                              R"("type":"value_matmul","shapes":[[3,5],[5,3]])",
+                              R"("type":"batched_matmul","shapes":[[3,5],[5,3]])",
                               R"("type":"each","count":3,"layers":[{"type":"dense","out":5}])",
                               R"("type":"select","shapes":[[3],[2,3],[2,3]])",
                               R"("type":"reduce","op":"log_sum_exp","dims":[2,3],"axes":[0])",

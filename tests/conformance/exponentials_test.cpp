@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 #include "ops/cpu/executor.h"
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 
 namespace loom {
 namespace {
@@ -33,9 +33,9 @@ template <class T>
 void fill_row(std::uint64_t i, std::span<T> x) {
   const RandomStream random(41, i);
   auto draw = [&](std::uint64_t k) { return static_cast<T>(2) * random.uniform(k + 10) - 1; };
-  auto size = [&](std::uint64_t k, int least, int most) {
-    const std::uint32_t above = random.below(k, static_cast<std::uint32_t>(most - least));
-    return std::ldexp(static_cast<T>(1), least + static_cast<int>(above));
+  auto size = [&](std::uint64_t k, int min, int max) {
+    const std::uint32_t above = random.below(k, static_cast<std::uint32_t>(max - min));
+    return std::ldexp(static_cast<T>(1), min + static_cast<int>(above));
   };
   const T big = size(0, -10, 101), offset = draw(1) * size(1, 0, 40), near = size(2, -4, 6);
   for (std::uint64_t c = 0; c < x.size(); ++c) {
@@ -60,11 +60,11 @@ class Rowwise {
   Rowwise(std::int64_t n, const std::string& isa) : n_(n), pool_(1) {
     constexpr ValueType type = sizeof(T) == 4 ? ValueType::f32 : ValueType::f64;
     Program program;
-    Emit emit(program);
+    ProgramBuilder emit(program);
     const Rows rows{1, emit.u32_register("R", kRows), kNone};
     const View x = emit.input("x", type, rows, n), t = emit.input("t", ValueType::i32, rows, 1);
-    const View results[4] = {emit.softmax(x, Simplex::softmax, n, 2),
-                             emit.softmax(x, Simplex::log_softmax, n, 2), emit.cross_entropy(x, t),
+    const View results[4] = {emit.softmax(x, SoftmaxKind::softmax, n, 2),
+                             emit.softmax(x, SoftmaxKind::log_softmax, n, 2), emit.cross_entropy(x, t),
                              emit.cross_entropy_back(x, t)};
     for (int i = 0; i < 4; ++i) {
       const std::string name = "y" + std::to_string(i);
@@ -115,7 +115,7 @@ struct Worst {
 
 // The four results of a row against the exact ones, as multiples of their bounds.
 template <class T, class Wide>
-void judge(std::span<const T> x, std::span<const T> (&y)[4], std::size_t target, Wide least,
+void judge(std::span<const T> x, std::span<const T> (&y)[4], std::size_t target, Wide min,
            Worst& worst) {
   const Wide top = *std::max_element(x.begin(), x.end());
   // The sum of all but the largest, so that the logarithm of a sum just above 1 keeps its digits.
@@ -127,19 +127,19 @@ void judge(std::span<const T> x, std::span<const T> (&y)[4], std::size_t target,
   }
   const Wide sum = 1 + others, logarithm = std::log1p(others);
   const Wide half = std::ldexp(Wide{1}, -std::numeric_limits<T>::digits);
-  auto over = [](double& most, Wide error, Wide bound) {
-    most = std::max(most, static_cast<double>(error / bound));
+  auto over = [](double& max, Wide error, Wide bound) {
+    max = std::max(max, static_cast<double>(error / bound));
   };
   for (std::size_t c = 0; c < x.size(); ++c) {
     ASSERT_TRUE(std::isfinite(y[0][c]) && std::isfinite(y[1][c]) && std::isfinite(y[3][c]))
         << c << " of " << x.size();
     const Wide d = static_cast<Wide>(x[c]) - top, p = std::exp(d) / sum;
     const Wide slope = p - (c == target ? 1 : 0);
-    if (p >= least) over(worst.share, std::fabs(y[0][c] - p), ulp<T>(p));
-    else ASSERT_LE(y[0][c], least * 1.01) << c;
+    if (p >= min) over(worst.share, std::fabs(y[0][c] - p), ulp<T>(p));
+    else ASSERT_LE(y[0][c], min * 1.01) << c;
     over(worst.logarithm, std::fabs(y[1][c] - (d - logarithm)),
          ulp<T>(std::max(-d, logarithm)) + half / 4);
-    if (p >= least)
+    if (p >= min)
       over(worst.slope, std::fabs(y[3][c] - slope), ulp<T>(std::max(p, std::fabs(slope))));
     ASSERT_LE(y[1][c], 0);
   }
@@ -149,7 +149,7 @@ void judge(std::span<const T> x, std::span<const T> (&y)[4], std::size_t target,
 }
 
 template <class T, class Wide>
-void check_rows(const std::string& isa, std::uint64_t count, Wide least) {
+void check_rows(const std::string& isa, std::uint64_t count, Wide min) {
   Worst worst;
   const std::int64_t sizes[] = {1, 2, 3, 10, 16, 17, 64, 65, 100, 511, 1000, 4096};
   std::uint64_t done = 0;
@@ -162,7 +162,7 @@ void check_rows(const std::string& isa, std::uint64_t count, Wide least) {
          i += kRows, done += kRows)
       rows.run(i, [&](std::uint64_t row, std::span<const T> x, std::span<const T>(&y)[4]) {
         SCOPED_TRACE("row " + std::to_string(row) + " of " + std::to_string(n));
-        judge<T, Wide>(x, y, static_cast<std::size_t>(rows.target(row)), least, worst);
+        judge<T, Wide>(x, y, static_cast<std::size_t>(rows.target(row)), min, worst);
       });
   }
   std::printf(
@@ -215,7 +215,7 @@ std::vector<std::vector<float>> attend(const Attention& c, const std::vector<flo
   const AttentionShape& s = c.shape;
   const std::int64_t width = s.heads * s.head_dim, kv_width = s.kv_heads * s.head_dim;
   Program program;
-  Emit emit(program);
+  ProgramBuilder emit(program);
   const Rows rows{1, emit.u32_register("R", static_cast<std::uint32_t>(c.length)), kNone};
   const View q_in = emit.input("q", ValueType::f32, rows, width);
   const View k_in = emit.input("k", ValueType::f32, rows, kv_width);
@@ -380,7 +380,7 @@ TEST(Exponentials, ANanQueryTouchesTheValuesThatItSees) {
 TEST(Exponentials, LogSumExpAndItsGradientAtAnyOffset) {
   for (const float offset : {0.0f, 1e4f, 1e6f, -1e9f, 1e30f}) {
     Program program;
-    Emit emit(program);
+    ProgramBuilder emit(program);
     const Rows rows{1, emit.u32_register("R", 1), kNone};
     const View x = emit.input("x", ValueType::f32, rows, 3);
     const View g = emit.input("g", ValueType::f32, rows, 1);

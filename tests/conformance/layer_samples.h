@@ -138,7 +138,7 @@ inline const std::vector<LayerSample>& layer_samples() {
        ""},
       {"permute", 24, "2,3,4", R"("type":"permute","order":[2,0,1])", ""},
       {"pick", 7, "", R"("type":"pick","runs":[6,-2,4,-1,0,2,3,0,5],"fill":0.5)", ""},
-      {"value_matmul", 18, "", R"("type":"value_matmul","shapes":[[2,3],[2,3,2]])", ""},
+      {"batched_matmul", 18, "", R"("type":"batched_matmul","shapes":[[2,3],[2,3,2]])", ""},
       {"reshape", 12, "",
        R"("type":"sequential","layers":[{"type":"reshape","dims":[3,-1]},{"type":"log_softmax"}])",
        ""},

@@ -25,8 +25,8 @@ std::string refusal(const std::string& text) {
   return network.ok() ? std::string() : network.status().message();
 }
 void expect_refused(const std::string& text, const std::string& part) {
-  const std::string said = refusal(text);
-  EXPECT_NE(said.find(part), std::string::npos) << text << "\n" << said;
+  const std::string message = refusal(text);
+  EXPECT_NE(message.find(part), std::string::npos) << text << "\n" << message;
 }
 
 const std::string kTwo =
@@ -266,7 +266,7 @@ TEST(Operands, IdsAmongTheParts) {
 TEST(Operands, IdsOfAProgramAreBounded) {
   for (const std::int64_t count : {4, 5}) {
     Program program;
-    Emit emit(program);
+    ProgramBuilder emit(program);
     const View x = emit.input("x", ValueType::f32, {1, emit.u32_register("R", 8)}, 1);
     const View w = emit.weight("w", "weight", 4, 3, {}, ValueType::f32);
     const View y = emit.gather(w, emit.to_ids(x, count));

@@ -104,7 +104,7 @@ double difference(const std::string& name, const WeightFormat& format, int threa
   auto s = Seq2Seq::create(network, pool, {.target = "target", .lanes = 4});
   EXPECT_TRUE(s.ok()) << name << ": " << s.status().to_string();
   if (!s.ok()) return 1e9;
-  double most = 0;
+  double max = 0;
   for (int twice = 0; twice < 2; ++twice) {
     const Status encoded = s->encode(taken(network, x, 0).source, kRows);
     EXPECT_TRUE(encoded.ok()) << encoded.to_string();
@@ -118,13 +118,13 @@ double difference(const std::string& name, const WeightFormat& format, int threa
           const auto k = static_cast<std::size_t>(i);
           const double got = s->output_f64(r).empty() ? s->output(r)[k] : s->output_f64(r)[k];
           EXPECT_TRUE(std::isfinite(got)) << name;
-          most = std::max(
-              most,
+          max = std::max(
+              max,
               std::abs(got - expected[static_cast<std::size_t>((r * steps + t) * width + i)]));
         }
     }
   }
-  return most;
+  return max;
 }
 
 const char* const kNetworks[] = {"transformer", "shared_embedding", "states", "masked", "values"};
@@ -183,10 +183,10 @@ TEST(Seq2Seq, TheEncoderRunsOnce) {
 TEST(Seq2Seq, NothingIsCutWhereAnOrderWouldBeLost) {
   for (const bool again : {false, true}) {
     Program program;
-    Emit emit(program);
+    ProgramBuilder emit(program);
     const Rows rows{1, emit.u32_register("R", 4), kNone};
-    const View x = emit.input("x", ValueType::f32, rows, 2), early = Emit::slice(x, 0, 1),
-               late = Emit::slice(x, 1, 1), a = emit.temp(ValueType::f32, rows, 1);
+    const View x = emit.input("x", ValueType::f32, rows, 2), early = ProgramBuilder::slice(x, 0, 1),
+               late = ProgramBuilder::slice(x, 1, 1), a = emit.temp(ValueType::f32, rows, 1);
     emit.copy_to(emit.scale(early, 2), a);
     View y = emit.add(a, late);
     if (again) {
@@ -237,7 +237,7 @@ TEST(Seq2Seq, RowsAreReordered) {
 }
 
 TEST(Seq2Seq, RefusesWhatItCannotRun) {
-  const auto said = [](const char* name, const Seq2SeqOptions& options) {
+  const auto message = [](const char* name, const Seq2SeqOptions& options) {
     Network network = network_of(name);
     ThreadPool pool(1);
     const auto s = Seq2Seq::create(network, pool, options);
@@ -246,11 +246,11 @@ TEST(Seq2Seq, RefusesWhatItCannotRun) {
   const auto has = [](const std::string& text, const char* part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  has(said("transformer", {.target = "tarjet"}), "no input is named \"tarjet\"");
-  has(said("transformer", {.target = "source_lengths"}), "must be [steps] ids");
-  has(said("transformer", {.target = "source"}), "attention at");  // not causal
-  has(said("transformer", {.target = "target", .lanes = 0}), "lanes");
-  has(said("states", {.target = "source"}), "return_state");
+  has(message("transformer", {.target = "tarjet"}), "no input is named \"tarjet\"");
+  has(message("transformer", {.target = "source_lengths"}), "must be [steps] ids");
+  has(message("transformer", {.target = "source"}), "attention at");  // not causal
+  has(message("transformer", {.target = "target", .lanes = 0}), "lanes");
+  has(message("states", {.target = "source"}), "return_state");
   Network network = network_of("transformer");
   ThreadPool pool(1);
   auto s = Seq2Seq::create(network, pool, {.target = "target", .lanes = 2});

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/files/source.h"
-#include "e2e/pictures.h"
+#include "e2e/images.h"
 #include "e2e/process.h"
 #include "e2e/report.h"
 #include "formats/idx/idx.h"
@@ -133,7 +133,7 @@ TEST(ChooseFolder, LearnsImagesInFoldersOfTheirClasses) {
 TEST(ChooseFolder, ReadsImagesOfEveryFormat) {
   const Folder folder;
   draw_folder(folder, "data", 0, 12);
-  const std::string picture = folder.write("data/down/picture.png", png(halves(16, 12), 3));
+  const std::string image = folder.write("data/down/picture.png", png(halves(16, 12), 3));
   const Outcome o =
       loom({"train", "--data", folder / "data", "--out", folder / "a.entity", "--steps", "30"});
   if (o.code == 3 && o.err.find("built without stb_image") != std::string::npos)
@@ -153,7 +153,7 @@ TEST(ChooseFolder, ReadsImagesOfEveryFormat) {
   for (int y = 0; y < 12; ++y) other.set(8, y, 200, 40, 20);
   ASSERT_EQ(want.size(), 3u);
   EXPECT_NE(probabilities(folder.write("other.ppm", ppm(other))), want);
-  EXPECT_EQ(probabilities(picture), want);
+  EXPECT_EQ(probabilities(image), want);
   EXPECT_EQ(probabilities(folder.write("alpha.png", png(halves(16, 12), 4))), want);
   EXPECT_EQ(probabilities(folder.write("p.bmp", bmp(halves(16, 12)))), want);
   EXPECT_EQ(probabilities(folder.write("no-ending", png(halves(16, 12), 3))), want);

@@ -20,7 +20,7 @@ double figure(const Json& report, const char* part, const char* name) {
 TEST(Choose, LearnsTables) {
   const Folder folder;
   struct Case {
-    const char *file, *said, *figure;
+    const char *file, *message, *figure;
     double at_least;
   };
   const Case cases[] = {
@@ -38,7 +38,7 @@ TEST(Choose, LearnsTables) {
     const Outcome o =
         loom({"train", "--data", data, "--out", folder / "a.entity", "--json", "--no-series"});
     ASSERT_EQ(o.code, 0) << o.err;
-    EXPECT_NE(o.err.find(c.said), std::string::npos) << o.err;
+    EXPECT_NE(o.err.find(c.message), std::string::npos) << o.err;
     const Json report = last_line(o.out);
     EXPECT_GE(figure(report, "validation", c.figure), c.at_least) << report.dump();
   }
@@ -278,8 +278,8 @@ TEST(Choose, LearnsMnistInFewBits) {
               std::string::npos)
         << o.err;
     EXPECT_GT(figure(last_line(o.out), "test", "accuracy"), 0.9);
-    const Outcome shown = loom({"show", net});
-    EXPECT_NE(shown.out.find("0.0.0.3:weight  packed " + dtype), std::string::npos) << shown.out;
+    const Outcome result = loom({"show", net});
+    EXPECT_NE(result.out.find("0.0.0.3:weight  packed " + dtype), std::string::npos) << result.out;
   }
 }
 

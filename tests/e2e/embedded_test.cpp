@@ -69,9 +69,9 @@ TEST(Embedded, IsAModelLikeOthersAndChatContinuesStories) {
   EXPECT_EQ(chat.out, run.out);
   EXPECT_NE(chat.err.find("continues the story"), std::string::npos) << chat.err;
   LOOM_EXPECT_REFUSED(loom({"chat", "--system", "Be kind."}, "Hello\n"), 2, "--system");
-  const Outcome shown = loom({"show", "embedded"});
-  EXPECT_EQ(shown.code, 0) << shown.err;
-  EXPECT_NE(shown.out.find("packed i4"), std::string::npos) << shown.out;
+  const Outcome result = loom({"show", "embedded"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("packed i4"), std::string::npos) << result.out;
 }
 
 }  // namespace

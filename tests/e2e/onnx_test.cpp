@@ -9,13 +9,13 @@ namespace {
 
 TEST(OnnxFiles, ShowNamesInputsOperatorsAndInitializers) {
   LOOM_TEST_FILE(path, "models/silero_vad/silero_vad_op18_ifless.onnx");
-  const Outcome shown = loom({"show", path});
-  EXPECT_EQ(shown.code, 0) << shown.err;
+  const Outcome result = loom({"show", path});
+  EXPECT_EQ(result.code, 0) << result.err;
   for (const char* part :
        {"ONNX, IR 10, opset 18, by pytorch 2.9.0", "\n90 nodes, 45 initializers",
         "  input  float[batch, sequence]\n", "  stateN  float[2, batch, 128]\n", "  Conv  12\n",
         "  model.decoder.rnn.weight_ih  float  [512, 128]  262144\n"}) {
-    EXPECT_NE(shown.out.find(part), std::string::npos) << part;
+    EXPECT_NE(result.out.find(part), std::string::npos) << part;
   }
   const auto json = Json::parse(loom({"show", path, "--json"}).out);
   ASSERT_TRUE(json.ok()) << json.status().to_string();
@@ -26,12 +26,12 @@ TEST(OnnxFiles, ShowNamesInputsOperatorsAndInitializers) {
 
 TEST(OnnxFiles, OperatorsOfOtherDomainsAreShownWithIt) {
   LOOM_TEST_FILE(path, "models/tiny_random_gpt2/past.onnx");
-  const Outcome shown = loom({"show", path});
-  EXPECT_EQ(shown.code, 0) << shown.err;
+  const Outcome result = loom({"show", path});
+  EXPECT_EQ(result.code, 0) << result.err;
   for (const char* part : {"opset 11, com.microsoft 1", "\n39 nodes, 27 initializers",
                            "  past_4  float[2, batch_size, 4, past_seq_len, 8]\n",
                            "  com.microsoft.SkipLayerNormalization  10\n"}) {
-    EXPECT_NE(shown.out.find(part), std::string::npos) << part;
+    EXPECT_NE(result.out.find(part), std::string::npos) << part;
   }
   const Folder folder;
   LOOM_EXPECT_REFUSED(loom({"convert", path, folder / "gpt2.entity"}), 3, "state its dimensions");

@@ -130,17 +130,17 @@ TEST(Plan, KeepsItsBudgetAndWritesWhatItChose) {
   const auto table = Json::parse(first);
   ASSERT_TRUE(table.ok());
   const Json &top = table->find("table")->as_array().front(),
-             &least = table->find("table")->as_array().back();
+             &min = table->find("table")->as_array().back();
   const auto budget = static_cast<std::int64_t>(
-      (number(*top.find("uniform"), "bytes") + number(*least.find("uniform"), "bytes")) / 2);
+      (number(*top.find("uniform"), "bytes") + number(*min.find("uniform"), "bytes")) / 2);
   Outcome o = run({"--bytes", std::to_string(budget), "--out", small});
   ASSERT_EQ(o.code, 0) << o.err;
   const auto plan = Json::parse(o.out);
   EXPECT_LE(number(*plan->find("plan"), "bytes"), static_cast<double>(budget));
   // The file holds these formats, and answers.
-  const Outcome shown = loom({"predict", small, "--data", data});
-  EXPECT_EQ(shown.code, 0) << shown.err;
-  EXPECT_NE(shown.err.find("accuracy"), std::string::npos) << shown.err;
+  const Outcome result = loom({"predict", small, "--data", data});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.err.find("accuracy"), std::string::npos) << result.err;
   EXPECT_LT(file_bytes(small).size(), file_bytes(net).size());
   // By loss: no more bytes than f32, and the loss is kept.
   const double loss = 1.5 * number(*top.find("uniform"), "loss");

@@ -57,9 +57,9 @@ TEST(Refusals, AnArchitectureThatIsNotThere) {
   of.write("model.safetensors", file_bytes(weights));
   const std::string folder = of / "";
   LOOM_EXPECT_REFUSED(loom({"run", folder, "--ids", "1,2"}), 3, "'gemma2' is not supported");
-  const Outcome shown = loom({"show", folder});
-  EXPECT_EQ(shown.code, 0) << shown.err;
-  EXPECT_NE(shown.out.find("does not run: unsupported"), std::string::npos) << shown.out;
+  const Outcome result = loom({"show", folder});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("does not run: unsupported"), std::string::npos) << result.out;
 }
 
 TEST(Refusals, AModelNameIsAnsweredWithTheNearest) {

@@ -255,9 +255,9 @@ TEST(Stories, AnEntityIsTheModel) {
   ASSERT_EQ(loom({"convert", model, path}).code, 0);
   EXPECT_EQ(loom(run_args(path)).out, file_bytes(text));
   EXPECT_EQ(loom({"tokenize", path}, "Once upon a time").out, "[1,403,407,261,378]\n");
-  const Outcome shown = loom({"show", path});
-  EXPECT_EQ(shown.code, 0) << shown.err;
-  EXPECT_NE(shown.out.find("0.0.0.0:weight  f32  [512, 64]"), std::string::npos) << shown.out;
+  const Outcome result = loom({"show", path});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("0.0.0.0:weight  f32  [512, 64]"), std::string::npos) << result.out;
   // The same model, the same bytes.
   ASSERT_EQ(loom({"convert", path, folder / "again.entity"}).code, 0);
   EXPECT_EQ(loom({"logits", folder / "again.entity", "--ids", "1,403"}).out,
@@ -327,32 +327,32 @@ TEST(Program, ShowNamesWhatWouldFail) {
   const auto weights = Safetensors::open_folder(source);
   ASSERT_TRUE(weights.ok());
   folder.write("config.json", file_bytes(source + "/config.json"));
-  const auto shown = [&](const std::vector<TensorInfo>& tensors) {
+  const auto result = [&](const std::vector<TensorInfo>& tensors) {
     EXPECT_TRUE(write_safetensors(folder / "model.safetensors", tensors).ok());
     const Outcome o = loom({"show", folder / "", "--no-hash"});
     EXPECT_EQ(o.code, 0) << o.err;
     return o.out;
   };
   std::vector<TensorInfo> tensors = weights->tensors();
-  EXPECT_NE(shown(tensors).find("\nruns\n"), std::string::npos);
+  EXPECT_NE(result(tensors).find("\nruns\n"), std::string::npos);
   const auto norm = std::find_if(tensors.begin(), tensors.end(),
                                  [](const TensorInfo& t) { return t.name == "model.norm.weight"; });
   norm->name = "model.norm.weights";
-  EXPECT_NE(shown(tensors).find("does not run: not found: " + folder / "" +
+  EXPECT_NE(result(tensors).find("does not run: not found: " + folder / "" +
                                 ": tensor 'model.norm.weight' is missing"),
             std::string::npos)
-      << shown(tensors);
+      << result(tensors);
   norm->name = "model.norm.weight";
   norm->shape = {32, 2};
-  EXPECT_NE(shown(tensors).find(
+  EXPECT_NE(result(tensors).find(
                 "tensor 'model.norm.weight': the configuration expects [64], the file has [32, 2]"),
             std::string::npos)
-      << shown(tensors);
+      << result(tensors);
   norm->shape = {64};
   tensors.push_back(tensor_from_f32("extra", {0}, {}));
-  EXPECT_NE(shown(tensors).find("tensor 'extra' [0] belongs to no parameter of a 'llama'"),
+  EXPECT_NE(result(tensors).find("tensor 'extra' [0] belongs to no parameter of a 'llama'"),
             std::string::npos)
-      << shown(tensors);
+      << result(tensors);
 }
 
 }  // namespace

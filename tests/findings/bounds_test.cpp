@@ -23,7 +23,7 @@
 #include "onnx/import.h"
 #include "text/tokenizer.h"
 #if defined(LOOM_TESTS_OF_PICTURES)
-#include "decode_picture.h"
+#include "decode_image.h"
 #endif
 
 namespace loom {
@@ -177,7 +177,7 @@ TEST(Findings, G6_AnArrayIsInflatedNoFurtherThanItsHeaderSays) {
 
 #if defined(LOOM_TESTS_OF_PICTURES)
 TEST(Findings, G6_APictureIsInflatedNoFurtherThanItsHeaderSays) {
-  const PictureDecoder decoder = cli::picture_decoder();
+  const ImageDecoder decoder = cli::image_decoder();
   const std::string small = test::png(4, 4, 8, 2, false, 258 * std::uint64_t{1'000'000} + 1),
                     large = test::png(8000, 8000, 16, 6, false,
                                       8000 * 64001 / 258 * std::uint64_t{258} + 1);
@@ -213,13 +213,13 @@ TEST(Findings, G6_APictureIsInflatedNoFurtherThanItsHeaderSays) {
         if (w > 0) bytes += h * (1 + (w * bits + 7) / 8);
       }
       if (!interlaced) bytes = k.height * (1 + (k.width * bits + 7) / 8);
-      const auto picture = decoder.decode(
+      const auto image = decoder.decode(
           as_bytes(test::png(k.width, k.height, k.depth, k.color, interlaced, bytes)));
-      ASSERT_TRUE(picture.ok()) << k.width << " x " << k.height << " " << interlaced << ": "
-                                << picture.status().to_string();
-      EXPECT_EQ(picture->width, k.width);
-      EXPECT_EQ(picture->channels, k.channels);
-      EXPECT_EQ(picture->values,
+      ASSERT_TRUE(image.ok()) << k.width << " x " << k.height << " " << interlaced << ": "
+                                << image.status().to_string();
+      EXPECT_EQ(image->width, k.width);
+      EXPECT_EQ(image->channels, k.channels);
+      EXPECT_EQ(image->values,
                 std::vector<std::uint8_t>(
                     std::size_t{k.width} * k.height * static_cast<std::size_t>(k.channels), 0));
     }

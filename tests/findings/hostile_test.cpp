@@ -69,11 +69,11 @@ void every_number(const std::string& text, const Read& read, bool named) {
       ++cases;
       if (!refused(read, other)) continue;
       ++refusals;
-      const std::string said = read(other).message();
-      const bool holds = said.find(key) != said.npos || said.find(number) != said.npos ||
-                         said.find("0.0.0.") != said.npos;
+      const std::string message = read(other).message();
+      const bool holds = message.find(key) != message.npos || message.find(number) != message.npos ||
+                         message.find("0.0.0.") != message.npos;
       // What is no number of JSON is named by its place; null is a key left out.
-      EXPECT_TRUE(!named || holds || number == "null" || said.starts_with("JSON line ")) << said;
+      EXPECT_TRUE(!named || holds || number == "null" || message.starts_with("JSON line ")) << message;
       if (testing::Test::HasFailure()) return;
     }
     at = end - 1;

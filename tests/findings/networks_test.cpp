@@ -18,8 +18,8 @@ std::string refusal(const std::string& cell, bool nested, int version = 2) {
 }
 
 void expect_refused(const std::string& cell, bool nested, const std::string& part) {
-  const std::string said = refusal(cell, nested);
-  EXPECT_NE(said.find(part), std::string::npos) << cell << ": " << said;
+  const std::string message = refusal(cell, nested);
+  EXPECT_NE(message.find(part), std::string::npos) << cell << ": " << message;
 }
 
 TEST(Findings, B1_AMisspelledTypeIsNamed) {

@@ -536,9 +536,9 @@ TEST(Findings, G11_ShowPrintsNoControlCharacters) {
   const float value = 1;
   const TensorInfo tensor = tensor_from_f32(name, {1}, {&value, 1});
   ASSERT_TRUE(write_safetensors(path, {&tensor, 1}, {}).ok());
-  const Outcome shown = loom({"show", path});
-  EXPECT_EQ(shown.code, 0) << shown.err;
-  EXPECT_TRUE(holds(shown.out, "  a\\x1b[2J\\x0ab\\x7f\\xc2\\x9b  f32  [1]")) << shown.out;
+  const Outcome result = loom({"show", path});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_TRUE(holds(result.out, "  a\\x1b[2J\\x0ab\\x7f\\xc2\\x9b  f32  [1]")) << result.out;
   const Outcome converted = loom({"convert", path, folder / "out.safetensors", "--dtype", "f16"});
   EXPECT_EQ(converted.code, 0) << converted.err;
   EXPECT_TRUE(holds(converted.out, "a\\x1b[2J\\x0ab\\x7f\\xc2\\x9b [1] f32 f16")) << converted.out;
@@ -555,10 +555,10 @@ TEST(Findings, G11_ShowOfOnnxPrintsNoControlCharacters) {
   const std::string path =
       folder.write("m.onnx", pb_int(1, 8) + pb_bytes(2, "by\x1b[31m") + pb_bytes(7, graph) +
                                  pb_bytes(8, pb_int(2, 13)));
-  const Outcome shown = loom({"show", path});
-  EXPECT_EQ(shown.code, 0) << shown.err;
+  const Outcome result = loom({"show", path});
+  EXPECT_EQ(result.code, 0) << result.err;
   for (const char* part : {"by by\\x1b[31m\n", "  x\\x1b]0;t\\x07  float[1]", "  y\\x80  float[1]"})
-    EXPECT_TRUE(holds(shown.out, part)) << shown.out;
+    EXPECT_TRUE(holds(result.out, part)) << result.out;
   const Outcome json = loom({"show", path, "--json"});
   const auto parsed = Json::parse(json.out);
   ASSERT_TRUE(parsed.ok()) << parsed.status().to_string();

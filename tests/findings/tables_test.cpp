@@ -6,7 +6,7 @@
 
 #include "e2e/process.h"
 #include "train/check_data.h"
-#include "train/choose/choose.h"
+#include "train/auto_config/auto_config.h"
 #include "train/data/tables/columns.h"
 #include "train/data/tables/csv.h"
 #include "train/data/tables/encoding.h"
@@ -175,26 +175,26 @@ TEST(Findings, E_WhatTrainingNeverSawIsNamedWhenItIsPredicted) {
   ASSERT_TRUE(learned.form.ok()) << learned.form.status().to_string();
   Json inputs = learned.form->to_json();
   const test::Folder folder;
-  auto said = [&](const char* table) {
+  auto decisions = [&](const char* table) {
     const auto rows = read_rows(inputs, learned.form->width(), folder.write("p.csv", table));
     std::string all = rows.ok() ? "" : "refused: " + rows.status().message();
     if (rows.ok())
-      for (const std::string& line : rows->said) all += line + "\n";
+      for (const std::string& line : rows->decisions) all += line + "\n";
     return all;
   };
-  EXPECT_EQ(said("color,size\nred,1\nblue,2\n"), "");
-  EXPECT_EQ(said("color,size\nred,\n,2\n"), "");
+  EXPECT_EQ(decisions("color,size\nred,1\nblue,2\n"), "");
+  EXPECT_EQ(decisions("color,size\nred,\n,2\n"), "");
   EXPECT_EQ(
-      said("color,size\nred,1\ngreen,2\npink,big\n"),
+      decisions("color,size\nred,1\ngreen,2\npink,big\n"),
       "column 'color': 2 cells are nothing that was learned, and count as missing: row 2 holds "
       "'green'\ncolumn 'size': 1 cell is nothing that was learned, and counts as missing: row 3 "
       "holds 'big'\n");
-  EXPECT_EQ(said("color,size,kind\nred,1,a\nred,1,c\n"),
+  EXPECT_EQ(decisions("color,size,kind\nred,1,a\nred,1,c\n"),
             "column 'kind': 1 cell is nothing that was learned, and counts as missing: row 2 holds "
             "'c'\n");
-  EXPECT_EQ(said("color,size,kind\nred,1,\n"),
+  EXPECT_EQ(decisions("color,size,kind\nred,1,\n"),
             "not measured: " + (folder / "p.csv") + ": no row has a target\n");
-  EXPECT_NE(said("color,size\ngreen,big\npink,small\n").find("is it another table?"),
+  EXPECT_NE(decisions("color,size\ngreen,big\npink,small\n").find("is it another table?"),
             std::string::npos);
 }
 
@@ -260,7 +260,7 @@ TEST(Findings, A7_NumbersThatF32DoesNotTellApartAreLearnedAsTheyAre) {
   }
   const test::Folder f;
   f.write("t.csv", text);
-  const auto chosen = choose_training({.data = f / "t.csv", .task = "numbers"});
+  const auto chosen = auto_config({.data = f / "t.csv", .task = "numbers"});
   ASSERT_TRUE(chosen.ok()) << chosen.status().to_string();
   EXPECT_EQ(chosen->whole->form().width, 2);
   auto network = chosen->network();
@@ -277,12 +277,12 @@ TEST(Findings, A7_NumbersThatF32DoesNotTellApartAreLearnedAsTheyAre) {
   ASSERT_EQ(learned.code, 0) << learned.err;
   EXPECT_NE(learned.err.find("standardized in f64"), std::string::npos) << learned.err;
   f.write("new.csv", "at,b\n1700000010,1\n1700000011,1\n1700000050,1\n");
-  const test::Outcome said = test::loom({"predict", entity, "--data", f / "new.csv"});
-  ASSERT_EQ(said.code, 0) << said.err;
+  const test::Outcome decisions = test::loom({"predict", entity, "--data", f / "new.csv"});
+  ASSERT_EQ(decisions.code, 0) << decisions.err;
   double v[3] = {};
-  ASSERT_EQ(std::sscanf(said.out.c_str(), "%lf\n%lf\n%lf", v, v + 1, v + 2), 3) << said.out;
-  EXPECT_NEAR(v[0], 2.5, 1) << said.out;
-  EXPECT_NEAR(v[2], 12.5, 1) << said.out;
+  ASSERT_EQ(std::sscanf(decisions.out.c_str(), "%lf\n%lf\n%lf", v, v + 1, v + 2), 3) << decisions.out;
+  EXPECT_NEAR(v[0], 2.5, 1) << decisions.out;
+  EXPECT_NEAR(v[2], 12.5, 1) << decisions.out;
   EXPECT_NE(v[0], v[1]);
   EXPECT_NE(refused(target).find("the target 'y' lies between 1700000000.5 and"), std::string::npos)
       << refused(target);
@@ -303,8 +303,8 @@ TEST(Findings, A7_WholeNumbersOfArraysAreKeptOrRefused) {
   const std::int64_t large = std::int64_t{1} << 53;
   f.write("x.npy", npy_of<std::int64_t>("<i8", "2, 3", {1, 2, large, 4, -large - 1, 6}));
   f.write("y.npy", npy_of<float>("<f4", "2", {1, 2}));
-  ChooseOptions options{.data = f / ".", .steps = 1};
-  EXPECT_EQ(choose_training(options).status().message(),
+  AutoConfigOptions options{.data = f / ".", .steps = 1};
+  EXPECT_EQ(auto_config(options).status().message(),
             (f / "./x.npy") +
                 ": row 1, column 1 (from 0) is -9007199254740993, and f64 does not hold "
                 "every whole number above 2^53: take an offset off the column");
@@ -314,15 +314,15 @@ TEST(Findings, A7_WholeNumbersOfArraysAreKeptOrRefused) {
       << raw.status().to_string();
   // 2^53 + 2 and 2^63 it holds.
   f.write("x.npy", npy_of<std::uint64_t>("<u8", "2", {1ull << 63, (1ull << 53) + 2}));
-  EXPECT_TRUE(choose_training(options).ok());
+  EXPECT_TRUE(auto_config(options).ok());
   f.write("x.npy", npy_of<std::uint64_t>("<u8", "2", {1, ~0ull}));
-  EXPECT_NE(choose_training(options).status().message().find(
+  EXPECT_NE(auto_config(options).status().message().find(
                 "row 1, column 0 (from 0) is 18446744073709551615"),
             std::string::npos);
   f.write("x.npy", npy_of<float>("<f4", "2", {1, 2}));
   f.write("y.npy", npy_of<std::int64_t>("<i8", "2", {1, large + 1}));
   options.task = "numbers";
-  EXPECT_NE(choose_training(options).status().message().find(
+  EXPECT_NE(auto_config(options).status().message().find(
                 "y.npy: row 1, column 0 (from 0) is 9007199254740993"),
             std::string::npos);
 
@@ -330,7 +330,7 @@ TEST(Findings, A7_WholeNumbersOfArraysAreKeptOrRefused) {
   // f64.
   f.write("x.npy", npy_of<std::int32_t>("<i4", "4, 1", {1 << 24, (1 << 24) + 1, 1 << 30, -7}));
   f.write("y.npy", npy_of<float>("<f4", "4", {1, 2, 3, 4}));
-  auto chosen = choose_training({.data = f / ".", .steps = 1});
+  auto chosen = auto_config({.data = f / ".", .steps = 1});
   ASSERT_TRUE(chosen.ok()) << chosen.status().to_string();
   auto network = chosen->network();
   ASSERT_TRUE(network.ok()) << network.status().to_string();
@@ -344,7 +344,7 @@ TEST(Findings, A7_WholeNumbersOfArraysAreKeptOrRefused) {
             "it, or begin with cells of the dtype f64");
   f.write("y.npy", npy_of<std::int32_t>("<i4", "4", {1, 2, 3, (1 << 24) + 1}));
   f.write("x.npy", npy_of<float>("<f4", "4", {1, 2, 3, 4}));
-  chosen = choose_training({.data = f / ".", .task = "numbers", .steps = 1});
+  chosen = auto_config({.data = f / ".", .task = "numbers", .steps = 1});
   ASSERT_TRUE(chosen.ok()) << chosen.status().to_string();
   EXPECT_EQ(check_data(*chosen->whole, *plain, chosen->spec, false).message(),
             "data: y, row 3, column 0 (from 0) is 16777217.0, which f32 does not hold: scale "
@@ -387,7 +387,7 @@ TEST(Findings, E_RareClassesAreOnBothSides) {
   const test::Folder folder;
   const std::string file = folder.write("t.csv", text + "3,once\n");
   for (const std::int64_t seed : {0, 1, 2, 3}) {
-    const auto chosen = choose_training({.data = file, .seed = seed});
+    const auto chosen = auto_config({.data = file, .seed = seed});
     ASSERT_TRUE(chosen.ok()) << chosen.status().to_string();
     std::vector<int> counts(3);
     Batch batch;
@@ -395,15 +395,15 @@ TEST(Findings, E_RareClassesAreOnBothSides) {
       chosen->split.held_back->append(i, batch);
     for (const std::int32_t c : batch.classes) ++counts[static_cast<std::size_t>(c)];
     EXPECT_EQ(counts, (std::vector<int>{59, 0, 1}));  // often, once, rare
-    EXPECT_NE(std::find(chosen->said.begin(), chosen->said.end(),
+    EXPECT_NE(std::find(chosen->decisions.begin(), chosen->decisions.end(),
                         "the class 'once' has one sample, which is learned: nothing judges it"),
-              chosen->said.end());
+              chosen->decisions.end());
   }
 }
 
 std::string decoded(const std::string& text, std::string* note = nullptr) {
-  std::string said;
-  const auto read = table_text(text, "t.csv", note ? note : &said);
+  std::string decisions;
+  const auto read = table_text(text, "t.csv", note ? note : &decisions);
   return read.ok() ? *read : "refused: " + read.status().message();
 }
 
@@ -465,13 +465,13 @@ TEST(Findings, E_TheEncodingIsNoPartOfWhatIsLearned) {
     utf8 += i % 2 ? "K\u00F6ln,1.5\n" : "M\u00FCnchen,2.5\n";
   }
   const test::Folder folder;
-  const auto learned = choose_training({.data = folder.write("l.csv", latin), .task = "numbers"});
+  const auto learned = auto_config({.data = folder.write("l.csv", latin), .task = "numbers"});
   ASSERT_TRUE(learned.ok()) << learned.status().to_string();
-  EXPECT_EQ(learned->said[0], "encoding: no UTF-8 from line 1 on, read as Windows-1252");
+  EXPECT_EQ(learned->decisions[0], "encoding: no UTF-8 from line 1 on, read as Windows-1252");
   EXPECT_NE(learned->inputs.dump().find("K\u00F6ln"), std::string::npos) << learned->inputs.dump();
   const auto rows = read_rows(learned->inputs, 2, folder.write("u.csv", utf8));
   ASSERT_TRUE(rows.ok()) << rows.status().to_string();
-  EXPECT_TRUE(rows->said.empty());
+  EXPECT_TRUE(rows->decisions.empty());
   EXPECT_EQ(rows->judged->hash(), learned->whole->hash());
   // With a spec, too.
   DataSpec spec;
@@ -496,7 +496,7 @@ TEST(Findings, E_DatesInRegularStepsAreATimeSeries) {
     if (i >= 60) late += row;
   }
   const std::string file = folder.write("t.csv", text);
-  const auto chosen = choose_training({.data = file});
+  const auto chosen = auto_config({.data = file});
   ASSERT_TRUE(chosen.ok()) << chosen.status().to_string();
   ASSERT_TRUE(chosen->series.has_value());
   EXPECT_EQ(chosen->series->held_back, 96);
@@ -512,7 +512,7 @@ TEST(Findings, E_DatesInRegularStepsAreATimeSeries) {
   ASSERT_TRUE(part.ok()) << part.status().to_string();
   EXPECT_TRUE(std::equal(part->x.rbegin(), part->x.rend(), again->x.rbegin()));
   EXPECT_LT(part->rows, again->rows);
-  EXPECT_FALSE(choose_training({.data = file, .series = "no"})->series.has_value());
+  EXPECT_FALSE(auto_config({.data = file, .series = "no"})->series.has_value());
 }
 
 TEST(Findings, E_DatesInTheUsualFormsAreDates) {

@@ -51,9 +51,9 @@ TEST(Findings, A6_BatchNormOfOneValueIsRefused) {
       chain(R"({"width":3})",
             {R"("type":"dense","out":4)", R"("type":"batch_norm")", R"("type":"dense","out":1)"});
   for (const std::int64_t micro_batches : {1, 4}) {
-    const std::string said = first_step(flat, 3, micro_batches, micro_batches);
-    EXPECT_NE(said.find("batch_norm of cell 0.0.0.1"), std::string::npos) << said;
-    EXPECT_NE(said.find("1 row with 1 value per channel"), std::string::npos) << said;
+    const std::string message = first_step(flat, 3, micro_batches, micro_batches);
+    EXPECT_NE(message.find("batch_norm of cell 0.0.0.1"), std::string::npos) << message;
+    EXPECT_NE(message.find("1 row with 1 value per channel"), std::string::npos) << message;
   }
   EXPECT_EQ(first_step(flat, 3, 2), "");
   EXPECT_EQ(first_step(flat, 3, 8, 4), "");
@@ -79,8 +79,8 @@ TEST(Findings, A8_TargetsOfBceAreProbabilities) {
     return trainer.ok() ? std::string() : trainer.status().message();
   };
   EXPECT_EQ(refusal({0, 1, 0.5f, 1, 1, 0, 0, 0}, {}), "");
-  const std::string said = refusal({0, 1, 0, 1, 1, 255, 0, 0}, {});
-  EXPECT_NE(said.find("y, row 2, column 1 (from 0) is 255"), std::string::npos) << said;
+  const std::string message = refusal({0, 1, 0, 1, 1, 255, 0, 0}, {});
+  EXPECT_NE(message.find("y, row 2, column 1 (from 0) is 255"), std::string::npos) << message;
   EXPECT_NE(refusal({0, 1, -0.25f, 1, 1, 0, 0, 0}, {}).find("row 1, column 0 (from 0) is -0.25"),
             std::string::npos);
   // Samples held back as well.
@@ -124,11 +124,11 @@ std::string class_refusal_of(const std::vector<std::int32_t>& classes, std::int6
 // torch.nn.CrossEntropyLoss leaves out the class ignore_index, -100, alone: "Target -1 is out of
 // bounds."
 TEST(Findings, A3_OnlyOneClassIsLeftOut) {
-  const std::string said = class_refusal_of({1, 0, -1, 1}, kIgnoredClass);
-  EXPECT_NE(said.find("classes, row 2 is -1: a class is a whole number from 0 to 1, or -100"),
+  const std::string message = class_refusal_of({1, 0, -1, 1}, kIgnoredClass);
+  EXPECT_NE(message.find("classes, row 2 is -1: a class is a whole number from 0 to 1, or -100"),
             std::string::npos)
-      << said;
-  EXPECT_NE(said.find("make labels -1 and +1 the classes 0 and 1"), std::string::npos) << said;
+      << message;
+  EXPECT_NE(message.find("make labels -1 and +1 the classes 0 and 1"), std::string::npos) << message;
   EXPECT_EQ(class_refusal_of({1, 0, -100, 1}, kIgnoredClass), "");
   EXPECT_EQ(class_refusal_of({1, 0, -1, 1}, -1), "");
   EXPECT_EQ(class_refusal_of({1, 0, 255, 1}, 255), "");
@@ -189,10 +189,10 @@ TEST(Findings, A8_ClassesOfHeadsAreWholeNumbersInRange) {
   for (const float good : {0.0f, 1.0f, -100.0f}) EXPECT_EQ(refusal(good), "") << good;
   for (const auto& [bad, text] :
        {std::pair{0.75f, "0.75"}, {2.0f, "2"}, {-1.0f, "-1"}, {4294967297.0f, "4294967296"}}) {
-    const std::string said = refusal(bad);
-    EXPECT_NE(said.find("y, row 1, column 0 of 'b' (from 0) is " + std::string(text)),
+    const std::string message = refusal(bad);
+    EXPECT_NE(message.find("y, row 1, column 0 of 'b' (from 0) is " + std::string(text)),
               std::string::npos)
-        << said;
+        << message;
   }
   EXPECT_NE(refusal(std::numeric_limits<float>::quiet_NaN())
                 .find("row 1, column 0 of 'b' (from 0) is NaN"),
@@ -210,10 +210,10 @@ TEST(Findings, A8_IdsThatTheNetworkDoesNotTakeAreNamed) {
   spec.steps = 1;
   Network n = network_of(topology);
   ThreadPool pool(1);
-  const std::string said = Trainer::create(spec, n, **data, pool).status().message();
-  EXPECT_NE(said.find("ids, row 1, column 1 (from 0) is 5: the network takes ids below 5"),
+  const std::string message = Trainer::create(spec, n, **data, pool).status().message();
+  EXPECT_NE(message.find("ids, row 1, column 1 (from 0) is 5: the network takes ids below 5"),
             std::string::npos)
-      << said;
+      << message;
   // And by who learns without a trainer.
   auto learner = Learner::create(n, pool, {.loss = Loss::cross_entropy});
   ASSERT_TRUE(learner.ok()) << learner.status().to_string();
@@ -240,8 +240,8 @@ TEST(Findings, A2_TargetsOfIdsAreFinite) {
   spec.steps = 1;
   Network n = network_of(topology);
   ThreadPool pool(1);
-  const std::string said = Trainer::create(spec, n, **data, pool).status().message();
-  EXPECT_NE(said.find("y, row 1, column 0 (from 0) is NaN"), std::string::npos) << said;
+  const std::string message = Trainer::create(spec, n, **data, pool).status().message();
+  EXPECT_NE(message.find("y, row 1, column 0 (from 0) is NaN"), std::string::npos) << message;
 }
 
 // What an f32 network would take for 0 is refused by its column.
@@ -265,10 +265,10 @@ TEST(Findings, A5_ColumnsBelowWhatF32HoldsAreNamed) {
   const std::string f64 = R"(,"dtype":"f64")";
   EXPECT_EQ(refusal("", "", 1, 1), "");
   EXPECT_EQ(refusal("", "", 0, 0), "");
-  std::string said = refusal("", "", 1e-13f, 1);
-  EXPECT_NE(said.find("x, column 1 (from 0) is nowhere above"), std::string::npos) << said;
-  said = refusal("", "", 1, 1e-13f);
-  EXPECT_NE(said.find("y, column 0 (from 0) is nowhere above"), std::string::npos) << said;
+  std::string message = refusal("", "", 1e-13f, 1);
+  EXPECT_NE(message.find("x, column 1 (from 0) is nowhere above"), std::string::npos) << message;
+  message = refusal("", "", 1, 1e-13f);
+  EXPECT_NE(message.find("y, column 0 (from 0) is nowhere above"), std::string::npos) << message;
   EXPECT_EQ(refusal(f64, f64, 1e-13f, 1e-13f), "");
 }
 

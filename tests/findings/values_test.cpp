@@ -263,7 +263,7 @@ TEST(Findings, A2_SlopesAtNanAreThoseOfPyTorch) {
   for (int i = 1; i < kActivationCount; ++i) {
     const auto kind = static_cast<Activation>(i);
     Program program;
-    Emit emit(program);
+    ProgramBuilder emit(program);
     const Rows rows{1, emit.u32_register("R", 1), kNone};
     const View x = emit.input("x", ValueType::f32, rows, 1);
     const View g = emit.input("g", ValueType::f32, rows, 1);

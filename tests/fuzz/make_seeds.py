@@ -242,7 +242,7 @@ def seeds():
     chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     yield "picture", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">2I5B", 9, 8, 8, 6, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
     yield "picture", b"BM" + struct.pack("<3I3I2H6I", 54 + 24, 0, 54, 40, 2, 3, 1, 24, 0, 24, 0, 0, 0, 0) + bytes(range(24))
-    kept = (pathlib.Path(__file__).resolve().parent.parent / "e2e/pictures.h").read_text()
+    kept = (pathlib.Path(__file__).resolve().parent.parent / "e2e/images.h").read_text()
     for name in ("jpeg", "gif"):
         encoded = kept.split(f"inline std::string {name}() {{")[1].split("}")[0]
         made = base64.b64decode("".join(encoded.split('"')[1::2]))

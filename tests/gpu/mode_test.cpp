@@ -20,7 +20,7 @@ TEST(Auto, RunsOnBothThenOnOneWithTheSameBits) {
     const test::SampleRows rows;
     auto cpu = Session::create(*n, test::pool_of(1), {.max_rows = 6});
     auto either =
-        Session::create(*n, test::pool_of(1), {.max_rows = 6, .device = device, .measured = true});
+        Session::create(*n, test::pool_of(1), {.max_rows = 6, .device = device, .auto_device = true});
     ASSERT_TRUE(cpu.ok() && either.ok()) << either.status().to_string();
     std::set<std::string> ran_on;
     std::string last;
@@ -66,7 +66,7 @@ TEST(Auto, SessionsWithStatesChooseOnce) {
   auto cpu = Session::create(*n, test::pool_of(1), {.max_rows = 6, .max_positions = 16});
   auto either =
       Session::create(*n, test::pool_of(1),
-                      {.max_rows = 6, .max_positions = 16, .device = device, .measured = true});
+                      {.max_rows = 6, .max_positions = 16, .device = device, .auto_device = true});
   ASSERT_TRUE(cpu.ok() && either.ok()) << either.status().to_string();
   const std::string chosen(either->executor().target());
   for (std::size_t i = 0; i < 6; ++i) {
@@ -86,7 +86,7 @@ TEST(Auto, LearnsTheSameWeights) {
   LOOM_TEST_DEVICE(device);
   std::string digests[4];
   for (const int way : {0, 1, 2, 3}) {
-    const bool measured = way == 1, in_fp8 = way >= 2;
+    const bool auto_device = way == 1, in_fp8 = way >= 2;
     auto n =
         test::network_of({"dense", 8, "", R"("type":"dense","out":7,"activation":"tanh")", ""}, {});
     ASSERT_TRUE(n.ok());
@@ -99,7 +99,7 @@ TEST(Auto, LearnsTheSameWeights) {
     spec.steps = 4;
     spec.fp8 = in_fp8;
     auto trainer = Trainer::create(spec, *n, **data, test::pool_of(1),
-                                   {.device = way % 2 ? device : nullptr, .measured = measured});
+                                   {.device = way % 2 ? device : nullptr, .auto_device = measured});
     ASSERT_TRUE(trainer.ok()) << trainer.status().to_string();
     while ((*trainer)->done() < 4) ASSERT_TRUE((*trainer)->step().ok());
     ASSERT_TRUE((*trainer)->sync().ok());

@@ -344,11 +344,11 @@ def pick(r):
     return behind_dense("pick", maybe(r, {"runs": runs}, fill=0.5), [width])
 
 
-def value_matmul(r):
+def batched_matmul(r):
     m, k, n = (r.randint(1, 5) for _ in range(3))
     outer = spread_shapes(r, 2, 2) if r.random() < 0.6 else [[], []]
     shapes = [outer[0] + [m, k], outer[1] + [k, n]]
-    return behind_dense("value_matmul", {"shapes": shapes}, [sum(map(math.prod, shapes))])
+    return behind_dense("batched_matmul", {"shapes": shapes}, [sum(map(math.prod, shapes))])
 
 
 def reshape(r):
@@ -560,7 +560,7 @@ KINDS = {
     **{kind: recurrent(kind) for kind in ("rnn", "gru", "lstm")},
     "softmax": softmax, "log_softmax": lambda r: behind_dense("log_softmax", {}, dims_of(r, r.randint(0, 2), r.randint(2, 12))), "adaptive_softmax": adaptive_softmax,
     "mixture_of_softmaxes": mixture_of_softmaxes, "kmeans": kmeans, "unary": unary, "activation": activation, "binary": binary, "select": select, "reduce": reduce,
-    "permute": permute, "pick": pick, "value_matmul": value_matmul, "reshape": reshape, "flatten": flatten, "dropout": dropout,
+    "permute": permute, "pick": pick, "batched_matmul": batched_matmul, "reshape": reshape, "flatten": flatten, "dropout": dropout,
     **{kind: of_container(kind) for kind in ("residual", "sequential", "parallel", "each")}, "sequences": sequences, "recurrent_tokens": recurrent_tokens, "containers": containers, "links": links,
 }
 # Layers whose folders say themselves what they are in PyTorch: {type: {"config": ..., "forward": ...}}.

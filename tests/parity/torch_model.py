@@ -544,7 +544,7 @@ class Model:
         y = torch.cat([x, torch.full((len(x), 1), c.get("fill", 0.0), dtype=x.dtype)], 1)[:, places]
         return y, list(c.get("dims") or [len(places)])
 
-    def value_matmul(self, c, path, x, dims):
+    def batched_matmul(self, c, path, x, dims):
         y = torch.matmul(*self.operands(c, x))
         return y.reshape(len(x), -1), self.limited(list(y.shape[1:]))
 

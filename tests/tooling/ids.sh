@@ -43,7 +43,7 @@ lists="src/ops/norms/norms.def LOOM_OP src/ops/op_table.cpp
 src/ops/graph/kinds.def LOOM_UNARY src/ops/graph/kinds.cpp
 src/ops/graph/kinds.def LOOM_BINARY src/ops/graph/kinds.cpp
 src/ops/graph/kinds.def LOOM_REDUCE src/ops/graph/kinds.cpp
-src/ops/softmax/kinds.def LOOM_SIMPLEX src/ops/softmax/softmax.cpp
+src/ops/softmax/kinds.def LOOM_SOFTMAX_KIND src/ops/softmax/softmax.cpp
 src/ops/elementwise/activations.def LOOM_ACTIVATION src/ops/elementwise/activation.cpp
 src/ops/products/decode/epilogues.def LOOM_EPILOGUE src/ops/products/decode/decode.cpp
 src/ops/lowering/weight_forms.def LOOM_FORM src/ops/lowering/weight_forms.cpp

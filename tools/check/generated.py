@@ -92,7 +92,7 @@ def plant_in_files(scratch):
         shutil.copy(ROOT / path, tree / path)
     for path in outputs:
         whole = (tree / path).read_text()
-        made = ("| `log_every`", '"log_every"', "logEvery", "value_matmul", "avg_pool3",
+        made = ("| `log_every`", '"log_every"', "logEvery", "batched_matmul", "avg_pool3",
                 "| `ignore_eos`", '"ignore_eos"', "ignoreEos")  # not by hand
         at = whole.rindex(next(text for text in made if text in whole))
         (tree / path).write_text(whole[:at] + "x" + whole[at:])

@@ -102,14 +102,14 @@ void morph(const char* text, int exponent_bits, int mantissa_bits, int bias, int
       peak = std::max(peak, std::fabs(static_cast<double>(x[k])));
     expect(scale > 0 && scale <= peak, "the scale of a row");
     for (std::size_t k = row * 70; k < row * 70 + 70; ++k) {
-      double least = 1e9;
+      double min = 1e9;
       for (int code = 0; code < codes_count; ++code) {
         if ((code & (codes_count / 2 - 1)) > last) continue;
         const double v = value_of(code, exponent_bits, mantissa_bits, bias) * scale;
-        least = std::min(least, std::fabs(v - static_cast<double>(x[k])));
+        min = std::min(min, std::fabs(v - static_cast<double>(x[k])));
       }
       const double error = std::fabs(static_cast<double>(y[k]) - static_cast<double>(x[k]));
-      expect(error <= least * (1 + 1e-5) + peak * 1e-6, std::string("the nearest of ") + text);
+      expect(error <= min * (1 + 1e-5) + peak * 1e-6, std::string("the nearest of ") + text);
     }
   }
   expect(store->morph(default_format(DType::f32)).ok() && store->values(y).ok(), "and back");

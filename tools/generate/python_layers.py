@@ -28,7 +28,7 @@ SECTIONS = (
                        "mixture_of_softmaxes": "MixtureOfSoftmaxes", "kmeans": "KMeans"}),
     ("functions of whole rows, as ONNX graphs become them",
      {"activation": "Activation", "unary": "Unary", "binary": "Binary", "select": "Select",
-      "reduce": "Reduce", "permute": "Permute", "pick": "Pick", "value_matmul": "ValueMatmul"}),
+      "reduce": "Reduce", "permute": "Permute", "pick": "Pick", "batched_matmul": "ValueMatmul"}),
 )
 APART = SECTIONS[1][0]  # in a file of its own, _convolutions.py
 BY_HAND = ("sequential", "residual", "custom")  # _cells.py

@@ -14,7 +14,7 @@ SECTIONS = (
      "dropout"),
     ("Containers and shapes", "sequential residual parallel part each flatten reshape"),
     ("Probabilities", "softmax log_softmax adaptive_softmax mixture_of_softmaxes kmeans"),
-    ("Functions of whole rows", "activation unary binary select reduce permute pick value_matmul"),
+    ("Functions of whole rows", "activation unary binary select reduce permute pick batched_matmul"),
 )
 
 

@@ -36,10 +36,10 @@ struct Side {
 
 // A line of the drawing: where each side lies between a microsecond and a second.
 std::string drawn(const std::vector<double>& seconds, const std::string& marks) {
-  constexpr double kLeast = 1e-6, kMost = 1;
+  constexpr double kMin = 1e-6, kMax = 1;
   std::string line(60, ' ');
   for (std::size_t i = 0; i < seconds.size(); ++i) {
-    const double at = std::log(seconds[i] / kLeast) / std::log(kMost / kLeast) *
+    const double at = std::log(seconds[i] / kMin) / std::log(kMax / kMin) *
                       static_cast<double>(line.size() - 1);
     line[static_cast<std::size_t>(std::clamp(at, 0.0, static_cast<double>(line.size() - 1)))] =
         marks[i];
@@ -80,7 +80,7 @@ int bench_crossover(const BenchArgs& a) {
       SessionOptions options{.max_rows = kRows,
                              .device = mark == 'c' ? nullptr : device,
                              .isa = a.isa,
-                             .measured = mark == 'a'};
+                             .auto_device = mark == 'a'};
       LOOM_OR_EXIT(Session session, Session::create(network, *cpu.pool, options), kFailed);
       list.push_back({std::move(session), {}});
       marks += mark;

@@ -68,7 +68,7 @@ class Pass {
     LOOM_TRY(network.morph(format));
     pass.network_ = std::make_unique<Network>(std::move(network));
     Program program;
-    Emit emit(program);
+    ProgramBuilder emit(program);
     const Rows rows{1, emit.u32_register("R", static_cast<std::uint32_t>(layer.rows)), kNone};
     const Shape& in = pass.network_->input();
     const View x = emit_input(emit, *pass.network_, rows);

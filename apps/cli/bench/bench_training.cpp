@@ -70,7 +70,7 @@ Result<Learned> learn(const Net& net, const BenchMode& how, const std::string& i
   options.isa = isa;
   options.device = how.device;
   options.fuse = how.mode.fuse;
-  options.measured = how.mode.measured;
+  options.auto_device = how.mode.auto_device;
   LOOM_ASSIGN(const std::unique_ptr<Trainer> trainer,
               Trainer::create(spec, network, *data, *how.pool, options));
   Learned result;

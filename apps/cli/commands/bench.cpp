@@ -377,7 +377,7 @@ Result<BenchModes> bench_modes(const BenchArgs& args) {
   if (names.empty()) names = {"cpu-sc", "cpu-mc", "gpu-mc"};
   for (const std::string& n : names) {
     LOOM_ASSIGN(Mode mode, mode_of(n, 0, ""));
-    if (mode.measured)
+    if (mode.auto_device)
       return Status(Code::invalid_argument, "--modes: auto takes one of the others, name those");
     gpu::Device* device = nullptr;
     if (mode.device == "gpu") {

@@ -63,7 +63,7 @@ int run(const Args& a) {
   options.isa = a.model.isa;
   options.device = opened.device.get();
   options.fuse = opened.mode.fuse;
-  options.measured = opened.mode.measured;
+  options.auto_device = opened.mode.auto_device;
   options.adapter = opened.adapter;
   const Status status = all_logits(
       opened.model, *opened.pool, ids, options,

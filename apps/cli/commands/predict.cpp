@@ -87,12 +87,12 @@ std::string line_of(const Forecast& f, bool json) {
 
 // Dates, forecasts and their intervals: what comes after the table of training, or after --data.
 int run_series(const Args& a, TrainedNetwork& trained, Session& session) {
-  std::vector<std::string> said;
+  std::vector<std::string> decisions;
   LOOM_OR_EXIT(const SeriesForm form,
                a.data.empty() ? SeriesForm::from_json(trained.inputs)
-                              : continue_series(trained.inputs, a.data, said),
+                              : continue_series(trained.inputs, a.data, decisions),
                kRefused);
-  for (const std::string& line : said) say(escaped(line));
+  for (const std::string& line : decisions) say(escaped(line));
   if (form.width() != trained.network.input().width)
     return fail(Status(Code::corrupt, a.network + ": its section 'inputs' is of another network"),
                 kRefused);
@@ -131,7 +131,7 @@ int run(const Args& a) {
   options.max_rows = series ? 1 : std::min<std::int64_t>(rows.rows, 256);
   options.device = machine.choice.device.get();
   options.fuse = machine.mode.fuse;
-  options.measured = machine.mode.measured;
+  options.auto_device = machine.mode.auto_device;
   options.isa = a.isa;
   LOOM_OR_EXIT(Session session, Session::create(network, pool, options), kRefused);
   if (series) return run_series(a, trained, session);

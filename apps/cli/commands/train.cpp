@@ -11,7 +11,7 @@
 #include "checkpoint/adapter_file.h"
 #include "command.h"
 #include "console.h"
-#include "decode_picture.h"
+#include "decode_image.h"
 #include "llm/adapter.h"
 #include "llm/import/entity_model.h"
 #include "llm/import/locate.h"
@@ -22,7 +22,7 @@
 #include "telemetry/event_file.h"
 #include "train/check_data.h"
 #include "train/checkpoint.h"
-#include "train/choose/choose.h"
+#include "train/auto_config/auto_config.h"
 
 namespace loom::cli {
 namespace {
@@ -156,7 +156,7 @@ struct Job {
   TrainingSpec spec;
   std::unique_ptr<DataSource> whole, test;
   Split split;  // where something is held back
-  std::optional<ChosenSeries> series;
+  std::optional<SeriesConfig> series;
   std::vector<std::int64_t> rows, test_rows;  // of a table, where its samples stand
   Json inputs;
   std::optional<Network> network;
@@ -325,8 +325,8 @@ Result<Job> job_of_texts(const Args& a, const std::vector<std::string>& files) {
 }
 
 Result<Job> job_of_data(const Args& a) {
-  LOOM_ASSIGN(ChosenTraining chosen,
-              choose_training({.data = a.data,
+  LOOM_ASSIGN(AutoConfig chosen,
+              auto_config({.data = a.data,
                                .test = a.test,
                                .target = a.target,
                                .task = a.task,
@@ -338,8 +338,8 @@ Result<Job> job_of_data(const Args& a) {
                                          : a.no_series ? "no"
                                                        : "",
                                .horizon = a.horizon.value_or(kDefaultHorizon),
-                               .decoder = picture_decoder()}));
-  for (const std::string& line : chosen.said) say(escaped(line));
+                               .decoder = image_decoder()}));
+  for (const std::string& line : chosen.decisions) say(escaped(line));
   Job job;
   LOOM_ASSIGN(job.network, chosen.network());
   job.spec = std::move(chosen.spec);
@@ -414,7 +414,7 @@ Result<bool> after_step(Course& course, const StepReport& r) {
 
 // How the network that is kept forecasts; the file gets the intervals.
 Status judge_forecasts(Course& course, Json& figures, std::string& text) {
-  ChosenSeries& series = *course.job.series;
+  SeriesConfig& series = *course.job.series;
   LOOM_ASSIGN(Session session, Session::create(course.job.net(), course.pool,
                                                {.max_rows = 256, .isa = course.args.isa}));
   LOOM_ASSIGN(const SeriesJudgment judged,
@@ -450,7 +450,7 @@ Result<ReportForm> report_form(const Course& course) {
   };
   ReportForm form;
   if (job.series) {
-    const ChosenSeries* series = &*job.series;
+    const SeriesConfig* series = &*job.series;
     form.title = "forecasts one step ahead of " + loom::quoted(series->form.columns.target);
     for (auto& [name, values] : series->form.inputs()) form.inputs.push_back({name, values});
     form.name = [=](std::int64_t sample) { return series->form.steps.at(place(sample)).text(); };
@@ -584,7 +584,7 @@ int train(const Args& a, Job job) {
   options.isa = a.isa;
   options.device = machine.choice.device.get();
   options.fuse = machine.mode.fuse;
-  options.measured = machine.mode.measured;
+  options.auto_device = machine.mode.auto_device;
   options.judged = true;
   options.cancel = Interrupt::flag();
   options.places = job.places;

@@ -5,7 +5,7 @@
 #include "base/escape.h"
 #include "base/files/source.h"
 #include "console.h"
-#include "decode_picture.h"
+#include "decode_image.h"
 
 namespace loom::cli {
 
@@ -28,8 +28,8 @@ Result<TrainedNetwork> open_trained(const std::string& path) {
 
 Status read_data(TrainedNetwork& trained, const std::string& data) {
   LOOM_ASSIGN(trained.data,
-              read_rows(trained.inputs, trained.network.input().width, data, picture_decoder()));
-  for (const std::string& line : trained.data.said) say(escaped(line));
+              read_rows(trained.inputs, trained.network.input().width, data, image_decoder()));
+  for (const std::string& line : trained.data.decisions) say(escaped(line));
   return {};
 }
 

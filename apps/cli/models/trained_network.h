@@ -10,7 +10,7 @@
 #include "checkpoint/entity.h"
 #include "exec/session.h"
 #include "grid/network.h"
-#include "train/choose/choose.h"
+#include "train/auto_config/auto_config.h"
 
 namespace loom::cli {
 

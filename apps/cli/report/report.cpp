@@ -168,7 +168,7 @@ Result<Report> make_report(Session& session, const DataSource& judged, const Rep
     return errors[static_cast<std::size_t>(std::max(share * n + 0.999999, 1.0)) - 1];
   };
   report.half = rank(0.5);
-  report.most = rank(0.9);
+  report.max = rank(0.9);
   report.largest = errors.back();
   std::stable_sort(report.samples.begin(), report.samples.end(),
                    [](const auto& a, const auto& b) { return a.error > b.error; });
@@ -209,15 +209,15 @@ std::string Report::to_text(bool brief) const {
   }
   if (labels.empty())
     text += "errors: half of them up to " + significant(half) + ", nine of ten up to " +
-            significant(most) + ", the largest " + significant(largest) + "\n";
-  const std::size_t shown = brief ? std::min(columns.size(), kBriefColumns) : columns.size();
+            significant(max) + ", the largest " + significant(largest) + "\n";
+  const std::size_t listed = brief ? std::min(columns.size(), kBriefColumns) : columns.size();
   text += std::string(brief ? "" : "\n") + "columns, and by how much the " +
           (labels.empty() ? "mean absolute error" : "cross-entropy") +
           " grows where their values are shuffled among " + std::to_string(shuffled_rows) +
           " rows:\n";
-  for (std::size_t i = 0; i < shown; ++i)
+  for (std::size_t i = 0; i < listed; ++i)
     text += "  " + signed_text(columns[i].harm) + "  " + escaped(columns[i].name) + "\n";
-  if (shown < columns.size()) text += "  and " + std::to_string(columns.size() - shown) + " more\n";
+  if (listed < columns.size()) text += "  and " + std::to_string(columns.size() - listed) + " more\n";
   text += std::string(brief ? "" : "\n") + "worst:\n";
   for (std::size_t i = 0; i < std::min(samples.size(), brief ? kBriefSamples : kMaxSamples); ++i)
     text += "  " + sample_text(*this, samples[i]) + "\n";

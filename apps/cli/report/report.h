@@ -44,7 +44,7 @@ struct Report {
   std::vector<std::int64_t> confusion;  // row the truth, column the answer
   std::int64_t rows = 0, right = 0, shuffled_rows = 0;
   double mean_error = 0;
-  double half = 0, most = 0, largest = 0;  // quantiles of the errors: 0.5, 0.9, 1
+  double half = 0, max = 0, largest = 0;  // quantiles of the errors: 0.5, 0.9, 1
   std::vector<Column> columns;             // the most harmful first
   std::vector<Sample> samples;             // the largest error first
 

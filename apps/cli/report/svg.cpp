@@ -124,17 +124,17 @@ void draw_scatter(Drawing& p, const Report& r) {
 void draw_columns(Drawing& p, const Report& r) {
   p.heading("Columns: what shuffling their values adds to the " +
             std::string(r.labels.empty() ? "mean absolute error" : "cross-entropy"));
-  const double most = r.columns.empty() ? 0 : r.columns[0].harm;
-  const std::size_t shown = std::min(r.columns.size(), kMaxBars);
-  for (std::size_t i = 0; i < shown; ++i) {
+  const double max = r.columns.empty() ? 0 : r.columns[0].harm;
+  const std::size_t listed = std::min(r.columns.size(), kMaxBars);
+  for (std::size_t i = 0; i < listed; ++i) {
     const double harm = r.columns[i].harm;
-    p.box(kLeft, p.y - 12, most > 0 && harm > 0 ? std::max(harm / most * 300, 1.0) : 1.0, 14,
+    p.box(kLeft, p.y - 12, max > 0 && harm > 0 ? std::max(harm / max * 300, 1.0) : 1.0, 14,
           "#3b6fb5");
     p.text(kLeft + 310, p.y, significant(harm));
     p.text(kLeft + 400, p.y, short_name(r.columns[i].name));
     p.y += kLine;
   }
-  if (shown < r.columns.size()) p.line("and " + std::to_string(r.columns.size() - shown) + " more");
+  if (listed < r.columns.size()) p.line("and " + std::to_string(r.columns.size() - listed) + " more");
 }
 
 }  // namespace
@@ -147,7 +147,7 @@ std::string Report::to_svg() const {
   p.line(std::to_string(rows) + " rows that were not learned, " + figure);
   if (labels.empty())
     p.line("errors: half of them up to " + significant(half) + ", nine of ten up to " +
-           significant(most) + ", the largest " + significant(largest));
+           significant(max) + ", the largest " + significant(largest));
   if (labels.empty()) draw_scatter(p, *this);
   else if (labels.size() <= kMaxLabels) draw_confusion(p, *this);
   draw_columns(p, *this);

@@ -681,7 +681,7 @@ export interface PickCell extends AnyCell {
 /** The product of two operands that arrive side by side, NumPy's matmul for two dimensions or
  *  more. */
 export interface ValueMatmulCell extends AnyCell {
-  type: 'value_matmul';
+  type: 'batched_matmul';
   /** of both: [..., M, K] and [..., K, N]; none: two that come as `operands`; at least 1 */
   shapes?: number[][];
 }

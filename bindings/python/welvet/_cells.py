@@ -37,7 +37,7 @@ class Layer(Dict[str, Any]):
 _WEIGHTLESS = {
     "activation", "avg_pool1", "avg_pool2", "avg_pool3", "binary", "dropout", "flatten",
     "log_softmax", "max_pool1", "max_pool2", "max_pool3", "part", "permute", "pick", "pool_steps",
-    "reduce", "reshape", "residual", "select", "softmax", "unary", "value_matmul",
+    "reduce", "reshape", "residual", "select", "softmax", "unary", "batched_matmul",
 }
 
 

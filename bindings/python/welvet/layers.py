@@ -563,4 +563,4 @@ def ValueMatmul(shapes: Sequence[Sequence[int]] = (), **common: Any) -> Layer:
     * `shapes`: of both: [..., M, K] and [..., K, N]; none: two that come as `operands`; at
       least 1.
     """
-    return Layer("value_matmul", {"shapes": [list(s) for s in shapes]}, common)
+    return Layer("batched_matmul", {"shapes": [list(s) for s in shapes]}, common)

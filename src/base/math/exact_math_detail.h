@@ -38,7 +38,7 @@ struct Constants<float> {
   static constexpr float kLn2High12 =
       0x1.62ep-1f;  // ln 2 = high + rest; k * high is exact for |k| < 2^12
   static constexpr float kLn2Rest = 0x1.0bfbe8p-15f;
-  static constexpr float kLeastDifference = -0x1.4cb5ecp+5f;  // -60 ln 2
+  static constexpr float kMinDifference = -0x1.4cb5ecp+5f;  // -60 ln 2
   static constexpr float kTanhSmall = 0.625f;
   static constexpr float kErfTop = 4.0f;  // erf is 1 from here
   static constexpr float kErfCenter = 2.0f;
@@ -81,7 +81,7 @@ struct Constants<double> {
   static constexpr double kLn2Low = 0x1.abc9e3b39803fp-56;
   static constexpr double kLn2High12 = 0x1.62e42feep-1;  // 31 bits here: exact for |k| < 2^22
   static constexpr double kLn2Rest = 0x1.a39ef35793c76p-33;
-  static constexpr double kLeastDifference = -0x1.37ea8e219ecebp+9;  // -900 ln 2
+  static constexpr double kMinDifference = -0x1.37ea8e219ecebp+9;  // -900 ln 2
   static constexpr double kTanhSmall = 0.55;
   static constexpr double kErfTop = 6.0;
   static constexpr double kErfCenter = 1.0;
@@ -230,8 +230,8 @@ template <class T>
 inline T exp_below(T x, T top) {
   using C = Constants<T>;
   const Difference<T> d = difference(x, top);
-  const bool none = d.high < C::kLeastDifference;
-  const T c = none ? C::kLeastDifference : d.high;
+  const bool none = d.high < C::kMinDifference;
+  const T c = none ? C::kMinDifference : d.high;
   const T t = c * C::kLog2e + C::kRound;
   const T n = t - C::kRound;
   // |d.low| is at most 2^-19 here, so it may be added where the reduction rounds anyway.

@@ -185,20 +185,20 @@ TEST(ExactMath, LimitsAndNanDouble) { check_limits<double>(); }
 
 // Pairs of all sizes whose difference matters, against the exponential of their exact difference.
 template <class T, class Wide>
-double worst_difference(double least) {
+double worst_difference(double min) {
   const RandomStream random(21, 4);
   double worst = 0;
   for (std::uint64_t i = 0; i < 400000; ++i) {
     const T size = std::ldexp(T{1}, static_cast<int>(i % 40) - 10);
     const T top = (2 * random.uniform(2 * i) - 1) * size;
-    const T x = top - random.uniform(2 * i + 1) * static_cast<T>(i % 3 == 0 ? 2 : -least);
+    const T x = top - random.uniform(2 * i + 1) * static_cast<T>(i % 3 == 0 ? 2 : -min);
     if (!(x <= top)) continue;
     const Wide d = static_cast<Wide>(x) - static_cast<Wide>(top);
     const T got = exact::exp_difference(x, top);
-    if (d < least - 1) {
+    if (d < min - 1) {
       EXPECT_EQ(got, T{0});
     }
-    if (d < least + 1) continue;
+    if (d < min + 1) continue;
     worst = std::max(worst, ulps(got, std::exp(d)));
   }
   return worst;

@@ -151,9 +151,9 @@ class HeaderParser {
     return Status(code, message(source_.name(), ": ", what...));
   }
 
-  Status check_count(std::uint64_t count, std::uint64_t least, std::string_view what,
+  Status check_count(std::uint64_t count, std::uint64_t min, std::string_view what,
                      std::uint64_t offset) const {
-    if (count <= reader_.left() / least) return {};
+    if (count <= reader_.left() / min) return {};
     return fail(Code::corrupt, "claims ", count, " ", what, " (at offset ", offset,
                 "), more than its ", source_.size(), " bytes can hold");
   }

@@ -50,7 +50,7 @@ std::uint32_t typed_field(Type type) {
 }
 
 struct Range {
-  std::int64_t least, most;
+  std::int64_t min, max;
 };
 // What an item of int32_data or uint64_data may be. Types under 8 bits come as whole bytes, which
 // some writers sign.
@@ -213,9 +213,9 @@ Status TensorReader::place_typed(const Parts& parts, std::uint64_t elements, Ten
     const Range range = item_range(out->type);
     bytes.resize(items.size() * width);
     for (std::size_t i = 0; i < items.size(); ++i) {
-      if (items[i] < range.least || items[i] > range.most) {
-        return corrupt(field_name(field), "[", i, "] is ", items[i], ", expected ", range.least,
-                       " to ", range.most, " for ", name(out->type));
+      if (items[i] < range.min || items[i] > range.max) {
+        return corrupt(field_name(field), "[", i, "] is ", items[i], ", expected ", range.min,
+                       " to ", range.max, " for ", name(out->type));
       }
       const std::uint64_t little = std::endian::native == std::endian::little
                                        ? static_cast<std::uint64_t>(items[i])

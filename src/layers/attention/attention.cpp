@@ -102,7 +102,7 @@ class Attention : public LayerWith<AttentionConfig> {
   std::string_view name() const override { return "attention"; }
   Works works() const override { return Works::on_steps; }
   bool takes_operands() const override { return true; }
-  std::string_view crosses_rows(const LayerConfig& config, const Shape& in) const override {
+  std::string_view row_dependence(const LayerConfig& config, const Shape& in) const override {
     return !in_row(first_operand(in)) ? "attends to other rows"
            : of(config).dropout > 0   ? "draws its noise by a row's place"
                                       : "";
@@ -178,7 +178,7 @@ class Attention : public LayerWith<AttentionConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View row, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View row, View) const override {
     const AttentionConfig& c = of(config);
     const Shape& in = first_operand(v.in());
     const std::int64_t steps = in_row(in) ? in.dims[0] : 1;
@@ -186,12 +186,12 @@ class Attention : public LayerWith<AttentionConfig> {
     x = v.emit.reshape(x, x.cols / steps);
     const Dims d = dims(c, x.cols);
     const AttentionShape shape = attention_shape(c, d, v);
-    LOOM_ASSIGN(const Places places, places_of(v, x));
-    v.keep("x", x);
+    LOOM_ASSIGN(const GatherIndices places, places_of(v, x));
+    v.save("x", x);
     const View q = project(c, v, "q", x, d.head_dim, places),
                k = project(c, v, "k", x, d.head_dim, places);
     const View value = v.linear("v", x, c.qkv_bias ? "v_bias" : "");
-    v.keep("value", value);
+    v.save("value", value);
     View y;
     if (hides_keys(c, v)) {
       const View lengths = operand(v.in(), row, place_of(c.takes, "lengths"));
@@ -204,7 +204,7 @@ class Attention : public LayerWith<AttentionConfig> {
       y = v.emit.reshape(y, q.cols);
     } else if (v.training || in_row(in)) {
       const auto out = v.emit.attention_rows(q, k, value, places.positions, shape);
-      v.keep("stats", out.stats);
+      v.save("stats", out.stats);
       y = out.y;
     } else {
       if (!c.causal)
@@ -220,10 +220,10 @@ class Attention : public LayerWith<AttentionConfig> {
       v.emit.kv_append(k, value, v.sequence_ids(), places.positions, kv, shape);
       y = v.emit.attention(q, kv, v.sequence_ids(), places.positions, shape);
     }
-    v.keep("y", y);
+    v.save("y", y);
     if (c.sub_norm) {
       y = v.emit.rms_norm(y, v.weight("sub_norm"), y.cols, c.sub_norm_eps);
-      v.keep("normed", y);
+      v.save("normed", y);
     }
     View out = v.linear("o", y, c.out_bias ? "o_bias" : "");
     out = v.emit.reshape(out, out.cols * steps);
@@ -231,20 +231,20 @@ class Attention : public LayerWith<AttentionConfig> {
     if (lengths == 0) return out;
     const View wide = spread_steps(v.emit, seen_steps(v.emit, operand(v.in(), row, lengths), steps),
                                    out.cols / steps);
-    v.keep("wide", wide);
+    v.save("wide", wide);
     return only_seen(v.emit, wide, out);
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const AttentionConfig& c = of(config);
-    const View x = v.kept("x"), y = v.kept("y");
+    const View x = v.saved("x"), y = v.saved("y");
     const Dims d = dims(c, x.cols);
     const Shape& in = first_operand(v.in());
     const std::int64_t steps = in_row(in) ? in.dims[0] : 1;
-    LOOM_ASSIGN(const Places places, places_of(v, x));
-    if (place_of(c.takes, "lengths") > 0) gy = only_seen(v.emit, v.kept("wide"), gy);
+    LOOM_ASSIGN(const GatherIndices places, places_of(v, x));
+    if (place_of(c.takes, "lengths") > 0) gy = only_seen(v.emit, v.saved("wide"), gy);
     gy = v.emit.reshape(gy, gy.cols / steps);
-    View g = v.linear_back("o", c.sub_norm ? v.kept("normed") : y, gy, c.out_bias ? "o_bias" : "");
+    View g = v.linear_back("o", c.sub_norm ? v.saved("normed") : y, gy, c.out_bias ? "o_bias" : "");
     if (c.sub_norm) {
       const auto gg = v.gradient("sub_norm");
       v.emit.rms_norm_gain(y, g, gg.to, y.cols, c.sub_norm_eps, gg.accumulate);
@@ -266,31 +266,31 @@ class Attention : public LayerWith<AttentionConfig> {
   }
   // Whether a row's length hides keys from the fused attention. Behind its own position a causal
   // query sees none, whatever the length.
-  static bool hides_keys(const AttentionConfig& c, const Visit& v) {
+  static bool hides_keys(const AttentionConfig& c, const LayerContext& v) {
     return place_of(c.takes, "lengths") > 0 && !c.causal && !by_scores(c, v.learning);
   }
   // Keys behind a length, far below every score by a value more in each head: 1 of a query, and 0
   // or far_below() of a key. A query within the length sees itself, others give nothing.
   class Hidden {
    public:
-    Hidden(Emit& emit, const Dims& dims) : e(emit), d(dims) {}
-    View forward(Visit& v, View q, View k, View value, View lengths, View positions,
+    Hidden(ProgramBuilder& emit, const Dims& dims) : e(emit), d(dims) {}
+    View forward(LayerContext& v, View q, View k, View value, View lengths, View positions,
                  const AttentionShape& s) const {
       q = wider(q, d.heads, 1);
       k = keys(k, lengths, first_operand(v.in()).dims[0]);
       value = wider(value, d.kv_heads, 0);
       const Attended out = e.attention_rows(q, k, value, positions, shape(s));
-      v.keep("wide_q", q);
-      v.keep("wide_k", k);
-      v.keep("wide_v", value);
-      v.keep("wide_y", out.y);
-      v.keep("stats", out.stats);
+      v.save("wide_q", q);
+      v.save("wide_k", k);
+      v.save("wide_v", value);
+      v.save("wide_y", out.y);
+      v.save("stats", out.stats);
       return narrow(out.y, d.heads);
     }
-    AttentionGradients backward(Visit& v, View g, View positions, const AttentionShape& s) const {
+    AttentionGradients backward(LayerContext& v, View g, View positions, const AttentionShape& s) const {
       const AttentionGradients wide =
-          e.attention_back(v.kept("wide_q"), v.kept("wide_k"), v.kept("wide_v"), positions,
-                           {v.kept("wide_y"), v.kept("stats")}, wider(g, d.heads, 0), shape(s));
+          e.attention_back(v.saved("wide_q"), v.saved("wide_k"), v.saved("wide_v"), positions,
+                           {v.saved("wide_y"), v.saved("stats")}, wider(g, d.heads, 0), shape(s));
       return {narrow(wide.q, d.heads), narrow(wide.k, d.kv_heads), narrow(wide.v, d.kv_heads)};
     }
 
@@ -308,27 +308,27 @@ class Attention : public LayerWith<AttentionConfig> {
         const double more = column ? static_cast<double>(heads * d.head_dim) : -1;
         runs.insert(runs.end(), {at, 1, static_cast<double>(d.head_dim), more, 0, 1});
       }
-      return e.pick(x, runs, heads * (d.head_dim + 1), last);
+      return e.index_select(x, runs, heads * (d.head_dim + 1), last);
     }
     View narrow(View x, std::int64_t heads) const {
       std::vector<double> runs;
       for (std::int64_t h = 0; h < heads; ++h)
         runs.insert(runs.end(), {static_cast<double>(h * (d.head_dim + 1)), 1,
                                  static_cast<double>(d.head_dim)});
-      return e.pick(x, runs, heads * d.head_dim, 0);
+      return e.index_select(x, runs, heads * d.head_dim, 0);
     }
     View keys(View k, View lengths, std::int64_t steps) const {
       const View seen = seen_steps(e, lengths, steps);
       const View low = e.scale(e.unary(seen, Unary::logical_not), far_below(e.type(k)));
       return wider(joined(e, {k, e.reshape(low, 1)}), d.kv_heads, 0);
     }
-    Emit& e;
+    ProgramBuilder& e;
     const Dims& d;
   };
   static Scores scores(const AttentionConfig& c, const Dims& d, std::int64_t steps) {
     return {steps, steps, d.heads, d.kv_heads, d.head_dim, c.causal, c.window, c.dropout, c.alibi};
   }
-  static AttentionShape attention_shape(const AttentionConfig& c, const Dims& d, Visit& v) {
+  static AttentionShape attention_shape(const AttentionConfig& c, const Dims& d, LayerContext& v) {
     return {d.heads,
             d.kv_heads,
             d.head_dim,
@@ -340,17 +340,17 @@ class Attention : public LayerWith<AttentionConfig> {
   static bool in_row(const Shape& in) { return in.dims.size() == 2; }
 
   // Where the rows of x stand in their sequences, and the positions there are.
-  struct Places {
+  struct GatherIndices {
     View positions;
-    std::int64_t most;
+    std::int64_t max;
   };
-  static AttentionGradients attended_back(const AttentionConfig& c, Visit& v, View g,
-                                          const Places& places, const Dims& d, std::int64_t steps) {
+  static AttentionGradients attended_back(const AttentionConfig& c, LayerContext& v, View g,
+                                          const GatherIndices& places, const Dims& d, std::int64_t steps) {
     const AttentionShape shape = attention_shape(c, d, v);
     if (hides_keys(c, v)) return Hidden(v.emit, d).backward(v, g, places.positions, shape);
     if (!in_row(first_operand(v.in())) || !by_scores(c, v.learning))
-      return v.emit.attention_back(v.kept("q"), v.kept("k"), v.kept("value"), places.positions,
-                                   {v.kept("y"), v.kept("stats")}, g, shape);
+      return v.emit.attention_back(v.saved("q"), v.saved("k"), v.saved("value"), places.positions,
+                                   {v.saved("y"), v.saved("stats")}, g, shape);
     const Scores s = scores(c, d, steps);
     const AttentionGradients by_head = s.backward(v, v.emit.reshape(g, g.cols * steps));
     const auto rows = [&](View one, std::int64_t heads) {
@@ -359,37 +359,37 @@ class Attention : public LayerWith<AttentionConfig> {
     return {v.emit.scale(rows(by_head.q, d.heads), shape.scale), rows(by_head.k, d.kv_heads),
             rows(by_head.v, d.kv_heads)};
   }
-  static Result<Places> places_of(Visit& v, View x) {
+  static Result<GatherIndices> places_of(LayerContext& v, View x) {
     const Shape& in = first_operand(v.in());
-    if (in_row(in)) return Places{v.emit.steps(v.emit.rows(x), in.dims[0]), in.dims[0]};
+    if (in_row(in)) return GatherIndices{v.emit.steps(v.emit.rows(x), in.dims[0]), in.dims[0]};
     const View positions = v.positions();
     if (v.emit.rows(positions) != v.emit.rows(x))
       return Status(Code::invalid_argument,
                     "attends to the network's rows, and parts of them arrive: give the parts "
                     "steps, [steps, features]");
-    return Places{positions, v.max_positions};
+    return GatherIndices{positions, v.max_positions};
   }
-  static View table(const AttentionConfig& c, Visit& v, std::int64_t head_dim,
-                    const Places& places) {
-    return v.emit.rope_table(*rope_spec(c), places.most, head_dim, v.type);
+  static View table(const AttentionConfig& c, LayerContext& v, std::int64_t head_dim,
+                    const GatherIndices& places) {
+    return v.emit.rope_table(*rope_spec(c), places.max, head_dim, v.type);
   }
 
   // Queries or keys: projection, norm, rotation.
-  static View project(const AttentionConfig& c, Visit& v, const std::string& role, View x,
-                      std::int64_t head_dim, const Places& places) {
+  static View project(const AttentionConfig& c, LayerContext& v, const std::string& role, View x,
+                      std::int64_t head_dim, const GatherIndices& places) {
     View h = v.linear(role, x, c.qkv_bias ? role + "_bias" : "");
-    v.keep(role + "_raw", h);
+    v.save(role + "_raw", h);
     if (c.qk_norm) h = v.emit.rms_norm(h, v.weight(role + "_norm"), head_dim, c.qk_norm_eps);
     if (c.rope)
       h = v.emit.rope(h, places.positions, table(c, v, head_dim, places), head_dim, false);
-    v.keep(role, h);
+    v.save(role, h);
     return h;
   }
-  static View project_back(const AttentionConfig& c, Visit& v, const std::string& role, View g,
-                           View x, std::int64_t head_dim, const Places& places) {
+  static View project_back(const AttentionConfig& c, LayerContext& v, const std::string& role, View g,
+                           View x, std::int64_t head_dim, const GatherIndices& places) {
     if (c.rope) g = v.emit.rope(g, places.positions, table(c, v, head_dim, places), head_dim, true);
     if (c.qk_norm) {
-      const View raw = v.kept(role + "_raw");
+      const View raw = v.saved(role + "_raw");
       const auto gg = v.gradient(role + "_norm");
       v.emit.rms_norm_gain(raw, g, gg.to, head_dim, c.qk_norm_eps, gg.accumulate);
       g = v.emit.rms_norm_back(raw, v.weight(role + "_norm"), g, head_dim, c.qk_norm_eps);

@@ -30,25 +30,25 @@ MatmulShape Scores::product(std::int64_t m, std::int64_t n, std::int64_t k, Step
 }
 // Where the matrices lie: [steps, heads, head_dim], [heads, steps, head_dim] or [heads, queries,
 // keys]; `turned`: transposed.
-Scores::Steps Scores::laid(std::int64_t matrix, std::int64_t row, bool turned, bool of_keys) const {
+Scores::Steps Scores::laid(std::int64_t matrix, std::int64_t row, bool transposed, bool of_keys) const {
   const std::int64_t of_group = of_keys ? matrix : group() * matrix,
                      in_group = of_keys || group() == 1 ? 0 : matrix;
-  return turned ? Steps{of_group, in_group, 1, row} : Steps{of_group, in_group, row, 1};
+  return transposed ? Steps{of_group, in_group, 1, row} : Steps{of_group, in_group, row, 1};
 }
-View Scores::to_steps(Emit& e, View x, std::int64_t steps, std::int64_t own_heads) const {
+View Scores::to_steps(ProgramBuilder& e, View x, std::int64_t steps, std::int64_t own_heads) const {
   return e.transpose(x, {1, 1, own_heads, steps, head_dim}, {0, 1, 3, 2, 4}, x.cols);
 }
-View Scores::to_heads(Emit& e, View x) const {
+View Scores::to_heads(ProgramBuilder& e, View x) const {
   return e.transpose(x, {1, 1, queries, heads, head_dim}, {0, 1, 3, 2, 4}, x.cols);
 }
 // A value of every key, or of every pair, meets the scores, or shares, of all heads and queries.
-View Scores::over(Emit& e, View scores, View keep, Binary kind) const {
+View Scores::over(ProgramBuilder& e, View scores, View keep, Binary kind) const {
   const std::int64_t of_query = keep.cols == keys ? 0 : keys;
   return e.binary(scores, keep, kind, {1, 1, heads, queries, keys}, {0, 0, queries * keys, keys, 1},
                   {0, 0, 0, of_query, 1}, e.rows(scores));
 }
 // Of queries and keys that are the same steps: 1 where neither causality nor the window hides one.
-View Scores::seen_pairs(Emit& e, ValueType type) const {
+View Scores::seen_pairs(ProgramBuilder& e, ValueType type) const {
   const View steps = step_numbers(e, type, keys);
   const auto compared = [&](View query, Binary kind) {
     return e.binary(query, steps, kind, {1, 1, 1, queries, keys}, {0, 0, 0, 1, 0}, {0, 0, 0, 0, 1},
@@ -67,7 +67,7 @@ View Scores::seen_pairs(Emit& e, ValueType type) const {
   return seen;
 }
 // ALiBi: less a head's slope times the distance of query and key.
-View Scores::nearer(Emit& e, View scores) const {
+View Scores::nearer(ProgramBuilder& e, View scores) const {
   const View steps = step_numbers(e, e.type(scores), keys);
   const View distance = e.unary(e.binary(steps, steps, Binary::sub, {1, 1, 1, queries, keys},
                                          {0, 0, 0, 1, 0}, {0, 0, 0, 0, 1}, {}),
@@ -80,9 +80,9 @@ View Scores::nearer(Emit& e, View scores) const {
 }
 // 1 for what is seen, else 0: of keys [R, keys], or of pairs [R, or 1, queries x keys]; invalid:
 // all.
-View Scores::seen_of(Visit& v, ValueType type, const Names& takes, View row,
+View Scores::seen_of(LayerContext& v, ValueType type, const Names& takes, View row,
                      std::size_t first) const {
-  Emit& e = v.emit;
+  ProgramBuilder& e = v.emit;
   View seen;
   if (const std::size_t i = place_of(takes, "mask", first))
     seen = e.unary(operand(v.in(), row, i), Unary::logical_not);
@@ -95,14 +95,14 @@ View Scores::seen_of(Visit& v, ValueType type, const Names& takes, View row,
   return e.binary(pairs, seen, Binary::mul, {1, 1, 1, queries, keys}, {0, 0, 0, keys, 1},
                   {0, 0, 0, 0, 1}, e.rows(seen));
 }
-View Scores::dropped(Visit& v, View x) const {
+View Scores::dropped(LayerContext& v, View x) const {
   return v.learning && dropout > 0 ? v.emit.dropout(x, v.noise("mask"), dropout) : x;
 }
 
-View Scores::forward(Visit& v, View q, View k, View value, const Names& takes, View row,
+View Scores::forward(LayerContext& v, View q, View k, View value, const Names& takes, View row,
                      std::size_t first) const {
-  Emit& e = v.emit;
-  View scores = e.value_matmul(q, k, product(queries, keys, head_dim, of_queries(), of_keys(true)));
+  ProgramBuilder& e = v.emit;
+  View scores = e.batched_matmul(q, k, product(queries, keys, head_dim, of_queries(), of_keys(true)));
   if (alibi) scores = nearer(e, scores);
   const View keep = seen_of(v, e.type(q), takes, row, first);
   if (keep.valid()) {
@@ -110,43 +110,43 @@ View Scores::forward(Visit& v, View q, View k, View value, const Names& takes, V
     const View low = e.scale(e.unary(keep, Unary::logical_not), far_below(e.type(q)));
     scores = over(e, over(e, scores, keep, Binary::mul), low, Binary::add);
   }
-  const View shares = e.softmax(scores, Simplex::softmax, keys, 2);
+  const View shares = e.softmax(scores, SoftmaxKind::softmax, keys, 2);
   const View seen = dropped(v, keep.valid() ? over(e, shares, keep, Binary::mul) : shares);
-  const View by_head = e.value_matmul(
+  const View by_head = e.batched_matmul(
       seen, value, product(queries, head_dim, keys, of_scores(false), of_keys(false)));
-  v.keep("keep", keep);
-  v.keep("row_q", q);
-  v.keep("row_k", k);
-  v.keep("row_v", value);
-  v.keep("shares", shares);
-  v.keep("seen", seen);
+  v.save("keep", keep);
+  v.save("row_q", q);
+  v.save("row_k", k);
+  v.save("row_v", value);
+  v.save("shares", shares);
+  v.save("seen", seen);
   return to_steps(e, by_head, queries, heads);
 }
 
-AttentionGradients Scores::backward(Visit& v, View g) const {
-  Emit& e = v.emit;
-  const View g_head = to_heads(e, g), keep = v.kept("keep");
+AttentionGradients Scores::backward(LayerContext& v, View g) const {
+  ProgramBuilder& e = v.emit;
+  const View g_head = to_heads(e, g), keep = v.saved("keep");
   const MatmulShape by_keys = product(queries, keys, head_dim, of_heads(), of_keys(true));
-  View g_shares = dropped(v, e.value_matmul(g_head, v.kept("row_v"), by_keys));
+  View g_shares = dropped(v, e.batched_matmul(g_head, v.saved("row_v"), by_keys));
   if (keep.valid()) g_shares = over(e, g_shares, keep, Binary::mul);
-  const View g_scores = e.softmax_back(v.kept("shares"), g_shares, Simplex::softmax, keys, 2);
+  const View g_scores = e.softmax_back(v.saved("shares"), g_shares, SoftmaxKind::softmax, keys, 2);
   const View gq =
-      e.value_matmul(g_scores, v.kept("row_k"),
+      e.batched_matmul(g_scores, v.saved("row_k"),
                      product(queries, head_dim, keys, of_scores(false), of_keys(false)));
-  const View gk = gradient_of_keys(e, g_scores, v.kept("row_q"), false);
-  const View gv = gradient_of_keys(e, v.kept("seen"), g_head, true);
+  const View gk = gradient_of_keys(e, g_scores, v.saved("row_q"), false);
+  const View gv = gradient_of_keys(e, v.saved("seen"), g_head, true);
   return {gq, gk, gv};
 }
 
 // Sums over the queries of a group's heads, which lie one behind the other by head.
-View Scores::gradient_of_keys(Emit& e, View scores, View of_query, bool by_head) const {
+View Scores::gradient_of_keys(ProgramBuilder& e, View scores, View of_query, bool by_head) const {
   if (group() == 1)
-    return e.value_matmul(
+    return e.batched_matmul(
         scores, of_query,
         product(keys, head_dim, queries, of_scores(true), by_head ? of_heads() : of_queries()));
   if (!by_head) of_query = to_heads(e, of_query);
   const std::int64_t all = group() * queries;
-  return e.value_matmul(scores, of_query,
+  return e.batched_matmul(scores, of_query,
                         {kv_heads,
                          1,
                          keys,

@@ -24,29 +24,29 @@ struct Scores {
   Status check() const;
   // q, scaled, is [R, queries x inner], k and v are [R, keys x kv_inner]; `row` has the operands
   // that are taken behind the first ones. Gives [R, queries x inner].
-  View forward(Visit& v, View q, View k, View value, const Names& takes, View row,
+  View forward(LayerContext& v, View q, View k, View value, const Names& takes, View row,
                std::size_t first) const;
   // From the gradient of that, those of the three, by head: to_steps gives them the order of q, k
   // and v.
-  AttentionGradients backward(Visit& v, View g) const;
-  View to_steps(Emit& e, View x, std::int64_t steps, std::int64_t own_heads) const;
+  AttentionGradients backward(LayerContext& v, View g) const;
+  View to_steps(ProgramBuilder& e, View x, std::int64_t steps, std::int64_t own_heads) const;
 
  private:
-  using Steps = std::array<std::int64_t, 4>;  // of value_matmul
+  using Steps = std::array<std::int64_t, 4>;  // of batched_matmul
   std::int64_t group() const { return heads / kv_heads; }
   MatmulShape product(std::int64_t m, std::int64_t n, std::int64_t k, Steps a, Steps b) const;
-  Steps laid(std::int64_t matrix, std::int64_t row, bool turned, bool of_keys = false) const;
+  Steps laid(std::int64_t matrix, std::int64_t row, bool transposed, bool of_keys = false) const;
   Steps of_queries() const { return laid(head_dim, inner(), false); }
-  Steps of_keys(bool turned) const { return laid(head_dim, kv_inner(), turned, true); }
+  Steps of_keys(bool transposed) const { return laid(head_dim, kv_inner(), transposed, true); }
   Steps of_heads() const { return laid(queries * head_dim, head_dim, false); }
-  Steps of_scores(bool turned) const { return laid(queries * keys, keys, turned); }
-  View gradient_of_keys(Emit& e, View scores, View of_queries, bool by_head) const;
-  View to_heads(Emit& e, View x) const;
-  View seen_of(Visit& v, ValueType type, const Names& takes, View row, std::size_t first) const;
-  View over(Emit& e, View scores, View keep, Binary kind) const;
-  View seen_pairs(Emit& e, ValueType type) const;
-  View nearer(Emit& e, View scores) const;
-  View dropped(Visit& v, View x) const;
+  Steps of_scores(bool transposed) const { return laid(queries * keys, keys, transposed); }
+  View gradient_of_keys(ProgramBuilder& e, View scores, View of_queries, bool by_head) const;
+  View to_heads(ProgramBuilder& e, View x) const;
+  View seen_of(LayerContext& v, ValueType type, const Names& takes, View row, std::size_t first) const;
+  View over(ProgramBuilder& e, View scores, View keep, Binary kind) const;
+  View seen_pairs(ProgramBuilder& e, ValueType type) const;
+  View nearer(ProgramBuilder& e, View scores) const;
+  View dropped(LayerContext& v, View x) const;
 };
 
 }  // namespace loom

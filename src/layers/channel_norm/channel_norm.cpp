@@ -22,15 +22,15 @@ void add_affine(LayerPlan& plan, std::int64_t channels) {
   plan.params.push_back({"gain", 1, channels, Init::ones, 0, false});
   plan.params.push_back({"bias", 1, channels, Init::zeros, 0, false});
 }
-View affine(Visit& v, View normal, bool on) {
+View affine(LayerContext& v, View normal, bool on) {
   return on ? v.emit.channel_affine(normal, v.weight("gain"), v.weight("bias"), space_of(v.in()))
             : normal;
 }
 // Gradients of gain and bias from the sums of gy and gy * normal per channel.
-void learn_affine(Visit& v, View sums, std::int64_t channels) {
+void learn_affine(LayerContext& v, View sums, std::int64_t channels) {
   const auto gg = v.gradient("gain"), gb = v.gradient("bias");
-  v.emit.col_sum(Emit::slice(sums, channels, channels), gg.to, gg.accumulate);
-  v.emit.col_sum(Emit::slice(sums, 0, channels), gb.to, gb.accumulate);
+  v.emit.bias_grad(ProgramBuilder::slice(sums, channels, channels), gg.to, gg.accumulate);
+  v.emit.bias_grad(ProgramBuilder::slice(sums, 0, channels), gb.to, gb.accumulate);
 }
 
 struct BatchNormConfig : LayerConfig {
@@ -54,7 +54,7 @@ struct BatchNormConfig : LayerConfig {
 class BatchNorm : public LayerWith<BatchNormConfig> {
  public:
   std::string_view name() const override { return "batch_norm"; }
-  std::string_view crosses_rows(const LayerConfig&, const Shape&) const override {
+  std::string_view row_dependence(const LayerConfig&, const Shape&) const override {
     return "takes statistics of all rows";
   }
 
@@ -69,7 +69,7 @@ class BatchNorm : public LayerWith<BatchNormConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const BatchNormConfig& c = of(config);
     const std::int64_t channels = channels_of(v.in()), space = space_of(v.in());
     if (!v.learning || v.frozen) {
@@ -77,36 +77,36 @@ class BatchNorm : public LayerWith<BatchNormConfig> {
                  bias = c.affine ? v.weight("bias") : View{};
       const auto [scale, shift] =
           v.emit.fold_norm(v.weight("running_mean"), v.weight("running_var"), gain, bias, c.eps);
-      v.keep("scale", scale);
+      v.save("scale", scale);
       return v.emit.channel_affine(x, scale, shift, space);
     }
     const View moments = v.emit.channel_moments(x, space);
-    const View mean = Emit::slice(moments, 0, channels);
+    const View mean = ProgramBuilder::slice(moments, 0, channels);
     const auto [scale, shift] =
-        v.emit.fold_norm(mean, Emit::slice(moments, channels, channels), {}, {}, c.eps);
+        v.emit.fold_norm(mean, ProgramBuilder::slice(moments, channels, channels), {}, {}, c.eps);
     const std::int64_t places = v.emit.rows(x).constant * space;
     v.learn_average("running_mean", mean, c.momentum, places);
-    v.learn_average("running_var", Emit::slice(moments, 2 * channels, channels), c.momentum,
+    v.learn_average("running_var", ProgramBuilder::slice(moments, 2 * channels, channels), c.momentum,
                     places);
     const View normal = v.emit.channel_affine(x, scale, shift, space);
-    v.keep("scale", scale);
-    v.keep("normal", normal);
+    v.save("scale", scale);
+    v.save("normal", normal);
     return affine(v, normal, c.affine);
   }
 
   // With n the normal values: gx = scale * (g - mean(g) - n * mean(g * n)), where g = gy * gain.
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const std::int64_t channels = channels_of(v.in()), space = space_of(v.in());
-    if (v.frozen) return v.emit.channel_affine(gy, v.kept("scale"), {}, space);
-    const View normal = v.kept("normal"), sums = v.emit.channel_sums(gy, normal, space);
-    View scale = v.kept("scale");
+    if (v.frozen) return v.emit.channel_affine(gy, v.saved("scale"), {}, space);
+    const View normal = v.saved("normal"), sums = v.emit.channel_sums(gy, normal, space);
+    View scale = v.saved("scale");
     if (of(config).affine) {
       learn_affine(v, sums, channels);
       scale = v.emit.mul(scale, v.weight("gain"));
     }
     const View minus = v.emit.scale(scale, -1);
-    const View through_mean = v.emit.mul(minus, Emit::slice(sums, 2 * channels, channels));
-    const View through_variance = v.emit.mul(minus, Emit::slice(sums, 3 * channels, channels));
+    const View through_mean = v.emit.mul(minus, ProgramBuilder::slice(sums, 2 * channels, channels));
+    const View through_variance = v.emit.mul(minus, ProgramBuilder::slice(sums, 3 * channels, channels));
     return v.emit.add(v.emit.channel_affine(gy, scale, {}, space),
                       v.emit.channel_affine(normal, through_variance, through_mean, space));
   }
@@ -156,23 +156,23 @@ class GroupNorm : public LayerWith<GroupNormConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const GroupNormConfig& c = of(config);
     const std::int64_t n = size(c, v.in());
     const View normal = v.emit.layer_norm(x, filled(v, n, 1), filled(v, n, 0), n, c.eps);
-    v.keep("x", x);
-    v.keep("normal", normal);
+    v.save("x", x);
+    v.save("normal", normal);
     return affine(v, normal, c.affine);
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const GroupNormConfig& c = of(config);
     const std::int64_t n = size(c, v.in()), space = space_of(v.in());
     if (c.affine) {
-      learn_affine(v, v.emit.channel_sums(gy, v.kept("normal"), space), channels_of(v.in()));
+      learn_affine(v, v.emit.channel_sums(gy, v.saved("normal"), space), channels_of(v.in()));
       gy = v.emit.channel_affine(gy, v.weight("gain"), {}, space);
     }
-    return v.emit.layer_norm_back(v.kept("x"), filled(v, n, 1), gy, n, c.eps);
+    return v.emit.layer_norm_back(v.saved("x"), filled(v, n, 1), gy, n, c.eps);
   }
 
  private:
@@ -180,7 +180,7 @@ class GroupNorm : public LayerWith<GroupNormConfig> {
   static std::int64_t size(const GroupNormConfig& c, const Shape& in) {
     return in.width / (c.instance ? channels_of(in) : c.groups);
   }
-  static View filled(Visit& v, std::int64_t n, double value) {
+  static View filled(LayerContext& v, std::int64_t n, double value) {
     const View y = v.emit.temp(v.type, Rows{}, n);
     v.emit.fill(y, value);
     return y;

@@ -42,10 +42,10 @@ struct ConvConfig : SpatialConfig {
 
 // Channel-first values of a place's row: [places, filters] of each item to [filters, places], and
 // back.
-View to_channels(Emit& emit, View z, std::int64_t places, std::int64_t filters) {
+View to_channels(ProgramBuilder& emit, View z, std::int64_t places, std::int64_t filters) {
   return emit.transpose(z, {1, 1, 1, places, filters}, {0, 1, 2, 4, 3}, places * filters);
 }
-View to_places(Emit& emit, View y, std::int64_t places, std::int64_t filters) {
+View to_places(ProgramBuilder& emit, View y, std::int64_t places, std::int64_t filters) {
   return emit.transpose(y, {1, 1, 1, filters, places}, {0, 1, 2, 4, 3}, filters);
 }
 
@@ -78,7 +78,7 @@ class Conv : public LayerWith<ConvConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const ConvConfig& c = of(config);
     LOOM_ASSIGN(const Window w, window(c, v.in()));
     const View rows = v.emit.unfold(x, w, v.weight("weight"));
@@ -87,25 +87,25 @@ class Conv : public LayerWith<ConvConfig> {
                           : v.emit.group_matmul(v.weight("weight"), rows,
                                                 c.bias ? v.weight("bias") : View{}, c.groups);
     const View z = to_channels(v.emit, sums, w.positions(), c.filters);
-    v.keep("x", x);
-    v.keep("z", z);
+    v.save("x", x);
+    v.save("z", z);
     return v.emit.activation(z, c.activation);
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const ConvConfig& c = of(config);
     LOOM_ASSIGN(const Window w, window(c, v.in()));
-    const View gz = to_places(v.emit, v.emit.activation_back(v.kept("z"), gy, c.activation),
+    const View gz = to_places(v.emit, v.emit.activation_back(v.saved("z"), gy, c.activation),
                               w.positions(), c.filters);
     // Unfolded again rather than kept: it holds the input once per tap.
-    const View rows = v.emit.unfold(v.kept("x"), w, v.weight("weight"));
+    const View rows = v.emit.unfold(v.saved("x"), w, v.weight("weight"));
     if (c.groups == 1)
       return v.emit.fold(v.linear_back("weight", rows, gz, c.bias ? "bias" : ""), w);
     const auto gw = v.gradient("weight");
-    v.emit.group_outer_add(gz, rows, gw.to, c.groups, gw.accumulate);
+    v.emit.group_weight_grad(gz, rows, gw.to, c.groups, gw.accumulate);
     if (c.bias) {
       const auto gb = v.gradient("bias");
-      v.emit.col_sum(gz, gb.to, gb.accumulate);
+      v.emit.bias_grad(gz, gb.to, gb.accumulate);
     }
     return v.emit.fold(v.emit.group_matmul_t(v.weight("weight"), gz, c.groups), w);
   }
@@ -143,7 +143,7 @@ class ConvTransposed : public LayerWith<ConvConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const ConvConfig& c = of(config);
     LOOM_ASSIGN(const Window w, window(c, v.in()));
     const View places = to_places(v.emit, x, w.positions(), v.in().dims[0]);
@@ -151,23 +151,23 @@ class ConvTransposed : public LayerWith<ConvConfig> {
                                     : v.emit.group_matmul(v.weight("weight"), places, {}, c.groups);
     View z = v.emit.fold(rows, w);
     if (c.bias) z = v.emit.channel_affine(z, {}, v.weight("bias"), Window::product(w.in));
-    v.keep("places", places);
-    v.keep("z", z);
+    v.save("places", places);
+    v.save("z", z);
     return v.emit.activation(z, c.activation);
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const ConvConfig& c = of(config);
     LOOM_ASSIGN(const Window w, window(c, v.in()));
-    const View gz = v.emit.activation_back(v.kept("z"), gy, c.activation);
+    const View gz = v.emit.activation_back(v.saved("z"), gy, c.activation);
     if (c.bias) {
       const auto gb = v.gradient("bias");
-      v.emit.col_sum(to_places(v.emit, gz, Window::product(w.in), c.filters), gb.to, gb.accumulate);
+      v.emit.bias_grad(to_places(v.emit, gz, Window::product(w.in), c.filters), gb.to, gb.accumulate);
     }
     const View rows = v.emit.unfold(gz, w, v.weight("weight"), true);
     const auto gw = v.gradient("weight");
-    if (c.groups == 1) v.emit.outer_add(rows, v.kept("places"), gw.to, gw.accumulate);
-    else v.emit.group_outer_add(rows, v.kept("places"), gw.to, c.groups, gw.accumulate);
+    if (c.groups == 1) v.emit.weight_grad(rows, v.saved("places"), gw.to, gw.accumulate);
+    else v.emit.group_weight_grad(rows, v.saved("places"), gw.to, c.groups, gw.accumulate);
     const View g = c.groups == 1 ? v.emit.matmul_t(v.weight("weight"), rows)
                                  : v.emit.group_matmul_t(v.weight("weight"), rows, c.groups);
     return to_channels(v.emit, g, w.positions(), v.in().dims[0]);

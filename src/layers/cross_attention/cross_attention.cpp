@@ -42,7 +42,7 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
  public:
   std::string_view name() const override { return "cross_attention"; }
   bool takes_operands() const override { return true; }
-  std::string_view crosses_rows(const LayerConfig& config, const Shape&) const override {
+  std::string_view row_dependence(const LayerConfig& config, const Shape&) const override {
     return of(config).dropout > 0 ? "draws its noise by a row's place" : "";
   }
 
@@ -79,14 +79,14 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
     return LayerPlan{out_of(in), params(c, s)};
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const CrossAttentionConfig& c = of(config);
     const Geometry s = sizes(c, v.in());
-    Emit& e = v.emit;
-    const View own = e.reshape(Emit::slice(x, 0, s.queries * s.width), s.width),
-               memory = e.reshape(Emit::slice(x, s.queries * s.width, s.keys * s.memory), s.memory);
-    v.keep("own", own);
-    v.keep("memory", memory);
+    ProgramBuilder& e = v.emit;
+    const View own = e.reshape(ProgramBuilder::slice(x, 0, s.queries * s.width), s.width),
+               memory = e.reshape(ProgramBuilder::slice(x, s.queries * s.width, s.keys * s.memory), s.memory);
+    v.save("own", own);
+    v.save("memory", memory);
     const auto project = [&](const char* role, View from) {
       return v.linear(role, from, c.qkv_bias ? std::string(role) + "_bias" : "");
     };
@@ -97,26 +97,26 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
                v_row = e.reshape(value, s.keys * s.inner());
     const View y =
         e.reshape(s.forward(v, q_row, k_row, v_row, takes_of(c, v.in()), x, 2), s.inner());
-    v.keep("y", y);
+    v.save("y", y);
     const View out = v.linear("o", y, c.out_bias ? "o_bias" : "");
     return e.reshape(out, s.queries * s.width);
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const CrossAttentionConfig& c = of(config);
     const Geometry s = sizes(c, v.in());
-    Emit& e = v.emit;
+    ProgramBuilder& e = v.emit;
     const View g =
-        v.linear_back("o", v.kept("y"), e.reshape(gy, s.width), c.out_bias ? "o_bias" : "");
+        v.linear_back("o", v.saved("y"), e.reshape(gy, s.width), c.out_bias ? "o_bias" : "");
     const AttentionGradients grads = s.backward(v, e.reshape(g, s.queries * s.inner()));
     const auto back = [&](const char* role, View from, View by_head, std::int64_t steps) {
       const View rows = e.reshape(s.to_steps(e, by_head, steps, s.heads), s.inner());
       return v.linear_back(role, from, role[0] == 'q' ? e.scale(rows, s.scale()) : rows,
                            c.qkv_bias ? std::string(role) + "_bias" : "");
     };
-    const View own = back("q", v.kept("own"), grads.q, s.queries);
-    const View memory = e.add(back("k", v.kept("memory"), grads.k, s.keys),
-                              back("v", v.kept("memory"), grads.v, s.keys));
+    const View own = back("q", v.saved("own"), grads.q, s.queries);
+    const View memory = e.add(back("k", v.saved("memory"), grads.k, s.keys),
+                              back("v", v.saved("memory"), grads.v, s.keys));
     return joined_gradients(
         e, v.in(), {e.reshape(own, s.queries * s.width), e.reshape(memory, s.keys * s.memory)});
   }

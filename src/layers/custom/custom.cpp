@@ -55,7 +55,7 @@ class Custom : public LayerWith<CustomConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const CustomConfig& c = of(config);
     const bool f64 = v.type == ValueType::f64;
     if (f64 ? !c.registered->f64 : !c.registered->f32)
@@ -65,16 +65,16 @@ class Custom : public LayerWith<CustomConfig> {
     const Call call = call_of(c, v.in(), v.path());
     LOOM_ASSIGN(const CallPlan plan, plan_call(*c.registered, call));
     const View y = v.emit.call(v.emit.add_call(call), x, weights(v, plan), plan.width);
-    v.keep("x", x);
-    v.keep("y", y);
+    v.save("x", x);
+    v.save("y", y);
     return y;
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const CustomConfig& c = of(config);
     const Call call = call_of(c, v.in(), v.path());
     LOOM_ASSIGN(const CallPlan plan, plan_call(*c.registered, call));
-    const View x = v.kept("x");
+    const View x = v.saved("x");
     if (!c.registered->differentiable) {
       // Of the network's input nobody asks for a gradient.
       if (plan.params.empty() && v.emit.of(x).kind == BufferKind::input) return View{};
@@ -85,7 +85,7 @@ class Custom : public LayerWith<CustomConfig> {
     std::vector<View> sums;
     for (const CallParam& p : plan.params) sums.push_back(v.emit.temp(v.type, {p.rows}, p.cols));
     const View gx =
-        v.emit.call_back(v.emit.add_call(call), x, v.kept("y"), gy, weights(v, plan), sums);
+        v.emit.call_back(v.emit.add_call(call), x, v.saved("y"), gy, weights(v, plan), sums);
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const auto g = v.gradient(plan.params[i].role);
       const bool more = g.accumulate == Accumulate::yes;
@@ -94,8 +94,8 @@ class Custom : public LayerWith<CustomConfig> {
     return gx;
   }
 
-  std::string_view crosses_rows(const LayerConfig& config, const Shape&) const override {
-    return of(config).registered->crosses_rows ? "is registered as one whose rows depend on others"
+  std::string_view row_dependence(const LayerConfig& config, const Shape&) const override {
+    return of(config).registered->row_dependence ? "is registered as one whose rows depend on others"
                                                : "";
   }
 
@@ -106,7 +106,7 @@ class Custom : public LayerWith<CustomConfig> {
     if (call.dims.empty()) call.dims.push_back(in.width);
     return call;
   }
-  static std::vector<View> weights(Visit& v, const CallPlan& plan) {
+  static std::vector<View> weights(LayerContext& v, const CallPlan& plan) {
     std::vector<View> list;
     for (const CallParam& p : plan.params) list.push_back(v.weight(p.role));
     return list;

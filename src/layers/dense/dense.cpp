@@ -35,18 +35,18 @@ class Dense : public LayerWith<DenseConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const DenseConfig& c = of(config);
     const View z = v.linear("weight", x, c.bias ? "bias" : "");
-    v.keep("x", x);
-    v.keep("z", z);
+    v.save("x", x);
+    v.save("z", z);
     return v.emit.activation(z, c.activation);
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const DenseConfig& c = of(config);
-    const View gz = v.emit.activation_back(v.kept("z"), gy, c.activation);
-    return v.linear_back("weight", v.kept("x"), gz, c.bias ? "bias" : "");
+    const View gz = v.emit.activation_back(v.saved("z"), gy, c.activation);
+    return v.linear_back("weight", v.saved("x"), gz, c.bias ? "bias" : "");
   }
 };
 

@@ -22,7 +22,7 @@ class Dropout : public LayerWith<DropoutConfig> {
  public:
   std::string_view name() const override { return "dropout"; }
   Works works() const override { return Works::on_values; }
-  std::string_view crosses_rows(const LayerConfig&, const Shape&) const override {
+  std::string_view row_dependence(const LayerConfig&, const Shape&) const override {
     return "draws its noise by a row's place";
   }
 
@@ -31,15 +31,15 @@ class Dropout : public LayerWith<DropoutConfig> {
     LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};
   }
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     return masked(of(config), v, x);
   }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     return masked(of(config), v, gy);
   }
 
  private:
-  static View masked(const DropoutConfig& c, Visit& v, View x) {
+  static View masked(const DropoutConfig& c, LayerContext& v, View x) {
     return v.learning && c.rate > 0 ? v.emit.dropout(x, v.noise("mask"), c.rate) : x;
   }
 };

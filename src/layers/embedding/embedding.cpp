@@ -37,18 +37,18 @@ class Embedding : public LayerWith<EmbeddingConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig&, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig&, LayerContext& v, View x, View) const override {
     // Ids lie one below the other; those of a part of a row are values.
     if (v.emit.type(x) != ValueType::u32) x = v.emit.to_ids(v.emit.reshape(x, 1), v.in().ids);
-    v.keep("ids", x);
+    v.save("ids", x);
     const View y = v.emit.gather(v.weight("weight"), x);
     return v.emit.reshape(y, y.cols * v.in().count());
   }
 
-  Result<View> backward(const LayerConfig&, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig&, LayerContext& v, View gy, View*) const override {
     const auto gw = v.gradient("weight");
     const std::int64_t steps = v.in().count();
-    v.emit.gather_add(v.emit.reshape(gy, gy.cols / steps), v.kept("ids"), gw.to, gw.accumulate);
+    v.emit.embedding_grad(v.emit.reshape(gy, gy.cols / steps), v.saved("ids"), gw.to, gw.accumulate);
     return View{};
   }
 };

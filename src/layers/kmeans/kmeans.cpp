@@ -40,27 +40,27 @@ class KMeans : public LayerWith<KMeansConfig> {
                      {{"centers", c.clusters, in.width, Init::normal, 1}}};
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const KMeansConfig& c = of(config);
     const View p =
         v.emit.softmax(v.emit.scale(v.emit.distances(v.weight("centers"), x), c.factor()),
-                       Simplex::softmax, c.clusters, 2);
-    v.keep("x", x);
-    v.keep("p", p);
+                       SoftmaxKind::softmax, c.clusters, 2);
+    v.save("x", x);
+    v.save("p", p);
     return c.give == "features" ? v.emit.matmul_t(v.weight("centers"), p) : p;
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const KMeansConfig& c = of(config);
-    const View x = v.kept("x"), p = v.kept("p"), centers = v.weight("centers");
+    const View x = v.saved("x"), p = v.saved("p"), centers = v.weight("centers");
     View gp = gy;
     if (c.give == "features") {
       const auto gw = v.gradient("centers");
-      v.emit.outer_add(p, gy, gw.to, gw.accumulate);
+      v.emit.weight_grad(p, gy, gw.to, gw.accumulate);
       gp = v.emit.group_matmul(centers, gy, {}, 1);
     }
     const View g =
-        v.emit.scale(v.emit.softmax_back(p, gp, Simplex::softmax, c.clusters, 2), c.factor());
+        v.emit.scale(v.emit.softmax_back(p, gp, SoftmaxKind::softmax, c.clusters, 2), c.factor());
     const auto gw = v.gradient("centers");
     v.emit.distances_weight(centers, x, g, gw.to, gw.accumulate);
     return v.emit.distances_back(centers, x, g);

@@ -34,22 +34,22 @@ class Norm : public LayerWith<NormConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const double eps = LayerWith<NormConfig>::of(config).eps;
-    v.keep("x", x);
+    v.save("x", x);
     if constexpr (Centered)
       return v.emit.layer_norm(x, v.weight("gain"), v.weight("bias"), x.cols, eps);
     else return v.emit.rms_norm(x, v.weight("gain"), x.cols, eps);
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const double eps = LayerWith<NormConfig>::of(config).eps;
-    const View x = v.kept("x");
+    const View x = v.saved("x");
     const auto gg = v.gradient("gain");
     if constexpr (Centered) {
       v.emit.layer_norm_gain(x, gy, gg.to, x.cols, eps, gg.accumulate);
       const auto gb = v.gradient("bias");
-      v.emit.col_sum(gy, gb.to, gb.accumulate);
+      v.emit.bias_grad(gy, gb.to, gb.accumulate);
       return v.emit.layer_norm_back(x, v.weight("gain"), gy, x.cols, eps);
     } else {
       v.emit.rms_norm_gain(x, gy, gg.to, x.cols, eps, gg.accumulate);

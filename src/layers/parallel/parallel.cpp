@@ -141,16 +141,16 @@ class Parallel : public LayerWith<ParallelConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const ParallelConfig& c = of(config);
-    v.keep("x", x);
+    v.save("x", x);
     if (c.routes()) return routed(c, v, x);
     std::vector<View> parts;
     for (std::size_t i = 0; i < v.child_count(); ++i) {
       LOOM_ASSIGN(View y, v.child_forward(i, input_of(c, v, x, i), {}));
-      v.keep(numbered("raw", i), y);
+      v.save(numbered("raw", i), y);
       if (stitched(c, v, i)) y = v.linear(stitch_role(static_cast<std::int64_t>(i)), y);
-      v.keep(numbered("y", i), y);
+      v.save(numbered("y", i), y);
       parts.push_back(y);
     }
     if (c.joins()) return joined(v.emit, parts);
@@ -173,10 +173,10 @@ class Parallel : public LayerWith<ParallelConfig> {
                : sum;
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const ParallelConfig& c = of(config);
     if (c.routes()) return routed_back(c, v, gy);
-    const View x = v.kept("x");
+    const View x = v.saved("x");
     const std::size_t count = v.child_count();
     View gx, gshares;
     if (c.combine == "filter")
@@ -185,23 +185,23 @@ class Parallel : public LayerWith<ParallelConfig> {
     std::vector<View> splits;
     std::int64_t col = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const View y = v.kept(numbered("y", i));
+      const View y = v.saved(numbered("y", i));
       View g = gy;
       if (c.joins()) {
-        g = Emit::slice(gy, col, y.cols);
+        g = ProgramBuilder::slice(gy, col, y.cols);
         col += y.cols;
       } else if (c.combine == "grid_scatter") {
-        g = Emit::slice(gy, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * y.cols, y.cols);
+        g = ProgramBuilder::slice(gy, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * y.cols, y.cols);
       } else if (c.combine == "filter") {
         const auto [gown, gshare] =
-            v.emit.binary_back(y, share_of(v.kept("shares"), i), gy, Binary::mul,
+            v.emit.binary_back(y, share_of(v.saved("shares"), i), gy, Binary::mul,
                                {1, 1, 1, 1, y.cols}, {0, 0, 0, 0, 1}, {});
         v.emit.copy_to(v.emit.reduce(gshare, Reduce::sum, y.cols),
-                       Emit::slice(gshares, static_cast<std::int64_t>(i), 1));
+                       ProgramBuilder::slice(gshares, static_cast<std::int64_t>(i), 1));
         g = gown;
       }
       if (stitched(c, v, i))
-        g = v.linear_back(stitch_role(static_cast<std::int64_t>(i)), v.kept(numbered("raw", i)), g);
+        g = v.linear_back(stitch_role(static_cast<std::int64_t>(i)), v.saved(numbered("raw", i)), g);
       View gskip;
       LOOM_ASSIGN(const View own, v.child_backward(i, g, &gskip));
       if (c.input == "split") splits.push_back(own);
@@ -225,62 +225,62 @@ class Parallel : public LayerWith<ParallelConfig> {
   }
 
  private:
-  static View gate(const ParallelConfig& c, Visit& v, View x) {
+  static View gate(const ParallelConfig& c, LayerContext& v, View x) {
     View scores = v.linear("gate", x, "gate_bias");
     if (c.temperature != 1) scores = v.emit.scale(scores, 1 / c.temperature);
     if (c.routes()) scores = v.emit.top_k(scores, c.top_k);
-    const View shares = v.emit.softmax(scores, Simplex::softmax, scores.cols, 2);
-    v.keep("shares", shares);
+    const View shares = v.emit.softmax(scores, SoftmaxKind::softmax, scores.cols, 2);
+    v.save("shares", shares);
     return shares;
   }
   // A score that top_k left out has a share of 0, and with it a gradient of 0.
-  static View gate_back(const ParallelConfig& c, Visit& v, View gshares) {
-    View g = v.emit.softmax_back(v.kept("shares"), gshares, Simplex::softmax, gshares.cols, 2);
+  static View gate_back(const ParallelConfig& c, LayerContext& v, View gshares) {
+    View g = v.emit.softmax_back(v.saved("shares"), gshares, SoftmaxKind::softmax, gshares.cols, 2);
     if (c.temperature != 1) g = v.emit.scale(g, 1 / c.temperature);
-    return v.linear_back("gate", v.kept("x"), g, "gate_bias");
+    return v.linear_back("gate", v.saved("x"), g, "gate_bias");
   }
 
   // What the dense sum over the branches gives, without its terms of share 0:
   // docs/decisions/0012-routing.md.
-  static Result<View> routed(const ParallelConfig& c, Visit& v, View x) {
+  static Result<View> routed(const ParallelConfig& c, LayerContext& v, View x) {
     const View shares = gate(c, v, x);
     View sum;
     for (std::size_t i = 0; i < v.child_count(); ++i) {
       const View places = v.emit.route_rows(share_of(shares, i)),
                  share = v.emit.gather_rows(share_of(shares, i), places);
       LOOM_ASSIGN(View y, v.child_forward(i, v.emit.gather_rows(input_of(c, v, x, i), places), {}));
-      v.keep(numbered("raw", i), y);
+      v.save(numbered("raw", i), y);
       if (stitched(c, v, i)) y = v.linear(stitch_role(static_cast<std::int64_t>(i)), y);
-      v.keep(numbered("y", i), y);
-      v.keep(numbered("places", i), places);
-      v.keep(numbered("share", i), share);
+      v.save(numbered("y", i), y);
+      v.save(numbered("places", i), places);
+      v.save(numbered("share", i), share);
       if (!sum.valid()) sum = zeros(v.emit, x, y.cols);
       v.emit.scatter_add(y, share, places, sum);
     }
     return sum;
   }
-  static Result<View> routed_back(const ParallelConfig& c, Visit& v, View gy) {
-    const View x = v.kept("x"),
+  static Result<View> routed_back(const ParallelConfig& c, LayerContext& v, View gy) {
+    const View x = v.saved("x"),
                gshares = v.emit.temp(v.emit.type(gy), v.emit.rows(gy),
                                      static_cast<std::int64_t>(v.child_count())),
                gx = zeros(v.emit, x, x.cols);
     for (std::size_t i = 0; i < v.child_count(); ++i) {
-      const View y = v.kept(numbered("y", i)), places = v.kept(numbered("places", i));
+      const View y = v.saved(numbered("y", i)), places = v.saved(numbered("places", i));
       auto [g, gshare] =
-          v.emit.binary_back(y, v.kept(numbered("share", i)), v.emit.gather_rows(gy, places),
+          v.emit.binary_back(y, v.saved(numbered("share", i)), v.emit.gather_rows(gy, places),
                              Binary::mul, {1, 1, 1, 1, y.cols}, {0, 0, 0, 0, 1}, {});
       v.emit.copy_to(
           v.emit.scatter_rows(v.emit.reduce(gshare, Reduce::sum, y.cols), places, v.emit.rows(gy)),
           share_of(gshares, i));
       if (stitched(c, v, i))
-        g = v.linear_back(stitch_role(static_cast<std::int64_t>(i)), v.kept(numbered("raw", i)), g);
+        g = v.linear_back(stitch_role(static_cast<std::int64_t>(i)), v.saved(numbered("raw", i)), g);
       View gskip;
       LOOM_ASSIGN(const View own, v.child_backward(i, g, &gskip));
       if (own.valid()) v.emit.scatter_add(own, {}, places, input_of(c, v, gx, i));
     }
     return v.emit.add(gx, gate_back(c, v, gshares));
   }
-  static View zeros(Emit& emit, View like, std::int64_t cols) {
+  static View zeros(ProgramBuilder& emit, View like, std::int64_t cols) {
     const View y = emit.temp(emit.type(like), emit.rows(like), cols);
     emit.fill(y, 0);
     return y;
@@ -289,17 +289,17 @@ class Parallel : public LayerWith<ParallelConfig> {
   static std::string stitch_role(std::int64_t i) { return "stitch" + std::to_string(i); }
   static std::string numbered(const char* name, std::size_t i) { return name + std::to_string(i); }
   static View share_of(View shares, std::size_t i) {
-    return Emit::slice(shares, static_cast<std::int64_t>(i), 1);
+    return ProgramBuilder::slice(shares, static_cast<std::int64_t>(i), 1);
   }
-  static bool stitched(const ParallelConfig& c, Visit& v, std::size_t i) {
-    return c.meets() && v.kept(numbered("raw", i)).cols != v.kept("raw0").cols;
+  static bool stitched(const ParallelConfig& c, LayerContext& v, std::size_t i) {
+    return c.meets() && v.saved(numbered("raw", i)).cols != v.saved("raw0").cols;
   }
-  static View input_of(const ParallelConfig& c, Visit& v, View x, std::size_t i) {
+  static View input_of(const ParallelConfig& c, LayerContext& v, View x, std::size_t i) {
     if (c.input != "split") return x;
     const std::int64_t width = x.cols / static_cast<std::int64_t>(v.child_count());
-    return Emit::slice(x, static_cast<std::int64_t>(i) * width, width);
+    return ProgramBuilder::slice(x, static_cast<std::int64_t>(i) * width, width);
   }
-  static View scattered(const ParallelConfig& c, Emit& emit, const std::vector<View>& parts) {
+  static View scattered(const ParallelConfig& c, ProgramBuilder& emit, const std::vector<View>& parts) {
     const std::int64_t width = parts[0].cols;
     const View all =
         emit.temp(emit.type(parts[0]), emit.rows(parts[0]), c.grid[0] * c.grid[1] * width);
@@ -307,7 +307,7 @@ class Parallel : public LayerWith<ParallelConfig> {
     for (std::size_t i = 0; i < parts.size(); ++i)
       emit.copy_to(
           parts[i],
-          Emit::slice(all, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * width, width));
+          ProgramBuilder::slice(all, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * width, width));
     return all;
   }
   // Branches that give dimensions lie side by side as they are where they are joined along the

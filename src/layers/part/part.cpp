@@ -32,16 +32,16 @@ class Part : public LayerWith<PartConfig> {
     plan.out.name.clear();
     return plan;
   }
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     LOOM_ASSIGN(const Place place, place_of(of(config), v.in()));
-    v.keep("x", x);
-    return Emit::slice(x, place.column, v.in().parts[place.index].count());
+    v.save("x", x);
+    return ProgramBuilder::slice(x, place.column, v.in().parts[place.index].count());
   }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     LOOM_ASSIGN(const Place place, place_of(of(config), v.in()));
-    const View x = v.kept("x"), gx = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), x.cols);
+    const View x = v.saved("x"), gx = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), x.cols);
     v.emit.fill(gx, 0);
-    v.emit.copy_to(gy, Emit::slice(gx, place.column, gy.cols));
+    v.emit.copy_to(gy, ProgramBuilder::slice(gx, place.column, gy.cols));
     return gx;
   }
 

@@ -5,7 +5,7 @@ namespace loom {
 namespace {
 
 struct PoolConfig : SpatialConfig {
-  PoolConfig() { kernel = {2}, stride = {0}, least_stride = 0; }
+  PoolConfig() { kernel = {2}, stride = {0}, min_stride = 0; }
   bool ceil_mode = false, count_include_pad = true, global = false, average = false;
   template <class V>
   void fields(V& v) {
@@ -37,17 +37,17 @@ class Pool : public LayerWith<PoolConfig> {
     LOOM_ASSIGN(const Window w, window(of(config), in));
     return LayerPlan{spatial_shape(w.channels, w.out, rank_), {}};
   }
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const PoolConfig& c = of(config);
     LOOM_ASSIGN(const Window w, window(c, v.in()));
-    if (!average_) v.keep("x", x);
+    if (!average_) v.save("x", x);
     return average_ ? v.emit.avg_pool(x, w, c.count_include_pad) : v.emit.max_pool(x, w);
   }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const PoolConfig& c = of(config);
     LOOM_ASSIGN(const Window w, window(c, v.in()));
     return average_ ? v.emit.avg_pool_back(gy, w, c.count_include_pad)
-                    : v.emit.max_pool_back(v.kept("x"), gy, w);
+                    : v.emit.max_pool_back(v.saved("x"), gy, w);
   }
 
  private:

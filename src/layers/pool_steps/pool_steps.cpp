@@ -37,31 +37,31 @@ class PoolSteps : public LayerWith<PoolStepsConfig> {
     return LayerPlan{{in.dims[1]}, {}};
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View row, View) const override {
-    Emit& e = v.emit;
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View row, View) const override {
+    ProgramBuilder& e = v.emit;
     const Sizes s = sizes(v);
     const std::string& op = of(config).op;
     const View x = operand(v.in(), row, 0), lengths = lengths_of(config, v, row);
     if (op == "max") return largest(v, x, lengths);
     const View shares = shares_of(op, e, x, lengths, s.steps);
-    v.keep("shares", shares);
-    const View y = e.value_matmul(
+    v.save("shares", shares);
+    const View y = e.batched_matmul(
         shares, x, {1, 1, 1, s.features, s.steps, {0, 0, 0, 1}, {0, 0, s.features, 1}});
     return op == "mean" ? divided(v, y, lengths) : y;
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
-    Emit& e = v.emit;
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
+    ProgramBuilder& e = v.emit;
     const Sizes s = sizes(v);
     const std::string& op = of(config).op;
     View gx;
     if (op == "max") {
-      if (const View any = v.kept("any"); any.valid()) gy = only_seen(e, any, gy);
-      gx = e.transpose(e.reduce_back(v.kept("turned"), v.kept("y"), gy, Reduce::max, s.steps),
+      if (const View any = v.saved("any"); any.valid()) gy = only_seen(e, any, gy);
+      gx = e.transpose(e.reduce_back(v.saved("turned"), v.saved("y"), gy, Reduce::max, s.steps),
                        {1, 1, 1, s.features, s.steps}, {0, 1, 2, 4, 3}, s.features * s.steps);
     } else {
-      if (op == "mean") gy = divided(v, gy, v.kept("count"));
-      gx = e.value_matmul(v.kept("shares"), gy,
+      if (op == "mean") gy = divided(v, gy, v.saved("count"));
+      gx = e.batched_matmul(v.saved("shares"), gy,
                           {1, 1, s.steps, s.features, 1, {0, 0, 1, 0}, {0, 0, 0, 1}});
     }
     return joined_gradients(e, v.in(), {gx});
@@ -71,37 +71,37 @@ class PoolSteps : public LayerWith<PoolStepsConfig> {
   struct Sizes {
     std::int64_t steps, features;
   };
-  static Sizes sizes(const Visit& v) {
+  static Sizes sizes(const LayerContext& v) {
     const Shape& in = first_operand(v.in());
     return {in.dims[0], in.dims[1]};
   }
-  static View lengths_of(const LayerConfig& config, const Visit& v, View row) {
+  static View lengths_of(const LayerConfig& config, const LayerContext& v, View row) {
     const std::size_t i = place_of(of(config).takes, "lengths");
     return i > 0 ? operand(v.in(), row, i) : View{};
   }
   // What counts of each step: 1 or 0.
-  static View shares_of(const std::string& op, Emit& e, View x, View lengths, std::int64_t steps) {
+  static View shares_of(const std::string& op, ProgramBuilder& e, View x, View lengths, std::int64_t steps) {
     if (lengths.valid() && op != "last") return seen_steps(e, lengths, steps);
     if (lengths.valid())
       return e.binary(lengths, step_numbers(e, e.type(x), steps), Binary::equal,
                       {1, 1, 1, 1, steps}, {}, {0, 0, 0, 0, 1}, e.rows(x));
     const View all = e.like(x, steps);
     e.fill(all, op == "last" ? 0 : 1);
-    if (op == "last") e.fill(Emit::slice(all, steps - 1, 1), 1);
+    if (op == "last") e.fill(ProgramBuilder::slice(all, steps - 1, 1), 1);
     return all;
   }
   // By the number of steps, which is kept.
-  static View divided(Visit& v, View y, View lengths) {
-    Emit& e = v.emit;
+  static View divided(LayerContext& v, View y, View lengths) {
+    ProgramBuilder& e = v.emit;
     View by = e.temp(e.type(y), {}, 1);
     e.fill(by, lengths.valid() ? 1 : static_cast<double>(sizes(v).steps));
     if (lengths.valid())
       by = e.binary(lengths, by, Binary::max, {1, 1, 1, 1, 1}, {}, {}, e.rows(y));
-    v.keep("count", lengths);
+    v.save("count", lengths);
     return e.binary(y, by, Binary::div, {1, 1, 1, 1, y.cols}, {0, 0, 0, 0, 1}, {}, e.rows(y));
   }
-  static View largest(Visit& v, View x, View lengths) {
-    Emit& e = v.emit;
+  static View largest(LayerContext& v, View x, View lengths) {
+    ProgramBuilder& e = v.emit;
     const Sizes s = sizes(v);
     View any;
     if (lengths.valid()) {
@@ -109,13 +109,13 @@ class PoolSteps : public LayerWith<PoolStepsConfig> {
       e.fill(low, e.type(x) == ValueType::f64 ? -__DBL_MAX__ : -static_cast<double>(__FLT_MAX__));
       const View seen = seen_steps(e, lengths, s.steps);
       x = e.select(spread_steps(e, seen, s.features), x, low);
-      any = spread_steps(e, Emit::slice(seen, 0, 1), s.features);
+      any = spread_steps(e, ProgramBuilder::slice(seen, 0, 1), s.features);
     }
-    const View turned = e.transpose(x, {1, 1, 1, s.steps, s.features}, {0, 1, 2, 4, 3}, x.cols);
-    const View y = e.reduce(turned, Reduce::max, s.steps);
-    v.keep("turned", turned);
-    v.keep("y", y);
-    v.keep("any", any);
+    const View transposed = e.transpose(x, {1, 1, 1, s.steps, s.features}, {0, 1, 2, 4, 3}, x.cols);
+    const View y = e.reduce(transposed, Reduce::max, s.steps);
+    v.save("turned", transposed);
+    v.save("y", y);
+    v.save("any", any);
     return any.valid() ? only_seen(e, any, y) : y;
   }
 };

@@ -56,10 +56,10 @@ class Positions : public LayerWith<PositionsConfig> {
     plan.params.push_back({"weight", count, features, Init::normal, c.std});
     return plan;
   }
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const std::int64_t steps = in_row(v) ? v.in().dims[0] : 1;
     const View rows = v.emit.reshape(x, x.cols / steps), places = places_of(v, rows);
-    v.keep("places", places);
+    v.save("places", places);
     const View y =
         v.emit.add(rows, sinusoidal(of(config)) ? waves(v, rows, places)
                                                 : v.emit.gather(v.weight("weight"), places));
@@ -75,28 +75,28 @@ class Positions : public LayerWith<PositionsConfig> {
     return in.dims.size() == 2 ? ""
                                : "knows a row by its position, and those of a stream have no end";
   }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     if (sinusoidal(of(config))) return gy;
     const auto gw = v.gradient("weight");
     const std::int64_t steps = in_row(v) ? v.in().dims[0] : 1;
-    v.emit.gather_add(v.emit.reshape(gy, gy.cols / steps), v.kept("places"), gw.to, gw.accumulate);
+    v.emit.embedding_grad(v.emit.reshape(gy, gy.cols / steps), v.saved("places"), gw.to, gw.accumulate);
     return gy;
   }
 
  private:
   static bool sinusoidal(const PositionsConfig& c) { return c.kind == "sinusoidal"; }
   // Rotary positions turn (0, 1) into (sin, cos): halves of a row, which are then interleaved.
-  static View waves(Visit& v, View rows, View places) {
-    Emit& e = v.emit;
-    const std::int64_t n = rows.cols, most = in_row(v) ? v.in().dims[0] : v.max_positions;
+  static View waves(LayerContext& v, View rows, View places) {
+    ProgramBuilder& e = v.emit;
+    const std::int64_t n = rows.cols, max = in_row(v) ? v.in().dims[0] : v.max_positions;
     const View units = e.like(rows, n);
-    e.fill(Emit::slice(units, 0, n / 2), 0);
-    e.fill(Emit::slice(units, n / 2, n / 2), 1);
-    const View halves = e.rope(units, places, e.rope_table(RopeSpec{}, most, n, v.type), n, true);
+    e.fill(ProgramBuilder::slice(units, 0, n / 2), 0);
+    e.fill(ProgramBuilder::slice(units, n / 2, n / 2), 1);
+    const View halves = e.rope(units, places, e.rope_table(RopeSpec{}, max, n, v.type), n, true);
     return e.transpose(halves, {1, 1, 1, 2, n / 2}, {0, 1, 2, 4, 3}, n);
   }
-  static bool in_row(const Visit& v) { return v.in().dims.size() == 2; }
-  static View places_of(Visit& v, View rows) {
+  static bool in_row(const LayerContext& v) { return v.in().dims.size() == 2; }
+  static View places_of(LayerContext& v, View rows) {
     return in_row(v) ? v.emit.steps(v.emit.rows(rows), v.in().dims[0]) : v.positions();
   }
 };

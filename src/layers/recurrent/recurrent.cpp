@@ -9,7 +9,7 @@
 namespace loom {
 namespace {
 
-constexpr std::int64_t kMostSteps =
+constexpr std::int64_t kMaxSteps =
     1 << 15;  // in all directions and layers: each is some instructions
 
 enum class Kind { rnn, gru, lstm };
@@ -44,7 +44,7 @@ struct RecurrentConfig : LayerConfig {
     v("stack", stack,
       {.doc = "layers on one another: each takes all steps of the one before",
        .min = 1,
-       .max = kMostSteps});
+       .max = kMaxSteps});
     v("bias", bias, {.doc = "adds learned numbers to both products"});
     v("bidirectional", bidirectional,
       {.doc = "a second state runs from the last step to the first"});
@@ -97,7 +97,7 @@ struct Memory {
 // one before the first step, or, in reverse, after the last.
 struct Run {
   const RecurrentConfig& c;
-  Visit& v;
+  LayerContext& v;
   std::int64_t steps;
   bool reverse;
   std::string suffix;  // "_l0", "_l0_reverse"
@@ -109,7 +109,7 @@ struct Run {
   std::string role(const char* name) const { return name + suffix; }
   View bias(const char* name) const { return c.bias ? v.weight(role(name)) : View{}; }
   View of_step(View all, std::int64_t t, std::int64_t cols) const {
-    return Emit::slice(all, t * cols, cols);
+    return ProgramBuilder::slice(all, t * cols, cols);
   }
   // From a buffer of steps + 1 states: that before step t, that after it, and those of all steps.
   View before(const Memory& m, std::int64_t t) const {
@@ -123,20 +123,20 @@ struct Run {
   }
   View all_before(const Memory& m) const {
     return m.entry.valid() ? m.entry
-                           : Emit::slice(m.states, reverse ? c.hidden : 0, steps * c.hidden);
+                           : ProgramBuilder::slice(m.states, reverse ? c.hidden : 0, steps * c.hidden);
   }
   View all_after(View states) const {
-    return Emit::slice(states, reverse ? 0 : c.hidden, steps * c.hidden);
+    return ProgramBuilder::slice(states, reverse ? 0 : c.hidden, steps * c.hidden);
   }
   View per_row(std::int64_t cols) const { return v.emit.temp(v.type, rows, cols); }
-  void keep(const std::string& name, View value) const { v.keep(name + suffix, value); }
-  View kept(const std::string& name) const { return v.kept(name + suffix); }
-  void keep(const std::string& name, const Memory& m) const {
-    keep(name, m.states);
-    keep(name + "_entry", m.entry);
+  void save(const std::string& name, View value) const { v.save(name + suffix, value); }
+  View saved(const std::string& name) const { return v.saved(name + suffix); }
+  void save(const std::string& name, const Memory& m) const {
+    save(name, m.states);
+    save(name + "_entry", m.entry);
   }
   Memory kept_memory(const std::string& name) const {
-    return {kept(name), kept(name + "_entry"), {}};
+    return {saved(name), saved(name + "_entry"), {}};
   }
   std::string numbered(const char* name, std::int64_t t) const { return name + std::to_string(t); }
 
@@ -196,38 +196,38 @@ void end(const Run& run, const Memory& m) {
 // One step of an RNN or GRU: x and s are its sums.
 void step_of(const Run& run, View xt, View s, View before, View after, View resets,
              std::int64_t t) {
-  Emit& emit = run.v.emit;
+  ProgramBuilder& emit = run.v.emit;
   const std::int64_t n = run.c.hidden;
   if (run.c.kind == Kind::rnn) {
     const View z = emit.add(xt, s);
-    run.keep(run.numbered("z", t), z);
+    run.save(run.numbered("z", t), z);
     return emit.copy_to(emit.activation(z, run.c.activation), after);
   }
   if (!run.c.reset_first()) return emit.gru_cell(xt, s, before, after);
   // h' = n + z (h - n), n = tanh(x + W (r h))
-  const View sums = emit.add(Emit::slice(xt, 0, 2 * n), s),
+  const View sums = emit.add(ProgramBuilder::slice(xt, 0, 2 * n), s),
              gates = emit.activation(sums, Activation::sigmoid);
-  emit.copy_to(emit.mul(Emit::slice(gates, 0, n), before), run.of_step(resets, t, n));
+  emit.copy_to(emit.mul(ProgramBuilder::slice(gates, 0, n), before), run.of_step(resets, t, n));
   const View product = emit.matmul(run.v.weight(run.role("weight_hn")), run.of_step(resets, t, n),
                                    run.bias("bias_hn"));
-  const View candidate = emit.add(Emit::slice(xt, 2 * n, n), product);
+  const View candidate = emit.add(ProgramBuilder::slice(xt, 2 * n, n), product);
   const View tanh = emit.activation(candidate, Activation::tanh);
   const View away = emit.add(before, emit.scale(tanh, -1));
-  emit.copy_to(emit.add(tanh, emit.mul(Emit::slice(gates, n, n), away)), after);
+  emit.copy_to(emit.add(tanh, emit.mul(ProgramBuilder::slice(gates, n, n), away)), after);
   const std::pair<const char*, View> kept[] = {
       {"sums", sums}, {"gates", gates}, {"candidate", candidate}, {"tanh", tanh}, {"away", away}};
-  for (const auto& [name, value] : kept) run.keep(run.numbered(name, t), value);
+  for (const auto& [name, value] : kept) run.save(run.numbered(name, t), value);
 }
 
 void step(const Run& run, View x, const Memory& h, const Memory& c, View resets, std::int64_t t) {
-  Emit& emit = run.v.emit;
+  ProgramBuilder& emit = run.v.emit;
   const std::int64_t n = run.c.hidden;
   run.enter(h, t);
   run.enter(c, t);
   const View xt = run.of_step(x, t, run.width()), before = run.before(h, t);
   const View after = run.wide.valid() ? run.per_row(n) : run.after(h.states, t);
   const View s = emit.matmul(run.v.weight(run.role("weight_hh")), before, run.bias("bias_hh"));
-  run.keep(run.numbered("s", t), s);
+  run.save(run.numbered("s", t), s);
   if (run.c.kind == Kind::lstm) {
     const View next = run.wide.valid() ? run.per_row(n) : run.after(c.states, t);
     emit.lstm_cell(xt, s, run.before(c, t), after, next);
@@ -243,17 +243,17 @@ void step(const Run& run, View x, const Memory& h, const Memory& c, View resets,
 // Emits one direction over x [R x steps, features]; returns the states of all steps, 0 behind a
 // row's length, and adds those of the last.
 View forward_run(const Run& run, View x, States& last) {
-  Emit& emit = run.v.emit;
+  ProgramBuilder& emit = run.v.emit;
   const View sums =
       emit.reshape(emit.matmul(run.v.weight(run.role("weight_ih")), x, run.bias("bias_ih")),
                    run.steps * run.width());
   const Memory h = begin(run, "h", run.h0),
                c = run.c.kind == Kind::lstm ? begin(run, "c", run.c0) : Memory{};
   const View resets = run.c.reset_first() ? run.per_row(run.steps * run.c.hidden) : View{};
-  run.keep("sums", sums);
-  run.keep("h", h);
-  run.keep("c", c);
-  run.keep("resets", resets);
+  run.save("sums", sums);
+  run.save("h", h);
+  run.save("c", c);
+  run.save("resets", resets);
   for (std::int64_t i = 0; i < run.steps; ++i) step(run, sums, h, c, resets, run.time(i));
   end(run, h);
   end(run, c);
@@ -267,10 +267,10 @@ View forward_run(const Run& run, View x, States& last) {
 // The gradients of one step: gx and gs get those of the sums, the result is that of the state
 // before it, but for what goes through weight_hh.
 View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before, std::int64_t t) {
-  Emit& emit = run.v.emit;
+  ProgramBuilder& emit = run.v.emit;
   const std::int64_t n = run.c.hidden;
   const View h = run.before(run.kept_memory("h"), t),
-             xt = run.of_step(run.kept("sums"), t, run.width()), s = run.kept(run.numbered("s", t));
+             xt = run.of_step(run.saved("sums"), t, run.width()), s = run.saved(run.numbered("s", t));
   switch (run.c.kind) {
     case Kind::lstm: {
       const Memory c = run.kept_memory("c");
@@ -278,7 +278,7 @@ View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before
       return {};
     }
     case Kind::rnn:
-      emit.copy_to(emit.activation_back(run.kept(run.numbered("z", t)), g, run.c.activation), gx);
+      emit.copy_to(emit.activation_back(run.saved(run.numbered("z", t)), g, run.c.activation), gx);
       return {};
     case Kind::gru: break;
   }
@@ -287,27 +287,27 @@ View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before
     emit.gru_cell_back(xt, s, h, g, gx, gs, direct);
     return direct;
   }
-  const View gates = run.kept(run.numbered("gates", t)), r = Emit::slice(gates, 0, n),
-             z = Emit::slice(gates, n, n);
+  const View gates = run.saved(run.numbered("gates", t)), r = ProgramBuilder::slice(gates, 0, n),
+             z = ProgramBuilder::slice(gates, n, n);
   const View direct = emit.mul(g, z);
-  const View gn = emit.activation_back(run.kept(run.numbered("candidate", t)),
+  const View gn = emit.activation_back(run.saved(run.numbered("candidate", t)),
                                        emit.add(g, emit.scale(direct, -1)), Activation::tanh);
   const View greset = emit.matmul_t(run.v.weight(run.role("weight_hn")), gn),
              ggates = run.per_row(2 * n);
-  emit.copy_to(emit.mul(greset, h), Emit::slice(ggates, 0, n));
-  emit.copy_to(emit.mul(g, run.kept(run.numbered("away", t))), Emit::slice(ggates, n, n));
-  emit.copy_to(emit.activation_back(run.kept(run.numbered("sums", t)), ggates, Activation::sigmoid),
-               Emit::slice(gx, 0, 2 * n));
-  emit.copy_to(gn, Emit::slice(gx, 2 * n, n));
+  emit.copy_to(emit.mul(greset, h), ProgramBuilder::slice(ggates, 0, n));
+  emit.copy_to(emit.mul(g, run.saved(run.numbered("away", t))), ProgramBuilder::slice(ggates, n, n));
+  emit.copy_to(emit.activation_back(run.saved(run.numbered("sums", t)), ggates, Activation::sigmoid),
+               ProgramBuilder::slice(gx, 0, 2 * n));
+  emit.copy_to(gn, ProgramBuilder::slice(gx, 2 * n, n));
   return emit.add(direct, emit.mul(greset, r));
 }
 
 void learn(const Run& run, const char* weight, const char* bias, View g, View x) {
   const auto gw = run.v.gradient(run.role(weight));
-  run.v.emit.outer_add(g, x, gw.to, gw.accumulate);
+  run.v.emit.weight_grad(g, x, gw.to, gw.accumulate);
   if (!run.c.bias) return;
   const auto gb = run.v.gradient(run.role(bias));
-  run.v.emit.col_sum(g, gb.to, gb.accumulate);
+  run.v.emit.bias_grad(g, gb.to, gb.accumulate);
 }
 
 // The gradients of a run: those of its states of all steps and of its last ones come in, any of
@@ -316,7 +316,7 @@ struct RunGradients {
   View all, h, c;
 };
 RunGradients backward_run(const Run& run, View x, RunGradients g, bool initial) {
-  Emit& emit = run.v.emit;
+  ProgramBuilder& emit = run.v.emit;
   const std::int64_t n = run.c.hidden, width = run.width(),
                      through = run.c.reset_first() ? 2 * n : width;
   const bool two =
@@ -349,18 +349,18 @@ RunGradients backward_run(const Run& run, View x, RunGradients g, bool initial) 
     const View direct = step_back(run, gh, g.c, gx_t, gs_t, gc_before, t);
     g.c = run.left(past_c.valid() ? emit.add(gc_before, past_c) : gc_before, t);
     if (i == 0 && !initial) break;
-    g.h = emit.matmul_t(run.v.weight(run.role("weight_hh")), Emit::slice(gs_t, 0, through));
+    g.h = emit.matmul_t(run.v.weight(run.role("weight_hh")), ProgramBuilder::slice(gs_t, 0, through));
     if (direct.valid()) g.h = emit.add(direct, g.h);
     if (past_h.valid()) g.h = emit.add(g.h, past_h);
     g.h = run.left(g.h, t);
   }
   const View gx_rows = emit.reshape(gx, width), gs_rows = two ? emit.reshape(gs, width) : gx_rows;
   learn(run, "weight_ih", "bias_ih", gx_rows, x);
-  learn(run, "weight_hh", "bias_hh", Emit::slice(gs_rows, 0, through),
+  learn(run, "weight_hh", "bias_hh", ProgramBuilder::slice(gs_rows, 0, through),
         emit.reshape(run.all_before(run.kept_memory("h")), n));
   if (run.c.reset_first())
-    learn(run, "weight_hn", "bias_hn", Emit::slice(gx_rows, 2 * n, n),
-          emit.reshape(run.kept("resets"), n));
+    learn(run, "weight_hn", "bias_hn", ProgramBuilder::slice(gx_rows, 2 * n, n),
+          emit.reshape(run.saved("resets"), n));
   g.all = emit.matmul_t(run.v.weight(run.role("weight_ih")), gx_rows);
   return g;
 }
@@ -369,7 +369,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
  public:
   Recurrent(std::string_view name, Kind kind) : name_(name), kind_(kind) {}
   std::string_view name() const override { return name_; }
-  std::string_view crosses_rows(const LayerConfig& config, const Shape& in) const override {
+  std::string_view row_dependence(const LayerConfig& config, const Shape& in) const override {
     return of(config).carry || recurs_over_rows(config, in)
                ? "goes on from a state that a sequence's rows leave"
                : "";
@@ -415,8 +415,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
           " has one direction: the other would begin at the end of what has not arrived yet");
     const std::int64_t steps = steps_of(in);  // of a row
     LOOM_TRY(check_operands(c, row, steps));
-    if (steps > kMostSteps / c.directions() / c.stack)
-      return bad("steps x directions x layers must be at most " + std::to_string(kMostSteps) +
+    if (steps > kMaxSteps / c.directions() / c.stack)
+      return bad("steps x directions x layers must be at most " + std::to_string(kMaxSteps) +
                  ", got " + std::to_string(steps) + " x " + std::to_string(c.directions()) + " x " +
                  std::to_string(c.stack));
     if (c.hidden > INT32_MAX / c.gates() / (steps + 1) / c.directions())
@@ -431,7 +431,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View row, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View row, View) const override {
     const RecurrentConfig& c = of(config);
     LOOM_ASSIGN(const std::int64_t steps, steps_of(v));
     const bool over_rows = recurs_over_rows(config, v.in()),
@@ -441,7 +441,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     const View lengths = c.step ? View{} : taken(c, v, row, "lengths");
     View wide;
     if (lengths.valid()) wide = spread_steps(v.emit, seen_steps(v.emit, lengths, steps), c.hidden);
-    v.keep("wide", wide);
+    v.save("wide", wide);
     View x = operand(v.in(), row, 0);
     if (over_rows) x = v.emit.reshape(x, x.cols * steps);
     const Rows rows = v.emit.rows(x);
@@ -451,15 +451,15 @@ class Recurrent : public LayerWith<RecurrentConfig> {
                         c.hidden);
       v.emit.fill(nothing = v.emit.temp(v.type, rows, c.hidden), 0);
     }
-    v.keep("on", on);
-    v.keep("nothing", nothing);
+    v.save("on", on);
+    v.save("nothing", nothing);
     View later;
     if (c.step && (h0.valid() || c0.valid()))
       later = spread_steps(v.emit, v.emit.convert(v.goes_on(), v.type), c.hidden);
     States ends;
     for (std::int64_t l = 0; l < c.stack; ++l) {
       const View in = v.emit.reshape(x, x.cols / steps);
-      v.keep("x" + std::to_string(l), in);
+      v.save("x" + std::to_string(l), in);
       const bool last = l == c.stack - 1 && c.give == "last" && !over_rows;
       const auto ran = [&](std::int64_t d) {
         const std::int64_t i = l * c.directions() + d;
@@ -475,7 +475,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       }
       const View both = v.emit.temp(v.type, rows, last ? width : steps * width);
       for (std::int64_t d = 0; d < 2; ++d)
-        v.emit.copy_to(ran(d), Emit::slice(both, d * both.cols / 2, both.cols / 2));
+        v.emit.copy_to(ran(d), ProgramBuilder::slice(both, d * both.cols / 2, both.cols / 2));
       x = last || steps == 1
               ? both
               : v.emit.transpose(both, {1, 1, 2, steps, c.hidden}, {0, 1, 3, 2, 4}, both.cols);
@@ -488,7 +488,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     return joined(v.emit, parts);
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const RecurrentConfig& c = of(config);
     LOOM_ASSIGN(const std::int64_t steps, steps_of(v));
     const bool over_rows = recurs_over_rows(config, v.in());
@@ -498,9 +498,9 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     if (c.return_state) {
       const std::int64_t states = c.runs() * c.hidden, cells = c.kind == Kind::lstm ? states : 0;
       const std::int64_t y = gy.cols - states - cells;
-      gh = Emit::slice(gy, y, states);
-      if (cells > 0) gc = Emit::slice(gy, y + states, cells);
-      gy = Emit::slice(gy, 0, y);
+      gh = ProgramBuilder::slice(gy, y, states);
+      if (cells > 0) gc = ProgramBuilder::slice(gy, y + states, cells);
+      gy = ProgramBuilder::slice(gy, 0, y);
     }
     const bool initial = place_of(c.takes, "h0") + place_of(c.takes, "c0") > 0;
     States firsts{std::vector<View>(static_cast<std::size_t>(c.runs())),
@@ -513,12 +513,12 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       for (std::int64_t d = 0; d < c.directions(); ++d) {
         const std::int64_t i = l * c.directions() + d, part = gy.cols / c.directions();
         const Run run{
-            c,  v,  steps,        d == 1,           suffix(l, d), rows, false, v.kept("wide"),
-            {}, {}, v.kept("on"), v.kept("nothing")};
-        const View own = Emit::slice(gy, d * part, part);
+            c,  v,  steps,        d == 1,           suffix(l, d), rows, false, v.saved("wide"),
+            {}, {}, v.saved("on"), v.saved("nothing")};
+        const View own = ProgramBuilder::slice(gy, d * part, part);
         RunGradients g{all ? own : View{}, state(c, gh, i), state(c, gc, i)};
         if (!all) g.h = g.h.valid() ? v.emit.add(own, g.h) : own;
-        g = backward_run(run, v.kept("x" + std::to_string(l)), g, initial);
+        g = backward_run(run, v.saved("x" + std::to_string(l)), g, initial);
         firsts.h[static_cast<std::size_t>(i)] = g.h;
         firsts.c[static_cast<std::size_t>(i)] = g.c;
         gx = gx.valid() ? v.emit.add(gx, g.all) : g.all;
@@ -538,7 +538,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     const Shape& x = first_operand(in);
     return x.dims.empty() ? 1 : x.dims[0];
   }
-  static View taken(const RecurrentConfig& c, const Visit& v, View row, std::string_view name) {
+  static View taken(const RecurrentConfig& c, const LayerContext& v, View row, std::string_view name) {
     const std::size_t i = place_of(c.takes, name);
     return i > 0 ? operand(v.in(), row, i) : View{};
   }
@@ -580,7 +580,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   }
   // That of a run, from those of all.
   static View state(const RecurrentConfig& c, View all, std::int64_t run) {
-    return all.valid() ? Emit::slice(all, run * c.hidden, c.hidden) : View{};
+    return all.valid() ? ProgramBuilder::slice(all, run * c.hidden, c.hidden) : View{};
   }
   // The operands beside the first, and what goes with states.
   static Status check_operands(const RecurrentConfig& c, const Shape& in, std::int64_t steps) {
@@ -605,14 +605,14 @@ class Recurrent : public LayerWith<RecurrentConfig> {
   }
   // Of what the layer sees in a run: where rows are positions, one of each sequence, or, in
   // training, all.
-  static Result<std::int64_t> steps_of(const Visit& v) {
+  static Result<std::int64_t> steps_of(const LayerContext& v) {
     if (first_operand(v.in()).axis != Axis::positions) return steps_of(v.in());
     if (!v.training) return 1;
     if (v.steps == 0)
       return Status(Code::unsupported,
                     "goes from row to row of a sequence: use a session with a cache");
-    if (v.steps > kMostSteps)
-      return Status(Code::unsupported, "learns over at most " + std::to_string(kMostSteps) +
+    if (v.steps > kMaxSteps)
+      return Status(Code::unsupported, "learns over at most " + std::to_string(kMaxSteps) +
                                            " rows of a sequence, got " + std::to_string(v.steps));
     return v.steps;
   }

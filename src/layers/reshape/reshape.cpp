@@ -41,8 +41,8 @@ class Reshape : public LayerWith<ReshapeConfig> {
     if (out.width != in.width) return cannot(out.to_string());
     return LayerPlan{std::move(out), {}};
   }
-  Result<View> forward(const LayerConfig&, Visit&, View x, View) const override { return x; }
-  Result<View> backward(const LayerConfig&, Visit&, View gy, View*) const override { return gy; }
+  Result<View> forward(const LayerConfig&, LayerContext&, View x, View) const override { return x; }
+  Result<View> backward(const LayerConfig&, LayerContext&, View gy, View*) const override { return gy; }
 };
 
 struct FlattenConfig : LayerConfig {
@@ -60,8 +60,8 @@ class Flatten : public LayerWith<FlattenConfig> {
     LOOM_TRY(expect_values(in));
     return LayerPlan{{in.width}, {}};
   }
-  Result<View> forward(const LayerConfig&, Visit&, View x, View) const override { return x; }
-  Result<View> backward(const LayerConfig&, Visit&, View gy, View*) const override { return gy; }
+  Result<View> forward(const LayerConfig&, LayerContext&, View x, View) const override { return x; }
+  Result<View> backward(const LayerConfig&, LayerContext&, View gy, View*) const override { return gy; }
 };
 
 }  // namespace

@@ -31,10 +31,10 @@ class Residual : public LayerWith<ResidualConfig> {
     if (out.axis == Axis::none) out.axis = skip->axis;
     return LayerPlan{std::move(out), {}};
   }
-  Result<View> forward(const LayerConfig&, Visit& v, View x, View skip) const override {
+  Result<View> forward(const LayerConfig&, LayerContext& v, View x, View skip) const override {
     return v.emit.add(skip, x);
   }
-  Result<View> backward(const LayerConfig&, Visit&, View gy, View* gskip) const override {
+  Result<View> backward(const LayerConfig&, LayerContext&, View gy, View* gskip) const override {
     *gskip = gy;
     return gy;
   }

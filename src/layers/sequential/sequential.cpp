@@ -34,7 +34,7 @@ class Sequential : public LayerWith<SequentialConfig> {
     return LayerPlan{x, {}};
   }
 
-  Result<View> forward(const LayerConfig&, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig&, LayerContext& v, View x, View) const override {
     View before;
     for (std::size_t i = 0; i < v.child_count(); ++i) {
       LOOM_ASSIGN(const View y, v.child_forward(i, x, before));
@@ -44,7 +44,7 @@ class Sequential : public LayerWith<SequentialConfig> {
     return x;
   }
 
-  Result<View> backward(const LayerConfig&, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig&, LayerContext& v, View gy, View*) const override {
     View pending;  // gradient of the skip, due at the input of the layer before the residual
     for (std::size_t i = v.child_count(); i-- > 0;) {
       View gskip;

@@ -63,45 +63,45 @@ class Adaptive : public LayerWith<AdaptiveConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const AdaptiveConfig& c = of(config);
     const std::int64_t first = c.cutoffs[0];
     const View logits = v.linear("head", x, c.bias ? "head_bias" : "");
     const View shares = v.emit.softmax(logits, kind(c), head(c), 2);
     const View y = v.emit.temp(v.type, v.emit.rows(x), c.out);
-    v.emit.copy_to(Emit::slice(shares, 0, first), Emit::slice(y, 0, first));
+    v.emit.copy_to(ProgramBuilder::slice(shares, 0, first), ProgramBuilder::slice(y, 0, first));
     for (std::size_t i = 0; i < c.cutoffs.size(); ++i) {
       const std::int64_t n = size(c, i);
       const View down = v.linear(tail(i, "_down"), x);
       const View own = v.emit.softmax(v.linear(tail(i, "_up"), down), kind(c), n, 2);
       const View both = v.emit.binary(own, cluster(c, shares, i), joined(c), {1, 1, 1, 1, n},
                                       {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0}, v.emit.rows(x));
-      v.emit.copy_to(both, Emit::slice(y, c.cutoffs[i], n));
-      v.keep(tail(i, "_down"), down);
-      v.keep(tail(i, ""), own);
+      v.emit.copy_to(both, ProgramBuilder::slice(y, c.cutoffs[i], n));
+      v.save(tail(i, "_down"), down);
+      v.save(tail(i, ""), own);
     }
-    v.keep("x", x);
-    v.keep("shares", shares);
+    v.save("x", x);
+    v.save("shares", shares);
     return y;
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const AdaptiveConfig& c = of(config);
     const std::int64_t first = c.cutoffs[0];
-    const View x = v.kept("x"), shares = v.kept("shares");
+    const View x = v.saved("x"), shares = v.saved("shares");
     const View gshares = v.emit.temp(v.type, v.emit.rows(gy), head(c));
-    v.emit.copy_to(Emit::slice(gy, 0, first), Emit::slice(gshares, 0, first));
+    v.emit.copy_to(ProgramBuilder::slice(gy, 0, first), ProgramBuilder::slice(gshares, 0, first));
     View gx;
     for (std::size_t i = 0; i < c.cutoffs.size(); ++i) {
       const std::int64_t n = size(c, i);
-      const View own = v.kept(tail(i, ""));
-      const View part = Emit::slice(gy, c.cutoffs[i], n);
+      const View own = v.saved(tail(i, ""));
+      const View part = ProgramBuilder::slice(gy, c.cutoffs[i], n);
       const auto [gown, gcluster] =
           v.emit.binary_back(own, cluster(c, shares, i), part, joined(c), {1, 1, 1, 1, n},
                              {0, 0, 0, 0, 1}, {0, 0, 0, 0, 0});
       v.emit.copy_to(v.emit.reduce(gcluster, Reduce::sum, n), cluster(c, gshares, i));
       const View gup = v.emit.softmax_back(own, gown, kind(c), n, 2);
-      const View gdown = v.linear_back(tail(i, "_up"), v.kept(tail(i, "_down")), gup);
+      const View gdown = v.linear_back(tail(i, "_up"), v.saved(tail(i, "_down")), gup);
       const View g = v.linear_back(tail(i, "_down"), x, gdown);
       gx = gx.valid() ? v.emit.add(gx, g) : g;
     }
@@ -112,12 +112,12 @@ class Adaptive : public LayerWith<AdaptiveConfig> {
  private:
   // A class of a cluster has the product of the cluster's share and its own in it; of logarithms
   // the sum.
-  static Simplex kind(const AdaptiveConfig& c) {
-    return c.log ? Simplex::log_softmax : Simplex::softmax;
+  static SoftmaxKind kind(const AdaptiveConfig& c) {
+    return c.log ? SoftmaxKind::log_softmax : SoftmaxKind::softmax;
   }
   static Binary joined(const AdaptiveConfig& c) { return c.log ? Binary::add : Binary::mul; }
   static View cluster(const AdaptiveConfig& c, View shares, std::size_t i) {
-    return Emit::slice(shares, c.cutoffs[0] + static_cast<std::int64_t>(i), 1);
+    return ProgramBuilder::slice(shares, c.cutoffs[0] + static_cast<std::int64_t>(i), 1);
   }
   static std::int64_t head(const AdaptiveConfig& c) {
     return c.cutoffs[0] + static_cast<std::int64_t>(c.cutoffs.size());
@@ -171,15 +171,15 @@ class Mixture : public LayerWith<MixtureConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const MixtureConfig& c = of(config);
     const std::int64_t k = c.mixtures, n = c.out;
-    const View prior = v.emit.softmax(v.linear("prior", x), Simplex::softmax, k, 2);
+    const View prior = v.emit.softmax(v.linear("prior", x), SoftmaxKind::softmax, k, 2);
     const View latent = v.linear("latent", x, c.bias ? "latent_bias" : "");
     const View seen =
         v.emit.reshape(v.emit.activation(latent, Activation::tanh), hidden_of(c, v.in()));
     const View each =
-        v.emit.softmax(v.linear("weight", seen, c.bias ? "bias" : ""), Simplex::softmax, n, 2);
+        v.emit.softmax(v.linear("weight", seen, c.bias ? "bias" : ""), SoftmaxKind::softmax, n, 2);
     const View all = v.emit.reshape(each, k * n);
     const View weighted = v.emit.binary(all, prior, Binary::mul, {1, 1, 1, k, n}, {0, 0, 0, n, 1},
                                         {0, 0, 0, 1, 0}, v.emit.rows(x));
@@ -188,39 +188,39 @@ class Mixture : public LayerWith<MixtureConfig> {
     const std::pair<const char*, View> kept[] = {
         {"x", x},       {"prior", prior}, {"latent", latent},     {"seen", seen},
         {"each", each}, {"all", all},     {"by_class", by_class}, {"y", y}};
-    for (const auto& [name, value] : kept) v.keep(name, value);
+    for (const auto& [name, value] : kept) v.save(name, value);
     if (!c.log) return y;
-    const View least = v.emit.unary(y, Unary::clip, kLeast, 2);
-    v.keep("least", least);
-    return v.emit.unary(least, Unary::log);
+    const View min = v.emit.unary(y, Unary::clip, kMin, 2);
+    v.save("least", min);
+    return v.emit.unary(min, Unary::log);
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const MixtureConfig& c = of(config);
     const std::int64_t k = c.mixtures, n = c.out;
-    const View x = v.kept("x"), prior = v.kept("prior");
+    const View x = v.saved("x"), prior = v.saved("prior");
     if (c.log)
-      gy = v.emit.unary_back(v.kept("y"), v.emit.unary_back(v.kept("least"), gy, Unary::log, 0, 0),
-                             Unary::clip, kLeast, 2);
-    const View gclass = v.emit.reduce_back(v.kept("by_class"), v.kept("y"), gy, Reduce::sum, k);
+      gy = v.emit.unary_back(v.saved("y"), v.emit.unary_back(v.saved("least"), gy, Unary::log, 0, 0),
+                             Unary::clip, kMin, 2);
+    const View gclass = v.emit.reduce_back(v.saved("by_class"), v.saved("y"), gy, Reduce::sum, k);
     const View gweighted = v.emit.transpose(gclass, {1, 1, 1, n, k}, {0, 1, 2, 4, 3}, k * n);
     const auto [gall, gspread] =
-        v.emit.binary_back(v.kept("all"), prior, gweighted, Binary::mul, {1, 1, 1, k, n},
+        v.emit.binary_back(v.saved("all"), prior, gweighted, Binary::mul, {1, 1, 1, k, n},
                            {0, 0, 0, n, 1}, {0, 0, 0, 1, 0});
     const View gprior =
-        v.emit.softmax_back(prior, v.emit.reduce(gspread, Reduce::sum, n), Simplex::softmax, k, 2);
+        v.emit.softmax_back(prior, v.emit.reduce(gspread, Reduce::sum, n), SoftmaxKind::softmax, k, 2);
     const View glogits =
-        v.emit.softmax_back(v.kept("each"), v.emit.reshape(gall, n), Simplex::softmax, n, 2);
+        v.emit.softmax_back(v.saved("each"), v.emit.reshape(gall, n), SoftmaxKind::softmax, n, 2);
     const View gseen =
-        v.emit.reshape(v.linear_back("weight", v.kept("seen"), glogits, c.bias ? "bias" : ""),
+        v.emit.reshape(v.linear_back("weight", v.saved("seen"), glogits, c.bias ? "bias" : ""),
                        k * hidden_of(c, v.in()));
-    const View glatent = v.emit.activation_back(v.kept("latent"), gseen, Activation::tanh);
+    const View glatent = v.emit.activation_back(v.saved("latent"), gseen, Activation::tanh);
     const View through = v.linear_back("latent", x, glatent, c.bias ? "latent_bias" : "");
     return v.emit.add(through, v.linear_back("prior", x, gprior));
   }
 
  private:
-  static constexpr double kLeast = 0x1p-40;  // what is stored of smaller ones is 0
+  static constexpr double kMin = 0x1p-40;  // what is stored of smaller ones is 0
   static std::int64_t hidden_of(const MixtureConfig& c, const Shape& in) {
     return c.hidden > 0 ? c.hidden : in.width;
   }

@@ -55,16 +55,16 @@ struct SoftmaxConfig : LayerConfig {
 
   bool is(std::string_view k) const { return kind == k; }
   // What the op makes, and its alpha.
-  Simplex simplex() const {
-    if (log) return Simplex::log_softmax;
+  SoftmaxKind simplex() const {
+    if (log) return SoftmaxKind::log_softmax;
     const double a = is("sparsemax") ? 2 : is("entmax") ? alpha : 1;
-    return a == 1     ? Simplex::softmax
-           : a == 2   ? Simplex::sparsemax
-           : a == 1.5 ? Simplex::entmax15
-                      : Simplex::entmax;
+    return a == 1     ? SoftmaxKind::softmax
+           : a == 2   ? SoftmaxKind::sparsemax
+           : a == 1.5 ? SoftmaxKind::entmax15
+                      : SoftmaxKind::entmax;
   }
   double op_alpha() const {
-    return simplex() == Simplex::entmax15 ? 1.5 : simplex() == Simplex::entmax ? alpha : 2;
+    return simplex() == SoftmaxKind::entmax15 ? 1.5 : simplex() == SoftmaxKind::entmax ? alpha : 2;
   }
 };
 
@@ -108,7 +108,7 @@ struct Tree {
 class Softmax : public LayerWith<SoftmaxConfig> {
  public:
   std::string_view name() const override { return "softmax"; }
-  std::string_view crosses_rows(const LayerConfig& config, const Shape&) const override {
+  std::string_view row_dependence(const LayerConfig& config, const Shape&) const override {
     return of(config).is("gumbel") ? "draws its noise by a row's place" : "";
   }
 
@@ -149,22 +149,22 @@ class Softmax : public LayerWith<SoftmaxConfig> {
     return LayerPlan{{tree.leaves()}, {}};
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const SoftmaxConfig& c = of(config);
     if (c.is("gumbel") && v.learning) x = v.emit.gumbel(x, v.noise("gumbel"));
     if (c.temperature != 1) x = v.emit.scale(x, 1 / c.temperature);
     if (c.is("hierarchical")) return down(c, v, x);
     const std::int64_t width = x.cols, group = group_of(c, v.in());
     const Mask mask(c.is("masked") ? c.mask : std::vector<std::int64_t>{});
-    if (c.is("masked")) x = v.emit.pick(v.emit.reshape(x, group), mask.kept, mask.count, 0);
+    if (c.is("masked")) x = v.emit.index_select(v.emit.reshape(x, group), mask.kept, mask.count, 0);
     const View y =
         v.emit.softmax(x, c.simplex(), c.is("masked") ? mask.count : group, c.op_alpha());
-    v.keep("y", y);
-    if (c.is("masked")) return v.emit.reshape(v.emit.pick(y, mask.spread, group, 0), width);
-    return c.is("gumbel") && c.hard ? v.emit.softmax(y, Simplex::hardmax, group, 2) : y;
+    v.save("y", y);
+    if (c.is("masked")) return v.emit.reshape(v.emit.index_select(y, mask.spread, group, 0), width);
+    return c.is("gumbel") && c.hard ? v.emit.softmax(y, SoftmaxKind::hardmax, group, 2) : y;
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const SoftmaxConfig& c = of(config);
     View gx;
     if (c.is("hierarchical")) {
@@ -172,10 +172,10 @@ class Softmax : public LayerWith<SoftmaxConfig> {
     } else {
       const std::int64_t width = gy.cols, group = group_of(c, v.in());
       const Mask mask(c.is("masked") ? c.mask : std::vector<std::int64_t>{});
-      if (c.is("masked")) gy = v.emit.pick_back(v.emit.reshape(gy, group), mask.spread, mask.count);
-      gx = v.emit.softmax_back(v.kept("y"), gy, c.simplex(), c.is("masked") ? mask.count : group,
+      if (c.is("masked")) gy = v.emit.index_select_back(v.emit.reshape(gy, group), mask.spread, mask.count);
+      gx = v.emit.softmax_back(v.saved("y"), gy, c.simplex(), c.is("masked") ? mask.count : group,
                                c.op_alpha());
-      if (c.is("masked")) gx = v.emit.reshape(v.emit.pick_back(gx, mask.kept, group), width);
+      if (c.is("masked")) gx = v.emit.reshape(v.emit.index_select_back(gx, mask.kept, group), width);
     }
     return c.temperature != 1 ? v.emit.scale(gx, 1 / c.temperature) : gx;
   }
@@ -188,38 +188,38 @@ class Softmax : public LayerWith<SoftmaxConfig> {
   static std::string numbered(const char* name, std::size_t level) {
     return name + std::to_string(level);
   }
-  static View down(const SoftmaxConfig& c, Visit& v, View x) {
+  static View down(const SoftmaxConfig& c, LayerContext& v, View x) {
     const Tree tree(c.levels);
     View path;
     std::int64_t at = 0;
     for (std::size_t l = 0; l < tree.nodes.size(); at += tree.nodes[l++]) {
       const View own =
-          v.emit.softmax(Emit::slice(x, at, tree.nodes[l]), Simplex::softmax, tree.children[l], 2);
+          v.emit.softmax(ProgramBuilder::slice(x, at, tree.nodes[l]), SoftmaxKind::softmax, tree.children[l], 2);
       path = l == 0 ? own
                     : v.emit.binary(path, own, Binary::mul, tree.sizes(l), Tree::above(),
                                     tree.own(l), v.emit.rows(x));
-      v.keep(numbered("own", l), own);
-      v.keep(numbered("path", l), path);
+      v.save(numbered("own", l), own);
+      v.save(numbered("path", l), path);
     }
     return path;
   }
-  static View up(const SoftmaxConfig& c, Visit& v, View gpath) {
+  static View up(const SoftmaxConfig& c, LayerContext& v, View gpath) {
     const Tree tree(c.levels);
     const View gx = v.emit.temp(v.type, v.emit.rows(gpath), tree.logits);
     std::int64_t end = tree.logits;
     for (std::size_t l = tree.nodes.size(); l-- > 0;) {
-      const View own = v.kept(numbered("own", l));
+      const View own = v.saved(numbered("own", l));
       View gown = gpath;
       if (l > 0) {
         const auto [gabove, g] =
-            v.emit.binary_back(v.kept(numbered("path", l - 1)), own, gpath, Binary::mul,
+            v.emit.binary_back(v.saved(numbered("path", l - 1)), own, gpath, Binary::mul,
                                tree.sizes(l), Tree::above(), tree.own(l));
         gown = g;
         gpath = v.emit.reduce(gabove, Reduce::sum, tree.children[l]);
       }
       end -= tree.nodes[l];
-      v.emit.copy_to(v.emit.softmax_back(own, gown, Simplex::softmax, tree.children[l], 2),
-                     Emit::slice(gx, end, tree.nodes[l]));
+      v.emit.copy_to(v.emit.softmax_back(own, gown, SoftmaxKind::softmax, tree.children[l], 2),
+                     ProgramBuilder::slice(gx, end, tree.nodes[l]));
     }
     return gx;
   }
@@ -243,13 +243,13 @@ class LogSoftmax : public LayerWith<LogSoftmaxConfig> {
     LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};
   }
-  Result<View> forward(const LayerConfig&, Visit& v, View x, View) const override {
-    const View y = v.emit.softmax(x, Simplex::log_softmax, last_dim(v.in()), 2);
-    v.keep("y", y);
+  Result<View> forward(const LayerConfig&, LayerContext& v, View x, View) const override {
+    const View y = v.emit.softmax(x, SoftmaxKind::log_softmax, last_dim(v.in()), 2);
+    v.save("y", y);
     return y;
   }
-  Result<View> backward(const LayerConfig&, Visit& v, View gy, View*) const override {
-    return v.emit.softmax_back(v.kept("y"), gy, Simplex::log_softmax, last_dim(v.in()), 2);
+  Result<View> backward(const LayerConfig&, LayerContext& v, View gy, View*) const override {
+    return v.emit.softmax_back(v.saved("y"), gy, SoftmaxKind::log_softmax, last_dim(v.in()), 2);
   }
 };
 

@@ -29,13 +29,13 @@ class Standardize : public LayerWith<StandardizeConfig> {
                       {"scale", 1, in.width, Init::ones, 0, false}}};
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
-    v.keep("x", x);
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
+    v.save("x", x);
     return v.emit.standardize(x, v.weight("mean"), v.weight("scale"), of(config).missing);
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
-    return v.emit.standardize_back(v.kept("x"), v.weight("scale"), gy, of(config).missing);
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
+    return v.emit.standardize_back(v.saved("x"), v.weight("scale"), gy, of(config).missing);
   }
 };
 

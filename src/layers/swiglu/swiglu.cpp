@@ -60,7 +60,7 @@ class Swiglu : public LayerWith<SwigluConfig> {
     return plan;
   }
 
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const SwigluConfig& c = of(config);
     const bool bias = c.bias;
     const View gate = v.linear("gate", x, bias ? "gate_bias" : "");
@@ -70,41 +70,41 @@ class Swiglu : public LayerWith<SwigluConfig> {
       h = v.emit.silu_mul(gate, up);
     } else {
       const View opened = v.emit.activation(gate, c.activation);
-      v.keep("opened", opened);
+      v.save("opened", opened);
       h = v.emit.mul(opened, up);
     }
     if (c.sub_norm) {
-      v.keep("product", h);
+      v.save("product", h);
       h = v.emit.rms_norm(h, v.weight("sub_norm"), h.cols, c.sub_norm_eps);
     }
-    v.keep("x", x);
-    v.keep("gate", gate);
-    v.keep("up", up);
-    v.keep("h", h);
+    v.save("x", x);
+    v.save("gate", gate);
+    v.save("up", up);
+    v.save("h", h);
     return v.linear("down", h, bias ? "down_bias" : "");
   }
 
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const SwigluConfig& c = of(config);
     const bool bias = c.bias;
-    View gh = v.linear_back("down", v.kept("h"), gy, bias ? "down_bias" : "");
+    View gh = v.linear_back("down", v.saved("h"), gy, bias ? "down_bias" : "");
     if (c.sub_norm) {
-      const View product = v.kept("product");
+      const View product = v.saved("product");
       const auto gg = v.gradient("sub_norm");
       v.emit.rms_norm_gain(product, gh, gg.to, product.cols, c.sub_norm_eps, gg.accumulate);
       gh = v.emit.rms_norm_back(product, v.weight("sub_norm"), gh, product.cols, c.sub_norm_eps);
     }
     View ggate, gup;
     if (c.activation == Activation::silu) {
-      const auto back = v.emit.silu_mul_back(v.kept("gate"), v.kept("up"), gh);
+      const auto back = v.emit.silu_mul_back(v.saved("gate"), v.saved("up"), gh);
       ggate = back.first;
       gup = back.second;
     } else {
-      ggate = v.emit.activation_back(v.kept("gate"), v.emit.mul(gh, v.kept("up")), c.activation);
-      gup = v.emit.mul(gh, v.kept("opened"));
+      ggate = v.emit.activation_back(v.saved("gate"), v.emit.mul(gh, v.saved("up")), c.activation);
+      gup = v.emit.mul(gh, v.saved("opened"));
     }
-    const View through_gate = v.linear_back("gate", v.kept("x"), ggate, bias ? "gate_bias" : "");
-    return v.emit.add(through_gate, v.linear_back("up", v.kept("x"), gup, bias ? "up_bias" : ""));
+    const View through_gate = v.linear_back("gate", v.saved("x"), ggate, bias ? "gate_bias" : "");
+    return v.emit.add(through_gate, v.linear_back("up", v.saved("x"), gup, bias ? "up_bias" : ""));
   }
 };
 

@@ -29,16 +29,16 @@ class UnaryLayer : public LayerWith<UnaryConfig> {
     LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};
   }
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const UnaryConfig& c = of(config);
-    v.keep("x", x);
+    v.save("x", x);
     return v.emit.unary(x, c.op, c.a, c.b);
   }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const UnaryConfig& c = of(config);
     const Unary kind = c.op;
     if (!differentiable(kind)) return View{};
-    return v.emit.unary_back(v.kept("x"), gy, kind, c.a, c.b);
+    return v.emit.unary_back(v.saved("x"), gy, kind, c.a, c.b);
   }
 };
 
@@ -60,12 +60,12 @@ class ActivationLayer : public LayerWith<ActivationConfig> {
     LOOM_TRY(expect_values(in));
     return LayerPlan{in, {}};
   }
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
-    v.keep("x", x);
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
+    v.save("x", x);
     return v.emit.activation(x, of(config).activation);
   }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
-    return v.emit.activation_back(v.kept("x"), gy, of(config).activation);
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
+    return v.emit.activation_back(v.saved("x"), gy, of(config).activation);
   }
 };
 
@@ -122,19 +122,19 @@ class BinaryLayer : public LayerWith<BinaryConfig> {
       plan.params.push_back({"value", 1, elements(c.constant), Init::zeros, 0, false});
     return plan;
   }
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const BinaryConfig c = with_shapes(of(config), v.in());
     const auto [a, b] = operands(c, v, x);
     LOOM_ASSIGN(const Dims out, broadcast(first(c), second(c)));
     LOOM_ASSIGN(const Spread s, spread(out, {first(c), second(c)}));
-    v.keep("x", x);
+    v.save("x", x);
     return v.emit.binary(a, b, c.op, s.sizes, s.steps[0], s.steps[1], v.emit.rows(x));
   }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const BinaryConfig c = with_shapes(of(config), v.in());
     const Binary kind = c.op;
     if (!differentiable(kind)) return View{};
-    const auto [a, b] = operands(c, v, v.kept("x"));
+    const auto [a, b] = operands(c, v, v.saved("x"));
     LOOM_ASSIGN(const Dims out, broadcast(first(c), second(c)));
     LOOM_ASSIGN(const Spread s, spread(out, {first(c), second(c)}));
     const auto grads = v.emit.binary_back(a, b, gy, kind, s.sizes, s.steps[0], s.steps[1]);
@@ -142,7 +142,7 @@ class BinaryLayer : public LayerWith<BinaryConfig> {
     LOOM_ASSIGN(const View gb, sum_spread(v.emit, grads.second, out, second(c)));
     if (c.learned()) {
       const auto gv = v.gradient("value");
-      v.emit.col_sum(c.constant_first ? ga : gb, gv.to, gv.accumulate);
+      v.emit.bias_grad(c.constant_first ? ga : gb, gv.to, gv.accumulate);
       return c.constant_first ? gb : ga;
     }
     return joined(v.emit, {ga, gb});
@@ -155,7 +155,7 @@ class BinaryLayer : public LayerWith<BinaryConfig> {
   static const Dims& second(const BinaryConfig& c) {
     return !c.learned() ? c.shapes.list[1] : c.constant_first ? c.shapes.list[0] : c.constant;
   }
-  static std::pair<View, View> operands(const BinaryConfig& c, Visit& v, View x) {
+  static std::pair<View, View> operands(const BinaryConfig& c, LayerContext& v, View x) {
     if (!c.learned()) return {part(x, c.shapes, 0), part(x, c.shapes, 1)};
     const View value = v.weight("value");
     return c.constant_first ? std::pair{value, x} : std::pair{x, value};
@@ -191,24 +191,24 @@ class SelectLayer : public LayerWith<SelectConfig> {
     LOOM_ASSIGN(Shape shape, shape_of(out, in.parts));
     return LayerPlan{std::move(shape), {}};
   }
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const SelectConfig c = with_shapes(of(config), v.in());
     LOOM_ASSIGN(const View condition, spread_part(c, v.emit, x, 0));
     LOOM_ASSIGN(const View a, spread_part(c, v.emit, x, 1));
     LOOM_ASSIGN(const View b, spread_part(c, v.emit, x, 2));
-    v.keep("condition", condition);
+    v.save("condition", condition);
     return v.emit.select(condition, a, b);
   }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const SelectConfig c = with_shapes(of(config), v.in());
     LOOM_ASSIGN(const Dims out, result(c));
     const View none = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), gy.cols),
                nothing = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), elements(c.shapes.list[0]));
     v.emit.fill(none, 0);
     v.emit.fill(nothing, 0);
-    LOOM_ASSIGN(const View ga, sum_spread(v.emit, v.emit.select(v.kept("condition"), gy, none), out,
+    LOOM_ASSIGN(const View ga, sum_spread(v.emit, v.emit.select(v.saved("condition"), gy, none), out,
                                           c.shapes.list[1]));
-    LOOM_ASSIGN(const View gb, sum_spread(v.emit, v.emit.select(v.kept("condition"), none, gy), out,
+    LOOM_ASSIGN(const View gb, sum_spread(v.emit, v.emit.select(v.saved("condition"), none, gy), out,
                                           c.shapes.list[2]));
     return joined(v.emit, {nothing, ga, gb});
   }
@@ -219,7 +219,7 @@ class SelectLayer : public LayerWith<SelectConfig> {
     return broadcast(two, c.shapes.list[2]);
   }
   // An operand spread to the shape of the result: it and itself by `max`.
-  static Result<View> spread_part(const SelectConfig& c, Emit& emit, View x, std::size_t i) {
+  static Result<View> spread_part(const SelectConfig& c, ProgramBuilder& emit, View x, std::size_t i) {
     const View own = part(x, c.shapes, i);
     LOOM_ASSIGN(const Dims out, result(c));
     if (elements(c.shapes.list[i]) == elements(out)) return own;

@@ -31,22 +31,22 @@ class Permute : public LayerWith<PermuteConfig> {
     LOOM_ASSIGN(Shape shape, shape_of(out));
     return LayerPlan{std::move(shape), {}};
   }
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     LOOM_ASSIGN(const Dims dims, own_dims(of(config), v.in()));
     LOOM_ASSIGN(const auto order, order_of(of(config), dims.size()));
     LOOM_ASSIGN(const Transposed t, transposed(dims, order));
     return t.same ? x : v.emit.transpose(x, t.sizes, t.order, x.cols);
   }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     LOOM_ASSIGN(const Dims dims, own_dims(of(config), v.in()));
     LOOM_ASSIGN(const auto order, order_of(of(config), dims.size()));
-    Dims turned;
+    Dims transposed;
     std::vector<std::size_t> back(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
-      turned.push_back(dims[order[i]]);
+      transposed.push_back(dims[order[i]]);
       back[order[i]] = i;
     }
-    LOOM_ASSIGN(const Transposed t, transposed(turned, back));
+    LOOM_ASSIGN(const Transposed t, transposed(transposed, back));
     return t.same ? gy : v.emit.transpose(gy, t.sizes, t.order, gy.cols);
   }
 
@@ -83,7 +83,7 @@ class Permute : public LayerWith<PermuteConfig> {
 };
 
 // Value j of the result is value places[j] of the row, or `fill`.
-struct PickConfig : LayerConfig {
+struct IndexSelectConfig : LayerConfig {
   std::vector<std::int64_t> dims, runs;
   double fill = 0;
   template <class V>
@@ -97,14 +97,14 @@ struct PickConfig : LayerConfig {
   }
 };
 
-class Pick : public LayerWith<PickConfig> {
+class IndexSelect : public LayerWith<IndexSelectConfig> {
  public:
   std::string_view name() const override { return "pick"; }
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
                          ChildPlanner&) const override {
-    const PickConfig& c = of(config);
+    const IndexSelectConfig& c = of(config);
     LOOM_TRY(expect_values(in));
-    const auto list = Places::list(runs(c), in.width);
+    const auto list = GatherIndices::list(runs(c), in.width);
     if (!list.ok()) return Status(Code::invalid_argument, "\"runs\": " + list.status().message());
     Dims dims = c.dims;
     if (dims.empty()) dims.push_back(static_cast<std::int64_t>(list->size()));
@@ -121,20 +121,20 @@ class Pick : public LayerWith<PickConfig> {
     LOOM_ASSIGN(Shape shape, shape_of(dims));
     return LayerPlan{std::move(shape), {}};
   }
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
-    const PickConfig& c = of(config);
-    if (one_slice(c)) return Emit::slice(x, c.runs[0], c.runs[2]);
-    LOOM_ASSIGN(const auto list, Places::list(runs(c), x.cols));
-    return v.emit.pick(x, runs(c), static_cast<std::int64_t>(list.size()), c.fill);
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
+    const IndexSelectConfig& c = of(config);
+    if (one_slice(c)) return ProgramBuilder::slice(x, c.runs[0], c.runs[2]);
+    LOOM_ASSIGN(const auto list, GatherIndices::list(runs(c), x.cols));
+    return v.emit.index_select(x, runs(c), static_cast<std::int64_t>(list.size()), c.fill);
   }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
-    return v.emit.pick_back(gy, runs(of(config)), v.in().width);
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
+    return v.emit.index_select_back(gy, runs(of(config)), v.in().width);
   }
 
  private:
-  static std::vector<double> runs(const PickConfig& c) { return {c.runs.begin(), c.runs.end()}; }
+  static std::vector<double> runs(const IndexSelectConfig& c) { return {c.runs.begin(), c.runs.end()}; }
   // Neighbors in their order are a view of the row.
-  static bool one_slice(const PickConfig& c) {
+  static bool one_slice(const IndexSelectConfig& c) {
     return c.runs.size() == 3 && c.runs[0] >= 0 && (c.runs[1] == 1 || c.runs[2] == 1);
   }
 };
@@ -143,7 +143,7 @@ class Pick : public LayerWith<PickConfig> {
 
 void register_places(LayerList& layers) {
   static const Permute permute;
-  static const Pick pick;
+  static const IndexSelect pick;
   layers.insert(layers.end(), {&permute, &pick});
 }
 

@@ -29,20 +29,20 @@ class ReduceLayer : public LayerWith<ReduceConfig> {
     LOOM_ASSIGN(Shape shape, shape_of(cut.out));
     return LayerPlan{std::move(shape), {}};
   }
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     LOOM_ASSIGN(const Cut cut, cut_of(of(config), v.in()));
-    const View turned =
+    const View transposed =
         cut.there.same ? x : v.emit.transpose(x, cut.there.sizes, cut.there.order, x.cols);
-    const View y = v.emit.reduce(turned, of(config).op, cut.n);
-    v.keep("x", turned);
-    v.keep("y", y);
+    const View y = v.emit.reduce(transposed, of(config).op, cut.n);
+    v.save("x", transposed);
+    v.save("y", y);
     return y;
   }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const Reduce kind = of(config).op;
     if (!differentiable(kind)) return View{};
     LOOM_ASSIGN(const Cut cut, cut_of(of(config), v.in()));
-    const View g = v.emit.reduce_back(v.kept("x"), v.kept("y"), gy, kind, cut.n);
+    const View g = v.emit.reduce_back(v.saved("x"), v.saved("y"), gy, kind, cut.n);
     return cut.back.same ? g : v.emit.transpose(g, cut.back.sizes, cut.back.order, g.cols);
   }
 
@@ -82,14 +82,14 @@ class ReduceLayer : public LayerWith<ReduceConfig> {
       if (!gone[d]) cut.out.push_back(dims[d]);
       else if (c.keep) cut.out.push_back(1);
     }
-    Dims turned;
+    Dims transposed;
     std::vector<std::size_t> back(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
-      turned.push_back(dims[order[i]]);
+      transposed.push_back(dims[order[i]]);
       back[order[i]] = i;
     }
     LOOM_ASSIGN(cut.there, transposed(dims, order));
-    LOOM_ASSIGN(cut.back, transposed(turned, back));
+    LOOM_ASSIGN(cut.back, transposed(transposed, back));
     return cut;
   }
 };
@@ -112,7 +112,7 @@ struct MatmulConfig : LayerConfig {
 
 class ValueMatmul : public LayerWith<MatmulConfig> {
  public:
-  std::string_view name() const override { return "value_matmul"; }
+  std::string_view name() const override { return "batched_matmul"; }
   bool takes_operands() const override { return true; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
@@ -124,20 +124,20 @@ class ValueMatmul : public LayerWith<MatmulConfig> {
     LOOM_ASSIGN(Shape shape, shape_of(p.out, in.parts));
     return LayerPlan{std::move(shape), {}};
   }
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const MatmulConfig c = with_shapes(of(config), v.in());
     LOOM_ASSIGN(const Plan p, plan_of(c));
-    v.keep("x", x);
-    return v.emit.value_matmul(part(x, c.shapes, 0), part(x, c.shapes, 1), p.shape);
+    v.save("x", x);
+    return v.emit.batched_matmul(part(x, c.shapes, 0), part(x, c.shapes, 1), p.shape);
   }
   // ga = gy b^T and gb = a^T gy for every matrix of the result, then summed over what was spread.
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const MatmulConfig c = with_shapes(of(config), v.in());
     LOOM_ASSIGN(const Plan p, plan_of(c));
     const MatmulShape& s = p.shape;
-    const View a = part(v.kept("x"), c.shapes, 0), b = part(v.kept("x"), c.shapes, 1);
+    const View a = part(v.saved("x"), c.shapes, 0), b = part(v.saved("x"), c.shapes, 1);
     const std::int64_t g_outer = s.inner * s.m * s.n, g_inner = s.m * s.n;
-    const View ga = v.emit.value_matmul(gy, b,
+    const View ga = v.emit.batched_matmul(gy, b,
                                         {s.outer,
                                          s.inner,
                                          s.m,
@@ -145,7 +145,7 @@ class ValueMatmul : public LayerWith<MatmulConfig> {
                                          s.n,
                                          {g_outer, g_inner, s.n, 1},
                                          {s.b[0], s.b[1], s.b[3], s.b[2]}});
-    const View gb = v.emit.value_matmul(a, gy,
+    const View gb = v.emit.batched_matmul(a, gy,
                                         {s.outer,
                                          s.inner,
                                          s.k,

@@ -153,7 +153,7 @@ Result<Transposed> transposed(const Dims& dims, const std::vector<std::size_t>& 
   return t;
 }
 
-Result<View> sum_spread(Emit& emit, View g, const Dims& from, const Dims& to) {
+Result<View> sum_spread(ProgramBuilder& emit, View g, const Dims& from, const Dims& to) {
   std::vector<std::size_t> stays, goes;
   std::int64_t n = 1;
   for (std::size_t i = 0; i < from.size(); ++i) {

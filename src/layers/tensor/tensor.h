@@ -51,7 +51,7 @@ struct Spread {
 Result<Spread> spread(const Dims& to, const std::vector<Dims>& operands);
 
 // x of dimensions `dims` with dimension order[d] as its d-th: `sizes` and order for
-// Emit::transpose, dimensions that stay neighbors joined. An error beyond five.
+// ProgramBuilder::transpose, dimensions that stay neighbors joined. An error beyond five.
 struct Transposed {
   std::array<std::int64_t, 5> sizes{1, 1, 1, 1, 1};
   std::array<int, 5> order{0, 1, 2, 3, 4};
@@ -60,6 +60,6 @@ struct Transposed {
 Result<Transposed> transposed(const Dims& dims, const std::vector<std::size_t>& order);
 
 // Sums g, of shape `from`, over what a broadcast from `to` has spread.
-Result<View> sum_spread(Emit& emit, View g, const Dims& from, const Dims& to);
+Result<View> sum_spread(ProgramBuilder& emit, View g, const Dims& from, const Dims& to);
 
 }  // namespace loom

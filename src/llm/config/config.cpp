@@ -13,7 +13,7 @@ namespace {
 Status unsupported(std::string what) { return Status(Code::unsupported, "config.json: " + what); }
 Status corrupt(std::string what) { return Status(Code::corrupt, "config.json: " + what); }
 
-std::string shown(const Json& value) {
+std::string quoted_value(const Json& value) {
   const std::string text = value.dump();
   return text.size() <= 60 ? text : text.substr(0, 57) + "...";
 }
@@ -66,18 +66,18 @@ bool same(const Json& a, const Json& b) {
 Result<Ternary> ternary_of(const Json& config, const Architecture& a) {
   const Json* q = config.find("quantization_config");
   if (!q || q->is_null()) return Ternary::none;
-  const auto said = [&](std::string_view key, std::string_view absent) {
+  const auto value_of = [&](std::string_view key, std::string_view absent) {
     const Json* value = q->is_object() ? q->find(key) : nullptr;
     return value && value->is_string() ? value->as_string() : std::string(absent);
   };
-  const std::string linear = said("linear_class", "bitlinear"),
-                    mode = said("quantization_mode", "offline");
+  const std::string linear = value_of("linear_class", "bitlinear"),
+                    mode = value_of("quantization_mode", "offline");
   const Json* norm = q->is_object() ? q->find("use_rms_norm") : nullptr;
-  if (!a.ternary || said("quant_method", "") != "bitnet" || (norm && !same(*norm, Json(false))) ||
+  if (!a.ternary || value_of("quant_method", "") != "bitnet" || (norm && !same(*norm, Json(false))) ||
       (linear != "bitlinear" && linear != "autobitlinear") ||
       (mode != "offline" && mode != "online"))
     return unsupported(
-        "\"quantization_config\": " + shown(*q) + " is not supported" +
+        "\"quantization_config\": " + quoted_value(*q) + " is not supported" +
         (a.ternary
              ? ", only \"quant_method\": \"bitnet\" without \"use_rms_norm\", \"linear_class\" "
                "bitlinear or autobitlinear, \"quantization_mode\" offline or online"
@@ -95,7 +95,7 @@ Status check_neutral(const Json& config, const Architecture& a) {
     if (!value || value->is_null() || same(*value, n.value)) continue;
     // A switch that is off says nothing.
     if (n.value.is_null() && value->is_bool() && !value->as_bool()) continue;
-    return unsupported("\"" + std::string(n.key) + "\": " + shown(*value) + " is not supported" +
+    return unsupported("\"" + std::string(n.key) + "\": " + quoted_value(*value) + " is not supported" +
                        (n.value.is_null() ? "" : ", only " + n.value.dump()));
   }
   return {};
@@ -236,7 +236,7 @@ Result<std::vector<std::int64_t>> windows_of(const Json& config, const Architect
       const Json& name = types->as_array()[static_cast<std::size_t>(i)];
       if (!name.is_string() ||
           (name.as_string() != "full_attention" && name.as_string() != "sliding_attention"))
-        return unsupported("\"layer_types\": " + shown(name) +
+        return unsupported("\"layer_types\": " + quoted_value(name) +
                            " is not supported: known are full_attention, sliding_attention");
       slides = name.as_string() == "sliding_attention";
       if (slides && window == 0)
@@ -258,7 +258,7 @@ Status read_ids(const Json& json, std::string_view key, std::vector<std::int32_t
   for (const Json& id : list) {
     if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() > INT32_MAX)
       return corrupt("\"" + std::string(key) + "\": expected a token id or a list of them, got " +
-                     shown(*value));
+                     quoted_value(*value));
     ids->push_back(static_cast<std::int32_t>(id.as_integer()));
   }
   return {};

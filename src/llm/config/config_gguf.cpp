@@ -17,9 +17,9 @@ Status corrupt(std::string what) { return Status(Code::corrupt, "GGUF: " + what)
 // All such models share the settings but for the factor, which is the largest divisor: compute the
 // table from them and compare.
 Status match_rope_factors(const Gguf& file, const TensorInfo& tensor, ModelConfig* c) {
-  constexpr std::size_t kMost = 32768;  // attention's largest head_dim / 2
+  constexpr std::size_t kMax = 32768;  // attention's largest head_dim / 2
   const auto half = static_cast<std::size_t>(c->head_dim / 2);
-  if (half < 1 || half > kMost || tensor.elements() != half) {
+  if (half < 1 || half > kMax || tensor.elements() != half) {
     return corrupt("rope_freqs.weight has " + std::to_string(tensor.elements()) +
                    " values, head_dim " + std::to_string(c->head_dim) + " needs " +
                    std::to_string(half));

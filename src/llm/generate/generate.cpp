@@ -92,7 +92,7 @@ Result<Generator> Generator::create(Model& model, ThreadPool& pool,
   session_options.adapter = options.adapter;
   session_options.device = options.device;
   session_options.fuse = options.fuse;
-  session_options.measured = options.measured;
+  session_options.auto_device = options.auto_device;
   session_options.cancel = options.cancel;
   LOOM_ASSIGN(Session session, Session::create(model.network, pool, session_options));
   return Generator(model, std::move(session), own);

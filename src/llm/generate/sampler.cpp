@@ -114,9 +114,9 @@ Result<std::int32_t> Sampler::pick(std::span<const float> logits,
     });
   }
   if (options_.min_p > 0) {
-    const double least = options_.min_p * static_cast<double>(kOne);
+    const double min = options_.min_p * static_cast<double>(kOne);
     cut([&](std::size_t i, std::uint64_t) {
-      return static_cast<double>(candidates_[i].weight) < least;
+      return static_cast<double>(candidates_[i].weight) < min;
     });
   }
   const std::uint64_t target = share(total, RandomStream(options_.seed, kStream).bits(index));

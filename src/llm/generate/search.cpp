@@ -53,7 +53,7 @@ class Search {
     for (const std::int64_t id : o_.start)
       LOOM_TRY(s_.step(std::vector<double>(rows_, static_cast<double>(id))));
     LOOM_TRY(open());
-    for (std::int64_t n = 0; n < most_ && !done(); ++n) {
+    for (std::int64_t n = 0; n < max_ && !done(); ++n) {
       if (n > 0) LOOM_TRY(step());
       for (std::size_t r = 0; r < rows_; ++r)
         if (!texts_[r].done) LOOM_TRY(grow(texts_[r], r, n));
@@ -102,7 +102,7 @@ class Search {
                                             " ids of \"start\" and " +
                                             std::to_string(o_.max_tokens) + " more, there are " +
                                             std::to_string(s_.max_positions()) + " positions");
-    most_ = o_.max_tokens > 0 ? o_.max_tokens : room;
+    max_ = o_.max_tokens > 0 ? o_.max_tokens : room;
     if (o_.beams < 1) return bad("\"beams\" are at least 1, got " + std::to_string(o_.beams));
     if (static_cast<std::int64_t>(rows_) > s_.lanes() / o_.beams)
       return Status(Code::out_of_range,
@@ -260,7 +260,7 @@ class Search {
   const SearchOptions& o_;
   std::size_t rows_, beams_;
   Answers answers_;
-  std::int64_t most_ = 0;
+  std::int64_t max_ = 0;
   std::size_t lanes_of_row_ = 1;  // in the last step
   std::vector<Text> texts_;
   std::vector<double> logs_;

@@ -60,7 +60,7 @@ std::vector<double> logs(Seq2Seq& s, std::span<const double> source,
 
 // All sequences of up to `most` ids behind the start, ended or not, by what `score` makes of them.
 Found best_of_all(Seq2Seq& s, std::span<const double> source, std::int32_t start, std::int32_t end,
-                  std::size_t most, double penalty) {
+                  std::size_t max, double penalty) {
   Found best;
   double top = -1e300;
   std::function<void(std::vector<std::int32_t>, double)> grow = [&](std::vector<std::int32_t> ids,
@@ -71,7 +71,7 @@ Found best_of_all(Seq2Seq& s, std::span<const double> source, std::int32_t start
       std::vector<std::int32_t> next = ids;
       next.push_back(id);
       const bool ends = id == end;
-      if (!ends && next.size() - 1 < most) {
+      if (!ends && next.size() - 1 < max) {
         grow(next, now);
         continue;
       }

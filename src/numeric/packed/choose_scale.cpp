@@ -122,12 +122,12 @@ struct NearestInteger {
 // Of a small float, ties to an even code: q through f32, as codes are made from it. Adding 2^52
 // steps of its exponent rounds (encode_floats says why).
 struct NearestFloat {
-  double top, most, least, grid;  // largest value, powers of two below it and of normal values
+  double top, max, min, grid;  // largest value, powers of two below it and of normal values
 
   explicit NearestFloat(const SmallFloat& f)
       : top(static_cast<double>(decode_small_float(f.max_code, f))),
-        most(std::bit_cast<double>(std::bit_cast<std::uint64_t>(top) & kExponent)),
-        least(std::bit_cast<double>(static_cast<std::uint64_t>(1024 - f.bias) << 52)),
+        max(std::bit_cast<double>(std::bit_cast<std::uint64_t>(top) & kExponent)),
+        min(std::bit_cast<double>(static_cast<std::uint64_t>(1024 - f.bias) << 52)),
         grid(std::bit_cast<double>(static_cast<std::uint64_t>(1075 - f.mantissa_bits) << 52)) {}
 
   Wide operator()(Wide q, Wide, Wide) const {
@@ -141,8 +141,8 @@ struct NearestFloat {
     std::memcpy(&v, &b, sizeof v);
     std::memcpy(&p, &e, sizeof p);
     v = v < top ? v : Wide{} + top;
-    p = p > most ? Wide{} + most : p;
-    p = (p > least ? p : Wide{} + least) * grid;
+    p = p > max ? Wide{} + max : p;
+    p = (p > min ? p : Wide{} + min) * grid;
     v = (v + p) - p;
     std::memcpy(&b, &v, sizeof b);
     b |= sign;
@@ -187,7 +187,7 @@ GroupScale search(DType dtype, const Range& r, const Source& source) {
   const IntegerCodes& c = type.codec.integer;
   const NearestFloat nearest(type.codec.small_float);
   GroupScale best;
-  double least = -1, part = 1;
+  double min = -1, part = 1;
   for (int first = 0; first < steps; first += kLanes) {
     Trial t{};
     for (int j = 0; j < kLanes; ++j, part *= kShrink) {
@@ -204,15 +204,15 @@ GroupScale search(DType dtype, const Range& r, const Source& source) {
         const std::size_t some = std::min<std::size_t>(32, n - i);
         if (type.is_float) add_errors(t, x + i, some, nearest);
         else add_errors(t, x + i, some, NearestInteger());
-        open = least < 0;
-        for (int j = 0; j < kLanes; ++j) open |= t.error[j / 2][j % 2] < least;
+        open = min < 0;
+        for (int j = 0; j < kLanes; ++j) open |= t.error[j / 2][j % 2] < min;
       }
       return open;
     });
     for (int j = 0; j < kLanes && open; ++j) {
       const double error = t.error[j / 2][j % 2];
-      if (least < 0 || error < least) {
-        least = error;
+      if (min < 0 || error < min) {
+        min = error;
         best = t.scale[j];
       }
     }
@@ -241,7 +241,7 @@ GroupScale choose(const Source& source) {
       }
       break;
     }
-    case ScaleRule::least_error: g = search(dtype, r, source); break;
+    case ScaleRule::min_error: g = search(dtype, r, source); break;
     case ScaleRule::mean: g.scale = to_f32(r.sum / static_cast<double>(source.count)); break;
     default: g = scale_of(dtype, r, 1); break;
   }

@@ -118,7 +118,7 @@ GroupScale search(DType dtype, std::span<const T> values, const Range& r) {
   const int steps = info(dtype).bits == 2 ? 48 : 24;
   const IntegerCodes c = integer_codes(dtype);
   GroupScale best;
-  double least = -1, part = 1;
+  double min = -1, part = 1;
   for (int j = 0; j < steps; ++j, part *= kShrink) {
     const GroupScale g = scale_of(dtype, r, part);
     const double inverse = 1 / g.scale, zero = static_cast<double>(g.zero);
@@ -132,8 +132,8 @@ GroupScale search(DType dtype, std::span<const T> values, const Range& r) {
       const double d = code * g.scale - x;
       error += d * d;
     }
-    if (least < 0 || error < least) {
-      least = error;
+    if (min < 0 || error < min) {
+      min = error;
       best = g;
     }
   }
@@ -412,8 +412,8 @@ TEST(Encode, SmallFloatsAtEveryBoundary) {
           for (const double signed_y : {y, -y}) v.push_back(signed_y);
       }
     }
-    const double most = static_cast<double>(decode_small_float(f.max_code, f));
-    for (const double x : {most, most * 1.03, most * 1.07, most * 2, 1e30, 1e300,
+    const double max = static_cast<double>(decode_small_float(f.max_code, f));
+    for (const double x : {max, max * 1.03, max * 1.07, max * 2, 1e30, 1e300,
                            std::numeric_limits<double>::infinity()})
       v.insert(v.end(), {x, -x});
     std::vector<double> flushed(v.size());
@@ -456,7 +456,7 @@ float reference_native4(Layout layout, std::span<const float> values, std::uint8
   };
   std::vector<Pick> best(blocks, Pick{1, a4 ? 0 : 1});
   float best_scale = 0;
-  double least = -1;
+  double min = -1;
   for (const float divisor : {127.0f, 115.0f, 105.0f, 95.0f}) {
     if (peak == 0) break;
     const float scale = peak / divisor;
@@ -481,8 +481,8 @@ float reference_native4(Layout layout, std::span<const float> values, std::uint8
       total +=
           static_cast<double>(smallest) * (static_cast<double>(scale) * static_cast<double>(scale));
     }
-    if (least < 0 || total < least) {
-      least = total;
+    if (min < 0 || total < min) {
+      min = total;
       best_scale = scale;
       best = picks;
     }

@@ -139,14 +139,14 @@ Choice best_pair(const float* values, Ends ends, const Pairs& pairs, int guess) 
     for (int i = 0; i < Block; ++i)
       turns[i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(values[i] * per_turn));
     // Errors in f32 are within 2^-19 of the real ones.
-    const int most = static_cast<int>(std::min(
+    const int max = static_cast<int>(std::min(
                          best.error * (16384 * 1.00001f) / static_cast<float>(s * s), 65535.0f)) +
                      17;
     for (int m = first; m <= last; m += 8) {
       std::uint16_t sums[8];
       distances(turns, pairs.turns[s - 1] + m, sums);
       for (int l = 0; l < 8 && m + l <= last; ++l)
-        if (sums[l] <= most) attempt((s - 1) * 16 + m + l);
+        if (sums[l] <= max) attempt((s - 1) * 16 + m + l);
     }
   }
   return best;
@@ -154,7 +154,7 @@ Choice best_pair(const float* values, Ends ends, const Pairs& pairs, int guess) 
 
 // The index of the pair that spans the block's range, roughly.
 int guess_pair(Layout layout, Ends ends) {
-  const auto clamp = [](float v, int least) { return std::clamp(static_cast<int>(v), least, 15); };
+  const auto clamp = [](float v, int min) { return std::clamp(static_cast<int>(v), min, 15); };
   if (layout == Layout::s4) return clamp(std::max(-ends.low / 8, ends.high / 7) + 0.5f, 1) - 1;
   const int s = clamp((ends.high - ends.low) / 15 + 0.5f, 1);
   const int m = clamp((7.5f * static_cast<float>(s) - (ends.high + ends.low) / 2) / 8 + 0.5f, 0);
@@ -178,22 +178,22 @@ float encode(Layout layout, std::span<const float> values, std::uint8_t* codes,
   std::vector<float> t(blocks * Block, 0.0f);
   std::vector<int> picked(blocks), best_picked(blocks, 0);
   float best_scale = 0;
-  double least = -1;
+  double min = -1;
   for (const float divisor : kDivisors) {
     const float scale = peak / divisor;
     if (peak == 0) break;
     for (std::size_t i = 0; i < values.size(); ++i) t[i] = values[i] / scale;
     const double unit = static_cast<double>(scale) * static_cast<double>(scale);
     double error = 0;
-    for (std::size_t b = 0; b < blocks && (least < 0 || error < least); ++b) {
+    for (std::size_t b = 0; b < blocks && (min < 0 || error < min); ++b) {
       const Ends ends = ends_of<Block>(t.data() + b * Block);
       const Choice c =
           best_pair<Block>(t.data() + b * Block, ends, pairs, guess_pair(layout, ends));
       picked[b] = c.pair;
       error += static_cast<double>(c.error) * unit;
     }
-    if (least < 0 || error < least) {
-      least = error;
+    if (min < 0 || error < min) {
+      min = error;
       best_scale = scale;
       best_picked.swap(picked);
     }

@@ -62,8 +62,8 @@ bool a4_fits(const std::byte* panel, std::int64_t code_rows) {
         const std::uint8_t low = la > lb ? la : lb, high = ha > hb ? ha : hb,
                            largest = low > high ? low : high;
         const auto product = static_cast<std::uint8_t>(largest * (pair[i] & 15)),
-                   most = static_cast<std::uint8_t>(127 + 8 * (pair[i] >> 4));
-        over |= product > most;
+                   max = static_cast<std::uint8_t>(127 + 8 * (pair[i] >> 4));
+        over |= product > max;
       }
     }
   }

@@ -12,13 +12,13 @@ namespace loom {
 
 Result<PackedLayout> packed_layout(const WeightFormat& format, std::int64_t rows,
                                    std::int64_t cols) {
-  constexpr std::int64_t kMost = 0x7FFFFFFF;
+  constexpr std::int64_t kMax = 0x7FFFFFFF;
   const auto known = all_weight_formats();
   if (std::find(known.begin(), known.end(), format) == known.end())
     return Status(Code::invalid_argument,
                   "this dtype, layout, scale and block do not make a weight format; "
                   "parse_weight_format gives valid ones");
-  if (rows < 1 || cols < 1 || rows > kMost || cols > kMost)
+  if (rows < 1 || cols < 1 || rows > kMax || cols > kMax)
     return Status(Code::out_of_range, "a packed matrix is 1 to 2147483647 rows and columns, got " +
                                           shape_text(rows, cols));
   PackedLayout out;

@@ -421,7 +421,7 @@ TEST(PackedMatrix, NativeFourBitsAreAsGoodAsAnExhaustiveSearch) {
       for (const double divisor : {127.0, 115.0, 105.0, 95.0}) {
         double total = 0;
         for (std::int64_t b = row * cols; b < (row + 1) * cols; b += block) {
-          double least = 1e300;
+          double min = 1e300;
           for (int s = 1; s <= 15; ++s)
             for (int m4 = a4 ? 0 : s; m4 <= (a4 ? 15 : s); ++m4) {
               double e = 0;
@@ -433,9 +433,9 @@ TEST(PackedMatrix, NativeFourBitsAreAsGoodAsAnExhaustiveSearch) {
                     nearest = std::min(nearest, std::fabs(code * s - 8 * m4 - t));
                 e += nearest * nearest;
               }
-              least = std::min(least, e);
+              min = std::min(min, e);
             }
-          total += least * peak / divisor * peak / divisor;
+          total += min * peak / divisor * peak / divisor;
         }
         best = std::min(best, total);
       }

@@ -40,16 +40,16 @@ void encode_floats(std::span<const double> x, double scale, const SmallFloat& f,
     return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + e) << 52);
   };
   const double top = static_cast<double>(decode_small_float(f.max_code, f));
-  const double most = std::bit_cast<double>(std::bit_cast<std::uint64_t>(top) & kExponent);
-  const double least = power(1 - f.bias), grid = power(52 - mantissa);
+  const double max = std::bit_cast<double>(std::bit_cast<std::uint64_t>(top) & kExponent);
+  const double min = power(1 - f.bias), grid = power(52 - mantissa);
   const auto first = static_cast<std::uint64_t>(1024 - f.bias + 52 - mantissa);
   const std::uint64_t sign_bit = std::uint64_t{1} << (f.bits() - 1);
   each(x, out, [=](double value) {
     const std::uint64_t b = std::bit_cast<std::uint64_t>(value / scale);
     double v = std::bit_cast<double>(b & ~kSign), p = std::bit_cast<double>(b & kExponent);
     v = v < top ? v : top;
-    p = p < most ? p : most;
-    p = p > least ? p : least;
+    p = p < max ? p : max;
+    p = p > min ? p : min;
     const double c = p * grid;
     const auto bits_of_c = std::bit_cast<std::uint64_t>(c);
     const std::uint64_t kept = std::bit_cast<std::uint64_t>(v + c) - bits_of_c;

@@ -374,7 +374,7 @@ Status quick_gelu(StepCall& c) {
 // Pairs of values turned by the angles of their position, whose cosines and sines are given.
 Status rotary(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t interleaved, c.node().get_int("interleaved", 0));
-  LOOM_ASSIGN(std::int64_t turned, c.node().get_int("rotary_embedding_dim", 0));
+  LOOM_ASSIGN(std::int64_t transposed, c.node().get_int("rotary_embedding_dim", 0));
   LOOM_ASSIGN(const std::int64_t num_heads, c.node().get_int("num_heads", 0));
   Ref x = c.graph.value(c.in());
   const bool flat = x.dims.size() == 3;
@@ -386,18 +386,18 @@ Status rotary(StepCall& c) {
   x = flat ? GraphBuilder::reshape(x, {x.dims[0], x.dims[1], num_heads, x.dims[2] / num_heads})
            : c.graph.permute(x, {0, 2, 1, 3});  // [batch, length, heads, width]
   const Dims d = x.dims;
-  if (turned == 0) turned = d[3];
+  if (transposed == 0) transposed = d[3];
   LOOM_TRY(c.lists(elements(d)));
-  const std::int64_t half = turned / 2;
-  if (turned < 2 || turned % 2 != 0 || turned > d[3])
+  const std::int64_t half = transposed / 2;
+  if (transposed < 2 || transposed % 2 != 0 || transposed > d[3])
     return Status(Code::invalid_argument,
-                  "rotary_embedding_dim " + std::to_string(turned) + " of " + std::to_string(d[3]));
+                  "rotary_embedding_dim " + std::to_string(transposed) + " of " + std::to_string(d[3]));
   // [.., half] of each position, to meet [batch, length, heads, half].
   const auto angles = [&](std::size_t i) -> Result<Ref> {
     const Dims& own = c.dims(i);
     if (own.size() < 2 || own.back() != half)
       return StepCall::refuse("tables of shape " + text_of(own) + " are not mapped for " +
-                              std::to_string(turned) + " values");
+                              std::to_string(transposed) + " values");
     if (!c.has(3)) {
       if (own != Dims{d[0], d[1], half})
         return StepCall::refuse("tables of shape " + text_of(own) +
@@ -419,7 +419,7 @@ Status rotary(StepCall& c) {
                       "a position is outside of the table of " + std::to_string(own[0]));
       for (std::int64_t k = 0; k < half; ++k) places.push_back(id * half + k);
     }
-    return c.graph.pick(c.graph.value(c.in(i)), places, {d[0], d[1], 1, half});
+    return c.graph.index_select(c.graph.value(c.in(i)), places, {d[0], d[1], 1, half});
   };
   LOOM_ASSIGN(const Ref cosine, angles(1));
   LOOM_ASSIGN(const Ref sine, angles(2));
@@ -429,7 +429,7 @@ Status rotary(StepCall& c) {
     std::vector<std::int64_t> places;
     for (std::int64_t r = 0; r < rows; ++r)
       for (std::int64_t i = 0; i < count; ++i) places.push_back(r * d[3] + first + i * step);
-    return c.graph.pick(x, places, {d[0], d[1], d[2], count});
+    return c.graph.index_select(x, places, {d[0], d[1], d[2], count});
   };
   const Ref a = interleaved ? values(0, 2, half) : values(0, 1, half),
             b = interleaved ? values(1, 2, half) : values(half, 1, half);
@@ -443,11 +443,11 @@ Status rotary(StepCall& c) {
   if (interleaved) {
     first.dims.push_back(1);
     second.dims.push_back(1);
-    y = GraphBuilder::reshape(c.graph.concat({first, second}, 4), {d[0], d[1], d[2], turned});
+    y = GraphBuilder::reshape(c.graph.concat({first, second}, 4), {d[0], d[1], d[2], transposed});
   } else {
     y = c.graph.concat({first, second}, 3);
   }
-  if (turned < d[3]) y = c.graph.concat({y, values(turned, 1, d[3] - turned)}, 3);
+  if (transposed < d[3]) y = c.graph.concat({y, values(transposed, 1, d[3] - transposed)}, 3);
   c.set(flat ? y : c.graph.permute(y, {0, 2, 1, 3}));
   return {};
 }

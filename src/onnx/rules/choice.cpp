@@ -18,11 +18,11 @@ Status top_k(StepCall& c) {
   axis = axis_of(axis, dims);
   const auto a = static_cast<std::size_t>(axis);
   const std::int64_t n = dims[a], k = out[a], rows = elements(dims) / n;
-  if (rows * n * n > kMostListed)
+  if (rows * n * n > kMaxListed)
     return StepCall::refuse("of " + std::to_string(n) +
                             " values it is not mapped: it compares all pairs");
   const Dims order = with_last(dims.size(), a), back = order_back(order),
-             turned = permuted(out, order);
+             transposed = permuted(out, order);
   Ref x = c.graph.value(c.in());
   if (dims.size() > 1) x = c.graph.permute(x, order);
   const Ref own = GraphBuilder::reshape(x, {rows, n, 1}),
@@ -38,9 +38,9 @@ Status top_k(StepCall& c) {
   const Ref rank = GraphBuilder::reshape(c.graph.reduce(before, "sum", {2}, false), {rows, 1, n});
   const Ref hits = c.graph.binary(rank, wanted, "equal");  // [rows, k, n]
   const auto give = [&](Ref y, std::size_t i) {
-    y = GraphBuilder::reshape(std::move(y), turned);
+    y = GraphBuilder::reshape(std::move(y), transposed);
     if (dims.size() > 1) y = c.graph.permute(y, back);
-    if (i == 1) y.most = static_cast<double>(n);
+    if (i == 1) y.max = static_cast<double>(n);
     c.set(std::move(y), i);
   };
   if (c.wants(0))
@@ -82,7 +82,7 @@ Status put(StepCall& c, const std::vector<std::int64_t>& targets, std::string_vi
   if (how == "none") {
     for (std::size_t j = 0; j < targets.size(); ++j)
       own[static_cast<std::size_t>(targets[j])] = count + static_cast<std::int64_t>(j);
-    c.set(c.graph.pick(all, own, data.dims));
+    c.set(c.graph.index_select(all, own, data.dims));
     return {};
   }
   if (is_integer(c.value(0).type) && !c.final() && (how == "add" || how == "mul"))
@@ -103,7 +103,7 @@ Status put(StepCall& c, const std::vector<std::int64_t>& targets, std::string_vi
   }
   Ref y = data;
   for (const auto& places : rounds) {
-    y = c.graph.binary(y, c.graph.pick(all, places, data.dims, how == "mul" ? 1 : 0), how);
+    y = c.graph.binary(y, c.graph.index_select(all, places, data.dims, how == "mul" ? 1 : 0), how);
   }
   c.set(std::move(y));
   return {};
@@ -197,7 +197,7 @@ Status gather_nd(StepCall& c) {
   for (std::size_t j = 0; j < first.size(); ++j)
     for (std::int64_t i = 0; i < run; ++i)
       places.push_back(static_cast<std::int64_t>(j) / per_batch * each + first[j] + i);
-  c.set(c.graph.pick(c.graph.value(c.in()), places, c.result().dims));
+  c.set(c.graph.index_select(c.graph.value(c.in()), places, c.result().dims));
   return {};
 }
 Status compress(StepCall& c) {
@@ -215,7 +215,7 @@ Status compress(StepCall& c) {
     for (std::size_t i = 0; i < taken.size(); ++i)
       for (std::int64_t k = 0; taken[i] && k < inner; ++k)
         places.push_back((o * n + static_cast<std::int64_t>(i)) * inner + k);
-  c.set(c.graph.pick(c.graph.value(c.in()), places, c.result().dims));
+  c.set(c.graph.index_select(c.graph.value(c.in()), places, c.result().dims));
   return {};
 }
 // The first values of each sequence in the other direction.
@@ -238,7 +238,7 @@ Status reverse_sequence(StepCall& c) {
                        length = lengths[static_cast<std::size_t>(j / steps[b] % in[b])];
     places.push_back(at < length && length <= in[t] ? j + (length - 1 - 2 * at) * steps[t] : j);
   }
-  c.set(c.graph.pick(c.graph.value(c.in()), places, in));
+  c.set(c.graph.index_select(c.graph.value(c.in()), places, in));
   return {};
 }
 // A cache whose rows from an index on are replaced, sequence by sequence.
@@ -283,7 +283,7 @@ Status tensor_scatter(StepCall& c) {
   }
   const Ref all = c.graph.add(Json::object(), {c.graph.value(c.in(0)), c.graph.value(c.in(1))},
                               {elements(in) + elements(more)});
-  c.set(c.graph.pick(all, places, in));
+  c.set(c.graph.index_select(all, places, in));
   return {};
 }
 // One value everywhere, too many to fold.

@@ -7,14 +7,14 @@
 namespace loom::onnx {
 namespace {
 
-constexpr std::int64_t kMostPairs = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxPairs = std::int64_t{1} << 24;
 
 // x [batch, n, inner] at places [batch or 1, count]: [batch, count, inner], NaN for places that are
 // none. Values elsewhere do not matter, infinite ones neither.
 Result<Ref> picked(StepCall& c, const Ref& x, const Ref& at, bool wraps) {
   const std::int64_t batch = x.dims[0], n = x.dims[1], inner = x.dims[2], places = at.dims[0],
                      count = at.dims[1];
-  if (elements(x.dims) > kMostPairs / count)
+  if (elements(x.dims) > kMaxPairs / count)
     return StepCall::refuse("takes " + std::to_string(count) + " computed places of " +
                             text_of(x.dims) + ", more than 2^24 pairs");
   GraphBuilder& g = c.graph;
@@ -61,7 +61,7 @@ Status gather_elements_computed(StepCall& c, std::size_t axis) {
   const Dims order = with_last(in.size(), axis);
   const std::int64_t rows = elements(shape) / shape[axis];
   const Ref x = GraphBuilder::reshape(
-      c.graph.permute(c.graph.pick(c.graph.value(c.in()), places, cut), order),
+      c.graph.permute(c.graph.index_select(c.graph.value(c.in()), places, cut), order),
       {rows, in[axis], 1});
   LOOM_ASSIGN(const Ref y,
               picked(c, x,
@@ -88,7 +88,7 @@ Status gather_nd_computed(StepCall& c, std::size_t batch_dims) {
     i = g.select(g.binary(i, zero, "less"), g.binary(i, length, "add"), i);
     const Ref outside =
         g.binary(g.binary(i, zero, "less"), g.binary(i, length, "greater_equal"), "or");
-    i = g.select(outside, GraphBuilder::number(-static_cast<double>(kMostPairs)), i);
+    i = g.select(outside, GraphBuilder::number(-static_cast<double>(kMaxPairs)), i);
     place = j == 0 ? i : g.binary(g.binary(place, length, "mul"), i, "add");
   }
   const std::int64_t batches = product(in, 0, batch_dims);

@@ -45,7 +45,7 @@ Term diagonal(StepCall& c, const Term& t) {
     for (std::size_t d = 0; d < dims.size(); ++d) place += j / out[d] % dims[d] * own[d];
     places.push_back(place);
   }
-  return {names, c.graph.pick(t.x, places, dims)};
+  return {names, c.graph.index_select(t.x, places, dims)};
 }
 // Sums over the names that nobody needs.
 Term summed(StepCall& c, const Term& t, const std::vector<int>& needed) {
@@ -115,7 +115,7 @@ Status einsum(StepCall& c) {
   std::vector<Term> terms;
   std::map<int, std::int64_t> lengths;
   std::map<int, int> counts;
-  std::size_t at = 0, most = 0;
+  std::size_t at = 0, max = 0;
   for (std::size_t i = 0; i < c.inputs(); ++i) {
     const std::size_t comma = std::min(left.find(',', at), left.size());
     const std::string term =
@@ -125,7 +125,7 @@ Status einsum(StepCall& c) {
                           std::count_if(term.begin(), term.end(), [](char l) { return l != '.'; })),
                       more = c.dims(i).size() - letters;
     Term t{names_of(term, more), c.graph.value(c.in(i))};
-    most = std::max(most, more);
+    max = std::max(max, more);
     if (t.names.size() != t.x.dims.size())
       return Status(Code::invalid_argument, "equation '" + equation + "' for " + text_of(t.x.dims));
     for (std::size_t d = 0; d < t.names.size(); ++d) {
@@ -140,9 +140,9 @@ Status einsum(StepCall& c) {
   }
   std::vector<int> result;
   if (arrow != std::string::npos) {
-    result = names_of(equation.substr(arrow + 2), most);
+    result = names_of(equation.substr(arrow + 2), max);
   } else {
-    result = names_of("...", most);
+    result = names_of("...", max);
     for (const auto& [name, count] : counts)
       if (count == 1) result.push_back(name);
   }

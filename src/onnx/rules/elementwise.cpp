@@ -13,22 +13,22 @@ Status set_result(StepCall& c, Ref r) {
 }
 
 // How large computed integers are at most, as the result of sums or products.
-double most_of(const StepCall& c, std::string_view kind) {
+double max_of(const StepCall& c, std::string_view kind) {
   if (!is_integer(c.result().type) || (kind != "add" && kind != "sub" && kind != "mul")) return 0;
-  double most = kind == "mul" ? 1 : 0;
+  double max = kind == "mul" ? 1 : 0;
   for (std::size_t i = 0; i < c.inputs(); ++i) {
     const Ref& x = c.in(i);
-    double own = x.constant() ? 1 : x.most;
+    double own = x.constant() ? 1 : x.max;
     for (const float v : x.data) own = std::max(own, std::fabs(static_cast<double>(v)));
     if (own == 0) return 0;
-    most = kind == "mul" ? most * own : most + own;
+    max = kind == "mul" ? max * own : max + own;
   }
-  return most;
+  return max;
 }
 // Integers run in f32: results that go on could be rounded or wrap around unseen, unless they are
 // known to stay below 2^24.
-Status whole_result(StepCall& c, double most = 0) {
-  if (!is_integer(c.result().type) || c.final() || (most > 0 && most < kMostWhole)) return {};
+Status whole_result(StepCall& c, double max = 0) {
+  if (!is_integer(c.result().type) || c.final() || (max > 0 && max < kMaxWhole)) return {};
   for (std::size_t i = 0; i < c.inputs(); ++i)  // known before the run they are folded
     if (c.has(i)) (void)c.need_constant(i);
   return StepCall::refuse("integers that are computed and used further are not mapped");
@@ -143,8 +143,8 @@ Status pairs(StepCall& c) {
   const bool is_sum =
       !compares && kind != "max" && kind != "min" && kind != "and" && kind != "or" && kind != "xor";
   if (compares) LOOM_TRY(exact_types(c));
-  const double most = most_of(c, kind);
-  if (is_sum) LOOM_TRY(whole_result(c, most));
+  const double max = max_of(c, kind);
+  if (is_sum) LOOM_TRY(whole_result(c, max));
   if (c.inputs() == 1) {
     c.set(c.in());
     return {};
@@ -156,7 +156,7 @@ Status pairs(StepCall& c) {
     const auto count = static_cast<double>(c.inputs());
     y = c.graph.binary(y, GraphBuilder::number(count), "div");
   }
-  y.most = most;
+  y.max = max;
   c.set(std::move(y));
   return {};
 }
@@ -248,7 +248,7 @@ Status arg(StepCall& c) {
   const std::int64_t n = dims[static_cast<std::size_t>(axis)];
   if (!last) {
     Ref y = c.graph.reduce(c.graph.value(c.in()), kind, {axis}, true);
-    y.most = static_cast<double>(n);
+    y.max = static_cast<double>(n);
     c.set(std::move(y));
     return {};
   }
@@ -259,10 +259,10 @@ Status arg(StepCall& c) {
   std::vector<std::int64_t> places;
   for (std::int64_t i = 0; i < elements(dims); ++i)
     places.push_back(i / (inner * n) * inner * n + (n - 1 - i / inner % n) * inner + i % inner);
-  const Ref turned = c.graph.pick(c.graph.value(c.in()), places, dims);
+  const Ref transposed = c.graph.index_select(c.graph.value(c.in()), places, dims);
   Ref y = c.graph.binary(GraphBuilder::number(static_cast<double>(n - 1)),
-                         c.graph.reduce(turned, kind, {axis}, true), "sub");
-  y.most = static_cast<double>(n);
+                         c.graph.reduce(transposed, kind, {axis}, true), "sub");
+  y.max = static_cast<double>(n);
   c.set(std::move(y));
   return {};
 }

@@ -7,7 +7,7 @@
 namespace loom::onnx {
 namespace {
 
-constexpr double kMostInteger = 2147483648.0;
+constexpr double kMaxInteger = 2147483648.0;
 
 Status eight_bits(StepCall& c, std::size_t a, std::size_t b) {
   for (const std::size_t i : {a, b})
@@ -15,8 +15,8 @@ Status eight_bits(StepCall& c, std::size_t a, std::size_t b) {
       return StepCall::refuse("of " + std::string(name(c.value(i).type)) + " it is not mapped");
   return {};
 }
-Status exact_sums(double most) {
-  return most < kMostWhole
+Status exact_sums(double max) {
+  return max < kMaxWhole
              ? Status()
              : StepCall::refuse("sums of its products of integers may go beyond 2^24");
 }
@@ -45,13 +45,13 @@ Result<std::vector<std::int64_t>> exact_parts(const StepCall& c, std::int64_t te
   std::vector<double> sums(static_cast<std::size_t>(filters), 0.0), added(sums);
   double all = 0;
   for (std::int64_t t = 0; t < terms; ++t) {
-    double most = 0;
+    double max = 0;
     for (std::int64_t f = 0; f < filters; ++f) {
       const auto at = static_cast<std::size_t>(f);
       added[at] = sums[at] + largest(t, f);
-      most = std::max(most, added[at]);
+      max = std::max(max, added[at]);
     }
-    if (most >= kMostWhole &&
+    if (max >= kMaxWhole &&
         t > (ends.empty() ? 0 : ends.back())) {  // this term begins the next part
       ends.push_back(t);
       all += *std::max_element(sums.begin(), sums.end());
@@ -59,12 +59,12 @@ Result<std::vector<std::int64_t>> exact_parts(const StepCall& c, std::int64_t te
       --t;
       continue;
     }
-    LOOM_TRY(exact_sums(most));
+    LOOM_TRY(exact_sums(max));
     sums.swap(added);
   }
   all += *std::max_element(sums.begin(), sums.end());
   ends.push_back(terms);
-  if (ends.size() > 1 && (!may_round(c) || all >= kMostInteger)) return exact_sums(all);
+  if (ends.size() > 1 && (!may_round(c) || all >= kMaxInteger)) return exact_sums(all);
   return ends;
 }
 double magnitude(float x) { return x < 0 ? -static_cast<double>(x) : static_cast<double>(x); }
@@ -129,10 +129,10 @@ Result<Ref> known_matmul(StepCall& c, const Ref& x, std::size_t b, std::size_t z
     for (std::size_t i = 0; i < w.size(); ++i)
       w[i] -= zero[zero.size() == 1 ? 0 : i % static_cast<std::size_t>(n)];
   }
-  const double most_x = farthest(c, 0, 2);
+  const double max_x = farthest(c, 0, 2);
   LOOM_ASSIGN(const std::vector<std::int64_t> ends,
               exact_parts(c, k, n, [&](std::int64_t t, std::int64_t f) {
-                return most_x * magnitude(w[static_cast<std::size_t>(t * n + f)]);
+                return max_x * magnitude(w[static_cast<std::size_t>(t * n + f)]);
               }));
   Ref y;
   std::int64_t first = 0;
@@ -149,7 +149,7 @@ Result<Ref> known_matmul(StepCall& c, const Ref& x, std::size_t b, std::size_t z
       std::vector<std::int64_t> places(static_cast<std::size_t>(rows * length));
       for (std::int64_t r = 0; r < rows; ++r)
         std::iota(places.begin() + r * length, places.begin() + (r + 1) * length, r * k + first);
-      part = c.graph.pick(x, places, {rows, length});
+      part = c.graph.index_select(x, places, {rows, length});
     }
     const Ref sum = known_product(c, part, length, n, std::move(weight), {}, c.result().dims);
     y = first == 0 ? sum : c.graph.binary(y, sum, "add");
@@ -195,7 +195,7 @@ Result<Ref> channels(StepCall& c, const Ref& x, std::int64_t first, std::int64_t
               (n * x.dims[1] + first) * space);
   Dims dims = x.dims;
   dims[1] = last - first;
-  return c.graph.pick(x, places, std::move(dims));
+  return c.graph.index_select(x, places, std::move(dims));
 }
 
 // The weights of filters, from channel `first` on to `last`.
@@ -231,14 +231,14 @@ Status conv(StepCall& c) {
     return StepCall::refuse("zero points of shape " + text_of(c.dims(zero_x)) + " are not mapped");
   LOOM_ASSIGN(Ref x, centered(c, 0, zero_x, true));
   x = c.graph.value(x);
-  const double most_x = farthest(c, 0, zero_x);
+  const double max_x = farthest(c, 0, zero_x);
   // As many channels at a time as are exact.
   LOOM_ASSIGN(
       const std::vector<std::int64_t> ends,
       exact_parts(c, shape[1], shape[0], [&](std::int64_t channel, std::int64_t filter) {
         double sum = 0;
         for (std::int64_t t = 0; t < taps; ++t)
-          sum += most_x *
+          sum += max_x *
                  magnitude(w[static_cast<std::size_t>((filter * shape[1] + channel) * taps + t)]);
         return sum;
       }));

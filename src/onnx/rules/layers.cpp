@@ -75,7 +75,7 @@ Ref known_product(StepCall& c, const Ref& x, std::int64_t k, std::int64_t n,
 
 namespace {
 
-std::vector<float> turned(const std::vector<float>& m, std::int64_t rows, std::int64_t cols) {
+std::vector<float> transposed(const std::vector<float>& m, std::int64_t rows, std::int64_t cols) {
   std::vector<float> t(m.size());
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t k = 0; k < cols; ++k)
@@ -87,7 +87,7 @@ Status matmul(StepCall& c) {
   if (is_integer(c.value(0).type)) return StepCall::refuse("of integers it is not mapped");
   if (c.value(1).constant() && b.size() == 2 && !c.value(0).constant()) {
     LOOM_ASSIGN(const std::vector<float> w, c.floats(1));
-    c.set(known_product(c, c.in(0), b[0], b[1], turned(w, b[0], b[1]), {}, c.result().dims));
+    c.set(known_product(c, c.in(0), b[0], b[1], transposed(w, b[0], b[1]), {}, c.result().dims));
     return {};
   }
   if (a.size() == 1) a.insert(a.begin(), 1);
@@ -113,7 +113,7 @@ Status gemm(StepCall& c) {
   bool biased = false;
   if (c.value(1).constant()) {
     LOOM_ASSIGN(std::vector<float> w, c.floats(1));
-    if (!tb) w = turned(w, k, n);
+    if (!tb) w = transposed(w, k, n);
     for (float& v : w) v *= alpha;
     std::vector<float> bias;
     if (bias_row) {
@@ -342,7 +342,7 @@ Status cum_prod(StepCall& c) {
   const Dims back = order_back(order);
   Ref x = c.graph.value(c.in());
   if (rank > 1) x = c.graph.permute(x, order);
-  const Dims turned = x.dims, row(turned.begin() + 1, turned.end());
+  const Dims transposed = x.dims, row(transposed.begin() + 1, transposed.end());
   LOOM_TRY(c.graph.makes(elements(row)));
   std::vector<Ref> rows(static_cast<std::size_t>(n));
   Ref so_far = GraphBuilder::constant(
@@ -353,7 +353,7 @@ Status cum_prod(StepCall& c) {
     rows[static_cast<std::size_t>(at)] = exclusive ? so_far : next;
     so_far = next;
   }
-  const Ref y = c.graph.add(Json::object(), rows, turned);
+  const Ref y = c.graph.add(Json::object(), rows, transposed);
   c.set(rank > 1 ? c.graph.permute(y, back) : y);
   return {};
 }

@@ -5,7 +5,7 @@
 namespace loom::onnx {
 namespace {
 
-constexpr std::int64_t kMostSteps = 512;
+constexpr std::int64_t kMaxSteps = 512;
 
 // query [N, T, heads * k], key [N, T, H * k], value [N, T, H * v]; past_state [N, H, k, v]; decay
 // [N, T, H or H * k]; beta [N, T, H or 1]. At each step
@@ -21,9 +21,9 @@ Status linear_attention(StepCall& c) {
   const bool gated = rule.starts_with("gated"), delta = rule.ends_with("delta");
   const std::int64_t n = c.dims()[0], steps = c.dims()[1], k = c.dims()[2] / heads,
                      v = c.dims(2)[2] / own, group = heads / own;
-  if (steps > kMostSteps)
+  if (steps > kMaxSteps)
     return StepCall::refuse("over " + std::to_string(steps) + " steps it is not mapped, at most " +
-                            std::to_string(kMostSteps));
+                            std::to_string(kMaxSteps));
   if (scale == 0) scale = static_cast<float>(1 / exact::sqrt(static_cast<double>(k)));
   GraphBuilder& g = c.graph;
   // [N, T, width] with the steps outside, then cut.

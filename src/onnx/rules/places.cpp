@@ -15,7 +15,7 @@ Status place_each(StepCall& c, const Ref& x, F f, double fill = 0) {
   LOOM_TRY(c.lists(count));
   const std::vector<std::int64_t> places = for_each_place(out, f);
   const bool finite = fill - fill == 0;
-  Ref y = c.graph.pick(c.graph.value(x), places, out, finite ? fill : 0);
+  Ref y = c.graph.index_select(c.graph.value(x), places, out, finite ? fill : 0);
   if (!finite) {  // settings are finite
     LOOM_TRY(c.graph.makes(count));
     Ref empty = GraphBuilder::constant(out, {});
@@ -74,7 +74,7 @@ Status split(StepCall& c) {
     for (std::int64_t o = 0; o < outer; ++o)
       for (std::int64_t i = 0; i < n * inner; ++i)
         places.push_back(o * in[static_cast<std::size_t>(axis)] * inner + begin * inner + i);
-    if (c.wants(k)) c.set(elements(out) > 0 ? c.graph.pick(x, places, out) : Ref{}, k);
+    if (c.wants(k)) c.set(elements(out) > 0 ? c.graph.index_select(x, places, out) : Ref{}, k);
     begin += n;
   }
   return {};

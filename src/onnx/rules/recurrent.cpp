@@ -33,10 +33,10 @@ struct Recurrence {
   }
   // [B, n, H] to n values of [B, H].
   std::vector<Ref> split(const Ref& z, std::int64_t n) const {
-    Ref turned = GraphBuilder::reshape(z, {batch, n, hidden});
-    if (batch > 1 && n > 1) turned = c.graph.permute(turned, {1, 0, 2});
+    Ref transposed = GraphBuilder::reshape(z, {batch, n, hidden});
+    if (batch > 1 && n > 1) transposed = c.graph.permute(transposed, {1, 0, 2});
     std::vector<Ref> list;
-    for (std::int64_t i = 0; i < n; ++i) list.push_back(part_of(turned, i, state()));
+    for (std::int64_t i = 0; i < n; ++i) list.push_back(part_of(transposed, i, state()));
     return list;
   }
   Ref add(const Ref& a, const Ref& b2) const { return c.graph.binary(a, b2, "add"); }
@@ -90,7 +90,7 @@ Result<Recurrence> read(StepCall& c, std::int64_t gates, const std::vector<std::
       if (n != k.steps) return StepCall::refuse("sequences shorter than the input are not mapped");
   }
   // Every step takes some cells in each direction.
-  if (k.steps * k.directions > kMostCells / 4)
+  if (k.steps * k.directions > kMaxCells / 4)
     return StepCall::refuse("of " + std::to_string(k.steps) +
                             " steps it is not mapped, the limit is 2^18 in all directions");
   LOOM_TRY(c.graph.makes(k.batch * k.hidden));

@@ -190,26 +190,26 @@ Status resize(StepCall& c) {
         place += from[d][static_cast<std::size_t>(j / own[d] % out[d])] * steps[d];
       places.push_back(place);
     }
-    y = c.graph.pick(y, places, out);
+    y = c.graph.index_select(y, places, out);
   } else {
     // A product along each axis that changes.
     for (std::size_t d = 0; d < in.size(); ++d) {
       if (in[d] == out[d] && list[d].scale == 1 && !crops) continue;
-      if (in[d] * out[d] > kMostListed)
+      if (in[d] * out[d] > kMaxListed)
         return StepCall::refuse("from " + std::to_string(in[d]) + " to " + std::to_string(out[d]) +
                                 " values it is not mapped");
       LOOM_TRY(c.graph.makes(in[d] * out[d]));
       const std::size_t rank = in.size();
-      Dims order, back(rank), turned;
+      Dims order, back(rank), transposed;
       for (std::size_t k = 0; k < rank; ++k)
         if (k != d) order.push_back(static_cast<std::int64_t>(k));
       order.push_back(static_cast<std::int64_t>(d));
       for (std::size_t k = 0; k < rank; ++k)
         back[static_cast<std::size_t>(order[k])] = static_cast<std::int64_t>(k);
       if (d + 1 != rank) y = c.graph.permute(y, order);
-      turned = y.dims;
-      turned.back() = out[d];
-      y = known_product(c, y, in[d], out[d], weights_of(s, list[d]), {}, turned);
+      transposed = y.dims;
+      transposed.back() = out[d];
+      y = known_product(c, y, in[d], out[d], weights_of(s, list[d]), {}, transposed);
       if (d + 1 != rank) y = c.graph.permute(y, back);
     }
   }
@@ -333,7 +333,7 @@ Status grid_sample(StepCall& c) {
                   "input " + text_of(in) + " does not go with the grid " + text_of(grid));
   const std::int64_t batch = in[0], channels = in[1], space = elements(in) / (batch * channels),
                      points = elements(grid) / (batch * grid.back());
-  if (batch * points * space > kMostListed)
+  if (batch * points * space > kMaxListed)
     return StepCall::refuse("of " + std::to_string(points) + " points among " +
                             std::to_string(space) +
                             " values it is not mapped: every pair gets a weight");
@@ -345,7 +345,7 @@ Status grid_sample(StepCall& c) {
         places;  // the last number of a point is its place along the last dimension, and so on
     for (std::int64_t p = 0; p < batch * points; ++p)
       places.push_back(p * grid.back() + static_cast<std::int64_t>(rank - 1 - d));
-    const Ref g = c.graph.pick(all, places, {batch, points, 1});
+    const Ref g = c.graph.index_select(all, places, {batch, points, 1});
     const Ref x = coordinate(c, g, in[d + 2], align != 0, mode, padding);
     // Coordinates behind the outer values weigh these alone.
     const bool inside = mode == "linear" && padding != "zeros";

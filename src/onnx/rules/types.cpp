@@ -167,7 +167,7 @@ Result<Ref> along_axis(StepCall& c, const Ref& scale, std::int64_t block) {
       place += j / steps[d] % dims[d] / (d == a ? block : 1) * own[d];
     places.push_back(place);
   }
-  return c.graph.pick(c.graph.value(scale), places, dims);
+  return c.graph.index_select(c.graph.value(scale), places, dims);
 }
 // round(x / scale) + zero point within the type; ties to even, as `round` has them.
 Result<Ref> quantized(StepCall& c, const Ref& x, const Ref& scale, const Ref* zero, Type to) {

@@ -219,7 +219,7 @@ Status causal_conv(StepCall& c) {
   for (std::int64_t row = 0; row < x[0] * x[1]; ++row)
     for (std::int64_t at = length - before; at < length; ++at)
       places.push_back(at < 0 ? -1 : row * length + at);
-  c.set(c.graph.pick(all, places, c.result(1).dims), 1);
+  c.set(c.graph.index_select(all, places, c.result(1).dims), 1);
   return {};
 }
 

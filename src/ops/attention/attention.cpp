@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/files/bytes.h"
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/lowering/lowered.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
@@ -196,19 +196,19 @@ Status rope_append_launch(Launches& l) {
 
 }  // namespace
 
-View Emit::steps(Rows rows, std::int64_t count) {
+View ProgramBuilder::steps(Rows rows, std::int64_t count) {
   return constant({.type = ValueType::u32,
                    .rows = rows,
                    .cols = 1,
                    .role = "steps",
                    .constant = {ConstantKind::steps, {static_cast<double>(count)}}});
 }
-View Emit::rope(View x, View pos, View table, std::int64_t head_dim, bool inverse) {
+View ProgramBuilder::rope(View x, View pos, View table, std::int64_t head_dim, bool inverse) {
   const View y = like(x, x.cols);
   append(Op::rope, {x, pos, table, y}, {head_dim, inverse ? 1 : 0});
   return y;
 }
-View Emit::rope_table(const RopeSpec& spec, std::int64_t positions, std::int64_t head_dim,
+View ProgramBuilder::rope_table(const RopeSpec& spec, std::int64_t positions, std::int64_t head_dim,
                       ValueType type) {
   return constant({.type = type,
                    .rows = {positions},
@@ -216,16 +216,16 @@ View Emit::rope_table(const RopeSpec& spec, std::int64_t positions, std::int64_t
                    .role = "rope",
                    .constant = {ConstantKind::rope, spec.to_reals()}});
 }
-void Emit::kv_append(View k, View v, View seq, View pos, View kv, const AttentionShape& s) {
+void ProgramBuilder::kv_append(View k, View v, View seq, View pos, View kv, const AttentionShape& s) {
   append(Op::kv_append, {k, v, seq, pos, kv}, {s.kv_heads, s.head_dim});
 }
-View Emit::alibi_slopes(std::int64_t heads, ValueType type) {
+View ProgramBuilder::alibi_slopes(std::int64_t heads, ValueType type) {
   return constant({.type = type,
                    .cols = heads,
                    .role = "slopes",
                    .constant = {ConstantKind::alibi, {static_cast<double>(heads)}}});
 }
-View Emit::attention(View q, View kv, View seq, View pos, const AttentionShape& s) {
+View ProgramBuilder::attention(View q, View kv, View seq, View pos, const AttentionShape& s) {
   const View y = like(q, q.cols);
   const Ints ints = {s.heads, s.kv_heads, s.head_dim, s.window};
   if (s.slopes.valid())
@@ -233,7 +233,7 @@ View Emit::attention(View q, View kv, View seq, View pos, const AttentionShape& 
   else append(Op::attention, {q, kv, seq, pos, y}, ints, {s.scale});
   return y;
 }
-Attended Emit::attention_rows(View q, View k, View v, View pos, const AttentionShape& s) {
+Attended ProgramBuilder::attention_rows(View q, View k, View v, View pos, const AttentionShape& s) {
   const bool alibi = s.slopes.valid();
   const Attended out{like(q, q.cols), like(q, (alibi ? 3 : 2) * s.heads)};
   const Ints ints = {s.heads, s.kv_heads, s.head_dim, s.window, s.causal ? 1 : 0};
@@ -242,7 +242,7 @@ Attended Emit::attention_rows(View q, View k, View v, View pos, const AttentionS
   else append(Op::attention_rows, {q, k, v, pos, out.y, out.stats}, ints, {s.scale});
   return out;
 }
-AttentionGradients Emit::attention_back(View q, View k, View v, View pos, const Attended& forward,
+AttentionGradients ProgramBuilder::attention_back(View q, View k, View v, View pos, const Attended& forward,
                                         View gy, const AttentionShape& s) {
   const AttentionGradients out{like(q, q.cols), like(k, k.cols), like(v, v.cols)};
   append(s.slopes.valid() ? Op::attention_back_alibi : Op::attention_back,

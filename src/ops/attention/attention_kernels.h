@@ -107,7 +107,7 @@ static inline void attend_cache(const KernelArgs& a, const TensorArg& y, const T
       V<T> num = {};
       for (i64 b = first; b <= last; ++b) {
         V<T> c[1][1] = {};
-        multiply<T, 1, 1>(kBlock, e + b * kBlock, 0, 1, keys_of(b) + plane + d, 0, hd, c);
+        micro_kernel<T, 1, 1>(kBlock, e + b * kBlock, 0, 1, keys_of(b) + plane + d, 0, hd, c);
         num += c[0][0];
       }
       put_lanes(out + d, num * inverse, hd - d);
@@ -215,7 +215,7 @@ static inline void attend(const RowHead<T>& head, const T* values, i64 stride, T
     V<T> num = {};
     for (i64 b = head.first(); b <= head.last(); ++b) {
       V<T> c[1][1] = {};
-      multiply<T, 1, 1>(least(kBlock, head.length - b * kBlock), e + b * kBlock, 0, 1,
+      micro_kernel<T, 1, 1>(min(kBlock, head.length - b * kBlock), e + b * kBlock, 0, 1,
                         values + b * kBlock * stride + d, 0, stride, c);
       num += c[0][0];
     }
@@ -314,7 +314,7 @@ template <class T>
 static inline void over_queries(const Span& s, const T* weight, const T* x, i64 stride, T* to) {
   for (i64 d = 0; d < s.hd; d += 16) {
     V<T> c[1][1] = {{s.more ? load_lanes(to + d, s.hd - d) : V<T>{}}};
-    multiply<T, 1, 1>(s.n - s.from, weight + s.from * s.padded, 0, s.padded,
+    micro_kernel<T, 1, 1>(s.n - s.from, weight + s.from * s.padded, 0, s.padded,
                       x + s.from * stride + d, 0, stride, c);
     store_lanes(to + d, c[0][0], s.hd - d);
   }
@@ -355,7 +355,7 @@ static inline void attend_back(const KernelArgs& a, bool alibi) {
                        srow);
           for (i64 d = 0; d < hd; d += 16) {
             V<T> c[1][1] = {};
-            multiply<T, 1, 1>(end + 1, srow, 0, 1, row<T>(key, s.begin) + kvh * hd + d, 0,
+            micro_kernel<T, 1, 1>(end + 1, srow, 0, 1, row<T>(key, s.begin) + kvh * hd + d, 0,
                               key.stride, c);
             put_lanes(row<T>(gq, i) + h * hd + d, c[0][0] * scale, hd - d);
           }

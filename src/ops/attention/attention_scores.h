@@ -15,7 +15,7 @@ template <class T>
 static inline void block_scores(const T* q, const T* kt, i64 kt_stride, i64 head_dim, T scale,
                                 T* s) {
   V<T> c[1][4] = {};
-  multiply<T, 1, 4>(head_dim, q, 0, 1, kt, 16, kt_stride, c);
+  micro_kernel<T, 1, 4>(head_dim, q, 0, 1, kt, 16, kt_stride, c);
   for (int p = 0; p < 4; ++p) store(s + 16 * p, c[0][p] * scale);
 }
 
@@ -94,7 +94,7 @@ static inline T bounded(T x) {
 template <class T>
 __attribute__((noinline, cold)) static T far_score(const T* q, const T* key, i64 step, i64 n,
                                                    T scale, T plain) {
-  constexpr T kLeast = static_cast<T>(0x1p-60);  // what counts: no product of two is subnormal
+  constexpr T kMin = static_cast<T>(0x1p-60);  // what counts: no product of two is subnormal
   T a = 0, b = 0, rest = 0;
   for (i64 d = 0; d < n; ++d) {
     const T x = q[d] < 0 ? -q[d] : q[d], y = key[d * step] < 0 ? -key[d * step] : key[d * step];
@@ -104,11 +104,11 @@ __attribute__((noinline, cold)) static T far_score(const T* q, const T* key, i64
   }
   if (rest != 0 || a == 0 || b == 0) return plain;
   const T pa = power_under(a), pb = power_under(b), ia = T(1) / pa, ib = T(1) / pb;
-  auto small = [](T x) { return x < kLeast && x > -kLeast ? T(0) : x; };
+  auto small = [](T x) { return x < kMin && x > -kMin ? T(0) : x; };
   T sum = 0;
   for (i64 d0 = 0; d0 < n; d0 += 32) {
     T even = 0, odd = 0;
-    const i64 end = least(d0 + 32, n);
+    const i64 end = min(d0 + 32, n);
     for (i64 d = d0; d < end; ++d) {
       const T product = small(q[d] * ia) * small(key[d * step] * ib);
       if (d & 1) odd = odd + product;

@@ -1,7 +1,7 @@
 // Host side of calls.def: shapes, devices, calls.
 #include <algorithm>
 
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
 
@@ -67,7 +67,7 @@ Four four(std::span<const View> views) {
 
 }  // namespace
 
-std::int64_t Emit::add_call(const Call& call) {
+std::int64_t ProgramBuilder::add_call(const Call& call) {
   const auto at = std::find_if(p_.calls.begin(), p_.calls.end(), [&](const Call& other) {
     return other == call && other.path == call.path;
   });
@@ -75,13 +75,13 @@ std::int64_t Emit::add_call(const Call& call) {
   p_.calls.push_back(call);
   return static_cast<std::int64_t>(p_.calls.size()) - 1;
 }
-View Emit::call(std::int64_t call, View x, std::span<const View> params, std::int64_t out) {
+View ProgramBuilder::call(std::int64_t call, View x, std::span<const View> params, std::int64_t out) {
   const View y = like(x, out);
   const Four p = four(params);
   append(Op::call, {x, p[0], p[1], p[2], p[3], y}, {call});
   return y;
 }
-View Emit::call_back(std::int64_t call, View x, View y, View gy, std::span<const View> params,
+View ProgramBuilder::call_back(std::int64_t call, View x, View y, View gy, std::span<const View> params,
                      std::span<const View> gradients) {
   const View gx = like(x, x.cols);
   const Four p = four(params), g = four(gradients);

@@ -1,5 +1,5 @@
 // Host side of channels.def: shapes, memory, devices, calls.
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
 
@@ -57,28 +57,28 @@ Status channel_sums_launch(Launches& l) {
 
 }  // namespace
 
-View Emit::channel_affine(View x, View gain, View bias, std::int64_t inner) {
+View ProgramBuilder::channel_affine(View x, View gain, View bias, std::int64_t inner) {
   const View y = like(x, x.cols);
   append(Op::channel_affine, {x, gain, bias, y}, {inner});
   return y;
 }
-View Emit::channel_moments(View x, std::int64_t inner) {
+View ProgramBuilder::channel_moments(View x, std::int64_t inner) {
   const View y = temp(type(x), Rows{}, 3 * (x.cols / inner));
   append(Op::channel_moments, {x, y}, {inner});
   return y;
 }
-View Emit::channel_sums(View g, View x, std::int64_t inner) {
+View ProgramBuilder::channel_sums(View g, View x, std::int64_t inner) {
   const View y = temp(type(x), Rows{}, 4 * (x.cols / inner));
   append(Op::channel_sums, {g, x, y}, {inner});
   return y;
 }
-PairOfViews Emit::fold_norm(View mean, View variance, View gain, View bias, double eps) {
+PairOfViews ProgramBuilder::fold_norm(View mean, View variance, View gain, View bias, double eps) {
   const View scale = temp(type(mean), Rows{}, mean.cols),
              shift = temp(type(mean), Rows{}, mean.cols);
   append(Op::fold_norm, {mean, variance, gain, bias, scale, shift}, {}, {eps});
   return {scale, shift};
 }
-void Emit::moving_average(View value, View w, double momentum) {
+void ProgramBuilder::moving_average(View value, View w, double momentum) {
   append(Op::moving_average, {value, w}, {}, {momentum});
 }
 

@@ -18,7 +18,7 @@ static void channel_affine(const KernelArgs& k) {
     const T* a = row<T>(x, r);
     T* o = row<T>(y, r);
     for (i64 c = c0; c < c1;) {
-      const i64 channel = c / inner, end = least(c1, (channel + 1) * inner);
+      const i64 channel = c / inner, end = min(c1, (channel + 1) * inner);
       const T g = gain ? gain[channel] : T(1), b = bias ? bias[channel] : T(0);
       for (; c < end; ++c) {
         T v = a[c];

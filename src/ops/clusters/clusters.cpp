@@ -1,5 +1,5 @@
 // Host side of clusters.def: shapes, memory, devices, calls.
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
 
@@ -32,17 +32,17 @@ Status distances_launch(Launches& l) {
 
 }  // namespace
 
-View Emit::distances(View w, View x) {
+View ProgramBuilder::distances(View w, View x) {
   const View y = like(x, rows(w).constant);
   append(Op::distances, {w, x, y});
   return y;
 }
-View Emit::distances_back(View w, View x, View g) {
+View ProgramBuilder::distances_back(View w, View x, View g) {
   const View gx = like(x, x.cols);
   append(Op::distances_back, {w, x, g, gx});
   return gx;
 }
-void Emit::distances_weight(View w, View x, View g, View gw, Accumulate accumulate) {
+void ProgramBuilder::distances_weight(View w, View x, View g, View gw, Accumulate accumulate) {
   append(Op::distances_weight, {w, x, g, gw}, {static_cast<int>(accumulate)});
 }
 

@@ -18,7 +18,7 @@ static inline T chained_sum(i64 n, F f) {
   T sum = 0;
   for (i64 i0 = 0; i0 < n; i0 += 32) {
     T even = 0, odd = 0;
-    const i64 end = least(i0 + 32, n);
+    const i64 end = min(i0 + 32, n);
     for (i64 i = i0; i < end; i += 2) {
       even += f(i);
       if (i + 1 < end) odd += f(i + 1);
@@ -62,7 +62,7 @@ static void distances_weight(const KernelArgs& k) {
   const Range r = share(gw.rows, 1, k.worker, k.workers);
   for (i64 n = r.begin; n < r.end; ++n)
     for (i64 c = 0; c < gw.cols; c += 16) {
-      const i64 lanes = least(16, gw.cols - c);
+      const i64 lanes = min(16, gw.cols - c);
       const V<T> w = load_lanes(center<T>(*k.weight, n) + c, lanes);
       RowSum<V<T>> sum;
       for (i64 i = 0; i < x.rows; ++i)

@@ -24,7 +24,7 @@ struct Executor::Step {
   // Of this run: operands that are read or written there, whether every worker computes all of it,
   // whether all wait for one another first.
   std::uint16_t private_operands = 0;
-  std::uint16_t measured_operands = 0;  // whose rows the run measures
+  std::uint16_t dynamic_operands = 0;  // whose rows the run measures
   bool whole = false, barrier = true;
   const CustomLayer* call = nullptr;  // whose function it runs, in place of a kernel
 };
@@ -196,14 +196,14 @@ Status Executor::resolve_operands(const LoweredInstruction& ins, Step& step) {
     step.private_at[i] = schedule_.private_offset(v.buffer) + v.col * element_size(buffer.type);
     if (roles[i].role != Role::read) result = buffer.type;
     // What is written with a measure has its rows from it.
-    if (lowered_.measured(v.buffer) != kNone && !(ins.op == LoweredOp::route_rows && i == 1))
-      step.measured_operands |= static_cast<std::uint16_t>(1u << i);
+    if (lowered_.dynamic_rows(v.buffer) != kNone && !(ins.op == LoweredOp::route_rows && i == 1))
+      step.dynamic_operands |= static_cast<std::uint16_t>(1u << i);
   }
   // The type a kernel works in is its result's; packing ops are named by their source, as are
   // places.
   if (ins.op == LoweredOp::route_rows) {
     result = lowered_.buffers[static_cast<std::size_t>(ins.operands[0].buffer)].type;
-    step.args.measured = &measured_[static_cast<std::size_t>(ins.registers[0])];
+    step.args.dynamic_rows = &dynamic_rows_[static_cast<std::size_t>(ins.registers[0])];
   }
   if (ins.op == LoweredOp::call || ins.op == LoweredOp::call_back) return resolve_call(ins, step);
   const auto n = static_cast<std::size_t>(ins.op);
@@ -251,7 +251,7 @@ void Executor::call(const Step& step, const KernelArgs& args) noexcept {
 
 Status Executor::resolve() {
   steps_.clear();
-  measured_.assign(lowered_.registers.size(), 0);
+  dynamic_rows_.assign(lowered_.registers.size(), 0);
   for (const LoweredInstruction& ins : lowered_.code) {
     Step step;
     step.instruction = &ins;
@@ -301,10 +301,10 @@ void Executor::work(void* context, int worker, int workers) noexcept {
       args.t[i].data = copies + step.private_at[i];
     }
     if (!self->meet(n, step.barrier, worker, workers)) return;
-    for (unsigned left = step.measured_operands; left != 0; left &= left - 1) {
+    for (unsigned left = step.dynamic_operands; left != 0; left &= left - 1) {
       const int i = std::countr_zero(left);
       args.t[i].rows = self->lowered_.rows(
-          step.instruction->operands[static_cast<std::size_t>(i)].buffer, self->measured_);
+          step.instruction->operands[static_cast<std::size_t>(i)].buffer, self->dynamic_rows_);
     }
     args.scratch = copies + self->schedule_.private_bytes();
     args.worker = step.whole ? 0 : worker;
@@ -323,8 +323,8 @@ void Executor::bind_registers() {
   bound_reals_ = reals_;
   // A segment that runs by itself has the counts of the run before.
   for (std::size_t i = 0; i < u32_.size(); ++i)
-    measured_[i] = lowered_.registers[i].type == RegisterType::measured
-                       ? std::min(measured_[i], u32_[i])
+    dynamic_rows_[i] = lowered_.registers[i].type == RegisterType::dynamic_rows
+                       ? std::min(dynamic_rows_[i], u32_[i])
                        : u32_[i];
   schedule_.update(u32_, data_);
   for (std::size_t n = 0; n < steps_.size(); ++n) {

@@ -37,7 +37,7 @@ class Executor final : public loom::Executor {
   std::int64_t barriers() const override;
   std::int64_t scratch_bytes() const override { return scratch_bytes_; }
   // What the last run has measured.
-  std::uint32_t measured(RegisterId id) const { return measured_[static_cast<std::size_t>(id)]; }
+  std::uint32_t dynamic_rows(RegisterId id) const { return dynamic_rows_[static_cast<std::size_t>(id)]; }
 
   std::byte* row_bytes(BufferId id, std::int64_t r) override {
     const auto i = static_cast<std::size_t>(id);
@@ -78,7 +78,7 @@ class Executor final : public loom::Executor {
   bool bound_ = false;
   std::vector<std::uint32_t> bound_u32_;  // what the steps were last bound to
   std::vector<double> bound_reals_;
-  std::vector<std::uint32_t> measured_;  // the registers with what this run has measured
+  std::vector<std::uint32_t> dynamic_rows_;  // the registers with what this run has measured
   std::size_t run_begin_ = 0, run_end_ = 0;
   Segment run_last_ = Segment::update;
   std::atomic<std::size_t> stop_at_{0};  // of a run that is cancelled: before which step

@@ -30,7 +30,7 @@ struct KernelArgs {
   double register_reals[5];
   const unsigned* page_table = nullptr;  // kv ops: page of (sequence, block of 64 positions)
   i64 pages_per_sequence = 0;
-  unsigned* measured = nullptr;  // route_rows: where its count goes
+  unsigned* dynamic_rows = nullptr;  // route_rows: where its count goes
   char* scratch = nullptr;       // this worker's own
   int worker = 0, workers = 1;
 };

@@ -47,8 +47,8 @@ Schedule::Schedule(const LoweredProgram& program, int workers, bool fuse)
   writer_.assign(program.buffers.size(), -1);
   for (std::size_t n = 0; n < count; ++n) {
     const auto& operands = program.code[n].operands;
-    measured_.push_back(std::any_of(operands.begin(), operands.end(), [&](const View& v) {
-      return v.valid() && program.measured(v.buffer) != kNone;
+    dynamic_rows_.push_back(std::any_of(operands.begin(), operands.end(), [&](const View& v) {
+      return v.valid() && program.dynamic_rows(v.buffer) != kNone;
     }));
   }
   std::vector<std::uint8_t> written(program.buffers.size(), 0);
@@ -73,7 +73,7 @@ Schedule::Schedule(const LoweredProgram& program, int workers, bool fuse)
 
 // The result is a temporary that nothing else writes, made row by row at small cost.
 bool Schedule::makes_private(std::size_t n) const {
-  if (!fuse_ || workers_ == 1 || measured_[n]) return false;
+  if (!fuse_ || workers_ == 1 || dynamic_rows_[n]) return false;
   const LoweredInstruction& ins = program_->code[n];
   if (!traits(ins.op).repeated) return false;
   const auto b = static_cast<std::size_t>(ins.operands[operands(ins.op).size() - 1].buffer);
@@ -85,9 +85,9 @@ bool Schedule::conflicts(std::size_t before, std::size_t after,
                          std::span<std::byte* const> data) const {
   const LoweredInstruction *x = &program_->code[before], *y = &program_->code[after];
   const auto &xi = operands(x->op), &yi = operands(y->op);
-  if (x->op == LoweredOp::route_rows && measured_[after]) return true;  // the count itself
+  if (x->op == LoweredOp::route_rows && dynamic_rows_[after]) return true;  // the count itself
   auto cut = [&](const LoweredInstruction& ins, std::size_t n, std::size_t i) {
-    if (whole(n) || measured_[n])
+    if (whole(n) || dynamic_rows_[n])
       return Cut{};  // every worker reads all of it, or how many rows it has is not known yet
     return cut_of(ins, i, (classes_[n] & kFewerThanWorkers) != 0, (classes_[n] & kGemv) != 0);
   };

@@ -54,7 +54,7 @@ class Schedule {
   Placement private_;
   std::vector<int> writer_;  // per buffer: its only writer, -1 where there are several or none
   std::vector<std::uint8_t> classes_, barrier_,
-      measured_;  // per instruction; the last: it has rows that the run measures
+      dynamic_rows_;  // per instruction; the last: it has rows that the run measures
 };
 
 }  // namespace loom::cpu

@@ -1,5 +1,5 @@
 // Host side of elementwise.def: shapes, memory, devices, calls.
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
 
@@ -41,49 +41,49 @@ std::string activation_constants(const LoweredInstruction& ins) {
 
 }  // namespace
 
-View Emit::add(View a, View b) {
+View ProgramBuilder::add(View a, View b) {
   const View y = like(a, a.cols);
   append(Op::add, {a, b, y});
   return y;
 }
-View Emit::mul(View a, View b) {
+View ProgramBuilder::mul(View a, View b) {
   const View y = like(a, a.cols);
   append(Op::mul, {a, b, y});
   return y;
 }
-View Emit::scale(View x, double factor) {
+View ProgramBuilder::scale(View x, double factor) {
   const View y = like(x, x.cols);
   append(Op::scale, {x, y}, {}, {factor});
   return y;
 }
-View Emit::activation(View x, Activation kind) {
+View ProgramBuilder::activation(View x, Activation kind) {
   if (kind == Activation::linear) return x;
   const View y = like(x, x.cols);
   append(Op::activation, {x, y}, {static_cast<int>(kind)});
   return y;
 }
-View Emit::activation_back(View x, View gy, Activation kind) {
+View ProgramBuilder::activation_back(View x, View gy, Activation kind) {
   if (kind == Activation::linear) return gy;
   const View gx = like(x, x.cols);
   append(Op::activation_back, {x, gy, gx}, {static_cast<int>(kind)});
   return gx;
 }
-View Emit::silu_mul(View gate, View up) {
+View ProgramBuilder::silu_mul(View gate, View up) {
   const View y = like(gate, gate.cols);
   append(Op::silu_mul, {gate, up, y});
   return y;
 }
-PairOfViews Emit::silu_mul_back(View gate, View up, View gy) {
+PairOfViews ProgramBuilder::silu_mul_back(View gate, View up, View gy) {
   const View ggate = like(gate, gate.cols), gup = like(up, up.cols);
   append(Op::silu_mul_back, {gate, up, gy, ggate, gup});
   return {ggate, gup};
 }
-View Emit::standardize(View x, View mean, View factor, bool missing) {
+View ProgramBuilder::standardize(View x, View mean, View factor, bool missing) {
   const View y = like(x, x.cols);
   append(Op::standardize, {x, mean, factor, y}, {missing ? 1 : 0});
   return y;
 }
-View Emit::standardize_back(View x, View factor, View gy, bool missing) {
+View ProgramBuilder::standardize_back(View x, View factor, View gy, bool missing) {
   const View gx = like(x, x.cols);
   append(Op::standardize_back, {x, factor, gy, gx}, {missing ? 1 : 0});
   return gx;

@@ -1,7 +1,7 @@
 // Host side of graph.def: shapes, memory, devices, calls.
 #include <algorithm>
 
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/graph/kinds.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
@@ -63,17 +63,17 @@ bool places_shape(OpCheck& c, ConstantKind kind, int x, int y) {
                  "places must be a whole list"))
     return false;
   const auto limit = static_cast<std::int64_t>(list.constant.reals[0]);
-  const std::int64_t count = kind == ConstantKind::places ? list.cols : list.cols - limit - 1;
+  const std::int64_t count = kind == ConstantKind::gather_indices ? list.cols : list.cols - limit - 1;
   return c.require(
       c.one_type({0, 2}) && c.rows_equal(0, 2) && c.cols(x) == limit && c.cols(y) == count,
       "the list's limit and length are the columns of both sides");
 }
-bool pick_shape(OpCheck& c) { return places_shape(c, ConstantKind::places, 0, 2); }
-bool pick_back_shape(OpCheck& c) { return places_shape(c, ConstantKind::uses, 2, 0); }
+bool index_select_shape(OpCheck& c) { return places_shape(c, ConstantKind::gather_indices, 0, 2); }
+bool index_select_back_shape(OpCheck& c) { return places_shape(c, ConstantKind::inverse_index, 2, 0); }
 bool select_shape(OpCheck& c) {
   return c.require(c.alike({0, 1, 2, 3}), "operands differ in type or shape");
 }
-bool value_matmul_shape(OpCheck& c) {
+bool batched_matmul_shape(OpCheck& c) {
   for (int i = 0; i < 13; ++i)
     if (!c.require(c.integer(i) >= (i < 5 ? 1 : 0) && c.integer(i) <= kMaxCols,
                    "sizes must be at least 1, steps at least 0, all at most 2^31"))
@@ -119,7 +119,7 @@ Status binary_launch(Launches& l) {
                  int_list("A_STEP", l.ins, 6, 5) + int_list("B_STEP", l.ins, 11, 5));
   return {};
 }
-std::string value_matmul_constants(const LoweredInstruction& ins) {
+std::string batched_matmul_constants(const LoweredInstruction& ins) {
   using webgpu::int_list;
   return int_list("SHAPE", ins, 0, 5) + int_list("A_STEP", ins, 5, 4) +
          int_list("B_STEP", ins, 9, 4);
@@ -134,29 +134,29 @@ std::array<std::int64_t, 16> pair_ints(Binary kind, const Sizes& sizes, const Si
   return ints;
 }
 // A list of places: one of a kind serves all that use it.
-View places_of(Emit& e, ConstantKind kind, std::span<const double> runs, std::int64_t limit,
+View places_of(ProgramBuilder& e, ConstantKind kind, std::span<const double> runs, std::int64_t limit,
                std::int64_t cols) {
   ConstantSpec spec{kind, {static_cast<double>(limit)}};
   spec.reals.insert(spec.reals.end(), runs.begin(), runs.end());
   return e.constant({.type = ValueType::i32,
                      .cols = cols,
-                     .role = kind == ConstantKind::places ? "places" : "uses",
+                     .role = kind == ConstantKind::gather_indices ? "places" : "uses",
                      .constant = std::move(spec)});
 }
 
 }  // namespace
 
-View Emit::unary(View x, Unary kind, double a, double b) {
+View ProgramBuilder::unary(View x, Unary kind, double a, double b) {
   const View y = like(x, x.cols);
   append(Op::unary, {x, y}, {static_cast<int>(kind)}, {a, b});
   return y;
 }
-View Emit::unary_back(View x, View gy, Unary kind, double a, double b) {
+View ProgramBuilder::unary_back(View x, View gy, Unary kind, double a, double b) {
   const View gx = like(x, x.cols);
   append(Op::unary_back, {x, gy, gx}, {static_cast<int>(kind)}, {a, b});
   return gx;
 }
-View Emit::binary(View a, View b, Binary kind, const Sizes& sizes, const Sizes& a_steps,
+View ProgramBuilder::binary(View a, View b, Binary kind, const Sizes& sizes, const Sizes& a_steps,
                   const Sizes& b_steps, Rows to) {
   std::int64_t cols = 1;
   for (const std::int64_t s : sizes) cols *= s;
@@ -165,43 +165,43 @@ View Emit::binary(View a, View b, Binary kind, const Sizes& sizes, const Sizes& 
   std::ranges::copy(pair_ints(kind, sizes, a_steps, b_steps), p_.code.back().ints.begin());
   return y;
 }
-PairOfViews Emit::binary_back(View a, View b, View gy, Binary kind, const Sizes& sizes,
+PairOfViews ProgramBuilder::binary_back(View a, View b, View gy, Binary kind, const Sizes& sizes,
                               const Sizes& a_steps, const Sizes& b_steps) {
   const View ga = like(gy, gy.cols), gb = like(gy, gy.cols);
   append(Op::binary_back, {a, b, gy, ga, gb});
   std::ranges::copy(pair_ints(kind, sizes, a_steps, b_steps), p_.code.back().ints.begin());
   return {ga, gb};
 }
-View Emit::reduce(View x, Reduce kind, std::int64_t n) {
+View ProgramBuilder::reduce(View x, Reduce kind, std::int64_t n) {
   const View y = like(x, x.cols / n);
   append(Op::reduce, {x, y}, {static_cast<int>(kind), n});
   return y;
 }
-View Emit::reduce_back(View x, View y, View gy, Reduce kind, std::int64_t n) {
+View ProgramBuilder::reduce_back(View x, View y, View gy, Reduce kind, std::int64_t n) {
   const View gx = like(x, x.cols);
   append(Op::reduce_back, {x, y, gy, gx}, {static_cast<int>(kind), n});
   return gx;
 }
-View Emit::pick(View x, std::span<const double> runs, std::int64_t count, double fill) {
-  const View places = places_of(*this, ConstantKind::places, runs, x.cols, count),
+View ProgramBuilder::index_select(View x, std::span<const double> runs, std::int64_t count, double fill) {
+  const View places = places_of(*this, ConstantKind::gather_indices, runs, x.cols, count),
              y = like(x, count);
-  append(Op::pick, {x, places, y}, {}, {fill});
+  append(Op::index_select, {x, places, y}, {}, {fill});
   return y;
 }
-View Emit::pick_back(View gy, std::span<const double> runs, std::int64_t limit) {
-  const View uses = places_of(*this, ConstantKind::uses, runs, limit, limit + 1 + gy.cols),
+View ProgramBuilder::index_select_back(View gy, std::span<const double> runs, std::int64_t limit) {
+  const View inverse = places_of(*this, ConstantKind::inverse_index, runs, limit, limit + 1 + gy.cols),
              gx = like(gy, limit);
-  append(Op::pick_back, {gy, uses, gx});
+  append(Op::index_select_back, {gy, inverse, gx});
   return gx;
 }
-View Emit::select(View c, View a, View b) {
+View ProgramBuilder::select(View c, View a, View b) {
   const View y = like(a, a.cols);
   append(Op::select, {c, a, b, y});
   return y;
 }
-View Emit::value_matmul(View a, View b, const MatmulShape& s) {
+View ProgramBuilder::batched_matmul(View a, View b, const MatmulShape& s) {
   const View y = like(a, s.outer * s.inner * s.m * s.n);
-  append(Op::value_matmul, {a, b, y},
+  append(Op::batched_matmul, {a, b, y},
          {s.outer, s.inner, s.m, s.n, s.k, s.a[0], s.a[1], s.a[2], s.a[3], s.b[0], s.b[1], s.b[2],
           s.b[3]});
   return y;

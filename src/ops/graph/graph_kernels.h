@@ -143,9 +143,9 @@ static void binary_back(const KernelArgs& k) {
       }
       case Binary::max:
       case Binary::min: {
-        const bool most = static_cast<Binary>(k.ints[0]) == Binary::max;
-        p = x == z ? T(0.5) * g : (most ? x < z : x > z) ? T(0) : g;
-        q = x == z ? T(0.5) * g : (most ? z < x : z > x) ? T(0) : g;
+        const bool max = static_cast<Binary>(k.ints[0]) == Binary::max;
+        p = x == z ? T(0.5) * g : (max ? x < z : x > z) ? T(0) : g;
+        q = x == z ? T(0.5) * g : (max ? z < x : z > x) ? T(0) : g;
         break;
       }
       case Binary::prelu:
@@ -165,7 +165,7 @@ static inline T chunk_sum(i64 n, F term) {
   T sum = 0;
   for (i64 i0 = 0; i0 < n; i0 += 32) {
     T even = 0, odd = 0;
-    const i64 end = least(i0 + 32, n);
+    const i64 end = min(i0 + 32, n);
     for (i64 i = i0; i < end; i += 2) {
       even += term(i);
       if (i + 1 < end) odd += term(i + 1);
@@ -176,15 +176,15 @@ static inline T chunk_sum(i64 n, F term) {
 }
 // The first of the greatest (least); a NaN is greater (less) than all.
 template <class T>
-static inline i64 extreme(const T* x, i64 n, bool most) {
+static inline i64 extreme(const T* x, i64 n, bool max) {
   i64 best = 0;
   for (i64 i = 1; i < n; ++i)
-    if (x[best] == x[best] && (x[i] != x[i] || (most ? x[i] > x[best] : x[i] < x[best]))) best = i;
+    if (x[best] == x[best] && (x[i] != x[i] || (max ? x[i] > x[best] : x[i] < x[best]))) best = i;
   return best;
 }
 template <class T>
-static inline T exp_chunks(const T* x, i64 n, T most) {
-  return chunk_sum<T>(n, [&](i64 i) { return exact::exp_difference(x[i], most); });
+static inline T exp_chunks(const T* x, i64 n, T max) {
+  return chunk_sum<T>(n, [&](i64 i) { return exact::exp_difference(x[i], max); });
 }
 template <class T>
 static inline T reduced(Reduce kind, const T* x, i64 n) {
@@ -203,9 +203,9 @@ static inline T reduced(Reduce kind, const T* x, i64 n) {
     case Reduce::sum_square: return chunk_sum<T>(n, [&](i64 i) { return x[i] * x[i]; });
     case Reduce::log_sum: return exact::log(chunk_sum<T>(n, [&](i64 i) { return x[i]; }));
     case Reduce::log_sum_exp: {
-      const T most = x[extreme(x, n, true)];
-      if (most - most != 0) return most;
-      return most + exact::log(exp_chunks(x, n, most));
+      const T max = x[extreme(x, n, true)];
+      if (max - max != 0) return max;
+      return max + exact::log(exp_chunks(x, n, max));
     }
     case Reduce::argmax: return static_cast<T>(extreme(x, n, true));
     case Reduce::argmin: return static_cast<T>(extreme(x, n, false));
@@ -233,8 +233,8 @@ static void reduce_back(const KernelArgs& k) {
       const bool exponentials = kind == Reduce::log_sum_exp;
       const bool picks = kind == Reduce::max || kind == Reduce::min || exponentials;
       const i64 best = picks ? extreme(a, n, kind != Reduce::min) : -1;
-      const T most = exponentials ? a[best] : T(0);
-      const T inverse = exponentials ? T(1) / exp_chunks(a, n, most) : T(0);
+      const T max = exponentials ? a[best] : T(0);
+      const T inverse = exponentials ? T(1) / exp_chunks(a, n, max) : T(0);
       for (i64 i = 0; i < n; ++i) {
         T d = 0;
         switch (kind) {
@@ -253,7 +253,7 @@ static void reduce_back(const KernelArgs& k) {
           case Reduce::l2: d = v == 0 ? T(0) : g * (a[i] / v); break;
           case Reduce::sum_square: d = g * (a[i] + a[i]); break;
           case Reduce::log_sum: d = g / exact::exp(v); break;
-          case Reduce::log_sum_exp: d = g * (exact::exp_difference(a[i], most) * inverse); break;
+          case Reduce::log_sum_exp: d = g * (exact::exp_difference(a[i], max) * inverse); break;
           default: break;
         }
         o[i] = stored(d);
@@ -264,7 +264,7 @@ static void reduce_back(const KernelArgs& k) {
 
 // y[j] = x[places[j]], or the fill value.
 template <class T>
-static void pick(const KernelArgs& k) {
+static void index_select(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &y = k.t[2];
   const int* places = row<int>(k.t[1], 0);
   const T fill = stored(static_cast<T>(k.reals[0]));
@@ -274,13 +274,13 @@ static void pick(const KernelArgs& k) {
 }
 // Each value gets the sum of its uses, ascending from +0.
 template <class T>
-static void pick_back(const KernelArgs& k) {
+static void index_select_back(const KernelArgs& k) {
   const TensorArg &gy = k.t[0], &gx = k.t[2];
-  const int *uses = row<int>(k.t[1], 0), *list = uses + gx.cols + 1;
+  const int *inverse = row<int>(k.t[1], 0), *list = inverse + gx.cols + 1;
   each_element<T>(k, gx, [&](i64 r, i64 c0, i64 c1) {
     for (i64 c = c0; c < c1; ++c) {
       T sum = 0;
-      for (int u = uses[c]; u < uses[c + 1]; ++u) sum += row<T>(gy, r)[list[u]];
+      for (int u = inverse[c]; u < inverse[c + 1]; ++u) sum += row<T>(gy, r)[list[u]];
       row<T>(gx, r)[c] = stored(sum);
     }
   });
@@ -297,7 +297,7 @@ static void select(const KernelArgs& k) {
 // y = a b for each matrix of a row: ints: outer, inner (counts of matrices), m, n, k, then steps of
 // a (outer, inner, m, k) and of b (outer, inner, k, n).
 template <class T>
-static void value_matmul(const KernelArgs& k) {
+static void batched_matmul(const KernelArgs& k) {
   const TensorArg &a = k.t[0], &b = k.t[1], &y = k.t[2];
   const i64 inner = k.ints[1], m = k.ints[2], n = k.ints[3], depth = k.ints[4];
   const i64 *as = k.ints + 5, *bs = k.ints + 9;

@@ -25,7 +25,7 @@ bool differentiable(Reduce kind);
 
 // A list of places as runs of (first, step, count): what a Program's constant carries. A place
 // below 0 is no place.
-struct Places {
+struct GatherIndices {
   static constexpr std::int64_t kNone = -1;
   // Every place, in order. Errors: a run without a count, a place of `limit` or more, more than
   // 2^31-1 places.
@@ -34,7 +34,7 @@ struct Places {
 };
 // The inverse: for each of `limit` places where its uses begin in the list behind (limit + 1
 // numbers), then the uses, ascending.
-std::vector<std::int32_t> uses_of(std::span<const std::int32_t> places, std::int64_t limit);
+std::vector<std::int32_t> inverse_index_of(std::span<const std::int32_t> places, std::int64_t limit);
 struct ConstantSpec;  // ops/program.h
 // What a verified constant of kind places, uses or steps holds; rows: of steps.
 std::vector<std::int32_t> index_table(const ConstantSpec& constant, std::int64_t rows);

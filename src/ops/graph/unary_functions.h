@@ -37,7 +37,7 @@ static inline unsigned long long bits_of(double x) {
 // To the nearest number with so many bits of mantissa, ties to even; below 2^least the steps no
 // longer shrink. Magnitudes beyond `limit` count as it; NaN stays. Without branches: adding the
 // number whose last bit is a step of x rounds to steps, and it is x's power of two shifted.
-template <int kBits, int kLeast, class T>
+template <int kBits, int kMin, class T>
 static inline T to_few_bits(T x, T limit) {
   using Bits = decltype(bits_of(x));
   constexpr int kMantissa = sizeof(T) == 8 ? 52 : 23;
@@ -46,7 +46,7 @@ static inline T to_few_bits(T x, T limit) {
   T a = __builtin_bit_cast(T, bits_of(x) ^ sign);
   a = a < limit ? a : limit;
   T power = __builtin_bit_cast(T, bits_of(a) & kExponent);
-  constexpr T kNormal = T(1) / static_cast<T>(1 << -kLeast);
+  constexpr T kNormal = T(1) / static_cast<T>(1 << -kMin);
   power = power > kNormal ? power : kNormal;
   const T steps = power * static_cast<T>(Bits(1) << (kMantissa - kBits));
   a = (a + steps) - steps;

@@ -1,5 +1,5 @@
 // Host side of losses.def: shapes, memory, devices, calls.
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
 
@@ -60,12 +60,12 @@ Status column_loss_back_launch(Launches& l) {
   return {};
 }
 
-View loss(Emit& e, Op op, View y, View target, std::initializer_list<double> reals = {}) {
+View loss(ProgramBuilder& e, Op op, View y, View target, std::initializer_list<double> reals = {}) {
   const View loss = e.like(y, 1);
   e.append(op, {y, target, loss}, {}, reals);
   return loss;
 }
-View slope(Emit& e, Op op, View y, View target, std::initializer_list<double> reals = {}) {
+View slope(ProgramBuilder& e, Op op, View y, View target, std::initializer_list<double> reals = {}) {
   const View g = e.like(y, y.cols);
   e.append(op, {y, target, g}, {}, reals);
   return g;
@@ -73,25 +73,25 @@ View slope(Emit& e, Op op, View y, View target, std::initializer_list<double> re
 
 }  // namespace
 
-View Emit::cross_entropy(View logits, View target) {
+View ProgramBuilder::cross_entropy(View logits, View target) {
   return loss(*this, Op::cross_entropy, logits, target);
 }
-View Emit::cross_entropy_back(View logits, View target) {
+View ProgramBuilder::cross_entropy_back(View logits, View target) {
   return slope(*this, Op::cross_entropy_back, logits, target);
 }
-View Emit::mse(View y, View target) { return loss(*this, Op::mse, y, target); }
-View Emit::mse_back(View y, View target) { return slope(*this, Op::mse_back, y, target); }
-View Emit::mae(View y, View target) { return loss(*this, Op::mae, y, target); }
-View Emit::mae_back(View y, View target) { return slope(*this, Op::mae_back, y, target); }
-View Emit::huber(View y, View target, double delta) {
+View ProgramBuilder::mse(View y, View target) { return loss(*this, Op::mse, y, target); }
+View ProgramBuilder::mse_back(View y, View target) { return slope(*this, Op::mse_back, y, target); }
+View ProgramBuilder::mae(View y, View target) { return loss(*this, Op::mae, y, target); }
+View ProgramBuilder::mae_back(View y, View target) { return slope(*this, Op::mae_back, y, target); }
+View ProgramBuilder::huber(View y, View target, double delta) {
   return loss(*this, Op::huber, y, target, {delta});
 }
-View Emit::huber_back(View y, View target, double delta) {
+View ProgramBuilder::huber_back(View y, View target, double delta) {
   return slope(*this, Op::huber_back, y, target, {delta});
 }
-View Emit::bce(View logits, View target) { return loss(*this, Op::bce, logits, target); }
-View Emit::bce_back(View logits, View target) { return slope(*this, Op::bce_back, logits, target); }
-void Emit::sum_rows(View x, View total) { append(Op::sum_rows, {x, total}); }
+View ProgramBuilder::bce(View logits, View target) { return loss(*this, Op::bce, logits, target); }
+View ProgramBuilder::bce_back(View logits, View target) { return slope(*this, Op::bce_back, logits, target); }
+void ProgramBuilder::sum_rows(View x, View total) { append(Op::sum_rows, {x, total}); }
 
 #define LOOM_FAMILY losses
 #define LOOM_FAMILY_ROWS "ops/losses/losses.def"

@@ -2,9 +2,9 @@
 // are large enough, kernels read the values under a window where they lie:
 //
 //   forward    unfold -> matmul -> reorder              pad_input -> conv
-//   backward   reorder -> outer_add (x of an unfold)    pad_input -> conv_weight_grad
+//   backward   reorder -> weight_grad (x of an unfold)    pad_input -> conv_weight_grad
 //                      -> matmul_t -> fold              conv_input_grad
-//                      -> col_sum                       conv_bias_grad
+//                      -> bias_grad                       conv_bias_grad
 #include <algorithm>
 
 #include "base/files/bytes.h"
@@ -138,8 +138,8 @@ class Fuser {
   // Whether a reader of the turned gradient gz can read it as it was.
   bool reads_unturned(std::size_t at, const View& from, const View& gz, std::int64_t places) {
     const LoweredInstruction& reader = p_.code[at];
-    if (reader.op == LoweredOp::col_sum) return true;
-    if (reader.op == LoweredOp::outer_add && reader.operands[0] == gz &&
+    if (reader.op == LoweredOp::bias_grad) return true;
+    if (reader.op == LoweredOp::weight_grad && reader.operands[0] == gz &&
         is_rows(reader.operands[1]) && read_once(reader.operands[1])) {
       const LoweredInstruction& unfold = unfold_of(reader);
       return unfold.op == LoweredOp::unfold && pads(unfold) &&
@@ -172,11 +172,11 @@ class Fuser {
       if (!reads_unturned(at, from, gz, places)) return;
     for (const std::size_t at : uses(gz).readers) {
       LoweredInstruction& reader = p_.code[at];
-      if (reader.op == LoweredOp::col_sum) {
+      if (reader.op == LoweredOp::bias_grad) {
         reader.op = LoweredOp::conv_bias_grad;
         reader.operands[0] = from;
         reader.attributes = PlacesOfRow{places};
-      } else if (reader.op == LoweredOp::outer_add) {
+      } else if (reader.op == LoweredOp::weight_grad) {
         reader.op = LoweredOp::conv_weight_grad;
         reader.operands[0] = from;
         pad(unfold_of(reader), reader);

@@ -11,13 +11,13 @@
 #include "ops/lowering/weight_forms.h"
 
 #define LOOM_ISA isa_of_the_host
-#include "ops/cpu/vectors/turn.h"
+#include "ops/cpu/vectors/transpose.h"
 
 namespace loom {
 namespace {
 
 using cpu::i64, cpu::Range, cpu::share, cpu::stored;
-using cpu::LOOM_ISA::flushed, cpu::LOOM_ISA::turn;
+using cpu::LOOM_ISA::flushed, cpu::LOOM_ISA::transpose;
 
 // Codes of these types become f32 by a table; those of bf16 are its upper half.
 constexpr bool has_table(DType dtype) {
@@ -101,10 +101,10 @@ Status PreparedWeights::refresh_share(void* context, int worker, int workers) {
   }
   return {};
 }
-void PreparedWeights::lay_out_share(void* context, int worker, int workers) noexcept {
+void PreparedWeights::pack_share(void* context, int worker, int workers) noexcept {
   auto* self = static_cast<PreparedWeights*>(context);
   for (const Entry* e : self->masters_)
-    lay_out(*e, share((e->arg.rows + 15) / 16 * ((e->arg.cols + kLayOut - 1) / kLayOut), 1, worker,
+    pack(*e, share((e->arg.rows + 15) / 16 * ((e->arg.cols + kPackColumns - 1) / kPackColumns), 1, worker,
                       workers));
 }
 
@@ -136,7 +136,7 @@ Status PreparedWeights::refresh(ThreadPool& pool) {
     }
   }
   if (!stale_.empty()) LOOM_TRY(pool.run_allocating(&PreparedWeights::refresh_share, this));
-  if (!masters_.empty()) pool.run(&PreparedWeights::lay_out_share, this);
+  if (!masters_.empty()) pool.run(&PreparedWeights::pack_share, this);
   files_.clear();
   for (const Entry& e : entries_) {
     const Mapping* file = e.packed.file();
@@ -154,12 +154,12 @@ Status PreparedWeights::intact() const {
   return {};
 }
 
-void PreparedWeights::lay_out(const Entry& e, Range blocks) {
-  const i64 rows = e.arg.rows, cols = e.arg.cols, across = (cols + kLayOut - 1) / kLayOut;
+void PreparedWeights::pack(const Entry& e, Range blocks) {
+  const i64 rows = e.arg.rows, cols = e.arg.cols, across = (cols + kPackColumns - 1) / kPackColumns;
   const float* master = e.store->master().data();
   for (i64 b = blocks.begin; b < blocks.end; ++b) {
     const i64 first = b / across * 16, count = std::min<i64>(16, rows - first),
-              begin = b % across * kLayOut, end = std::min(begin + kLayOut, cols);
+              begin = b % across * kPackColumns, end = std::min(begin + kPackColumns, cols);
     for (i64 r = first; r < first + count; ++r) {
       const float* from = master + r * cols + begin;
       if (e.use.vector)
@@ -176,7 +176,7 @@ void PreparedWeights::lay_out(const Entry& e, Range blocks) {
     for (i64 c = begin; c < end; c += 16) {
       const i64 some = std::min<i64>(16, end - c), whole = some / 4 * 4;
       const float* from = master + first * cols + c;
-      turn(from, cols, whole_rows, whole, to + c * 16, 16,
+      transpose(from, cols, whole_rows, whole, to + c * 16, 16,
            [](auto v) __attribute__((always_inline)) { return flushed(v); });
       for (i64 r = 0; r < count; ++r)
         for (i64 i = r < whole_rows ? whole : 0; i < some; ++i)

@@ -63,13 +63,13 @@ class PreparedWeights {
   template <class T>
   Status allocate_forms(Entry& entry, bool panels);
   // Of an f32 matrix with an f32 master, which is most of what an update changes: the team lays it
-  // out in blocks of 16 rows and kLayOut columns, without a copy between.
-  static constexpr std::int64_t kLayOut = 4096;
+  // out in blocks of 16 rows and kPackColumns columns, without a copy between.
+  static constexpr std::int64_t kPackColumns = 4096;
   static bool is_plain_master(const Entry& entry);
-  static void lay_out(const Entry& entry, cpu::Range blocks);
+  static void pack(const Entry& entry, cpu::Range blocks);
   Block allocate(std::int64_t bytes);
   static Status refresh_share(void* context, int worker, int workers);
-  static void lay_out_share(void* context, int worker, int workers) noexcept;
+  static void pack_share(void* context, int worker, int workers) noexcept;
 
   std::vector<Entry> entries_;
   std::vector<Entry*> stale_, masters_;  // of a refresh

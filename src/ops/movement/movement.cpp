@@ -1,6 +1,6 @@
 // Host side of movement.def: shapes, memory, devices, calls.
 #include "ops/cpu/kernel_args.h"
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
 
@@ -85,30 +85,30 @@ Rows rows_of(Rows rows, std::int64_t had, std::int64_t cols) {
 
 }  // namespace
 
-void Emit::fill(View y, double value) { append(Op::fill, {y}, {}, {value}); }
-void Emit::copy_to(View x, View y) { append(Op::copy, {x, y}); }
-View Emit::convert(View x, ValueType to) {
+void ProgramBuilder::fill(View y, double value) { append(Op::fill, {y}, {}, {value}); }
+void ProgramBuilder::copy_to(View x, View y) { append(Op::copy, {x, y}); }
+View ProgramBuilder::convert(View x, ValueType to) {
   if (type(x) == to) return x;
   const View y = temp(to, rows(x), x.cols);
   append(Op::convert, {x, y});
   return y;
 }
-View Emit::to_ids(View x, std::int64_t count) {
+View ProgramBuilder::to_ids(View x, std::int64_t count) {
   const View ids = temp(ValueType::u32, rows(x), 1);
   append(Op::to_ids, {convert(x, ValueType::f32), ids}, {count});
   return ids;
 }
-View Emit::gather_rows(View x, View index) {
+View ProgramBuilder::gather_rows(View x, View index) {
   const View y = temp(type(x), rows(index), x.cols);
   append(Op::gather_rows, {x, index, y});
   return y;
 }
-View Emit::scatter_rows(View x, View index, Rows to) {
+View ProgramBuilder::scatter_rows(View x, View index, Rows to) {
   const View y = temp(type(x), to, x.cols);
   append(Op::scatter_rows, {x, index, y});
   return y;
 }
-View Emit::reshape(View x, std::int64_t cols) {
+View ProgramBuilder::reshape(View x, std::int64_t cols) {
   if (cols == x.cols) return x;
   // Back to what it was made of.
   if (const auto found = reshaped_.find(x.buffer);
@@ -123,7 +123,7 @@ View Emit::reshape(View x, std::int64_t cols) {
                              Reshaped{x, times_written(x.buffer), times_written(y.buffer)});
   return y;
 }
-View Emit::transpose(View x, std::array<std::int64_t, 5> sizes, std::array<int, 5> order,
+View ProgramBuilder::transpose(View x, std::array<std::int64_t, 5> sizes, std::array<int, 5> order,
                      std::int64_t cols) {
   const View y = temp(type(x), rows_of(rows(x), x.cols, cols), cols);
   std::int64_t code = 0;

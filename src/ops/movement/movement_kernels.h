@@ -76,7 +76,7 @@ static void scatter_rows(const KernelArgs& k) {
   }
 }
 
-static constexpr i64 kTurned = 8;
+static constexpr i64 kTransposed = 8;
 // y = the values of x, each block of d0 x .. x d4 with its dimensions in the order given (four bits
 // each, the first highest).
 template <class T>
@@ -93,7 +93,7 @@ static void reorder(const KernelArgs& k) {
     step[d] = steps[from];
   }
   // A reshape: rows that are parts of others lie together there.
-  const i64 shorter = least(x.cols, y.cols), longer = x.cols + y.cols - shorter;
+  const i64 shorter = min(x.cols, y.cols), longer = x.cols + y.cols - shorter;
   if (k.ints[5] == 0x01234 && longer % shorter == 0) block = sizes[4] = shorter;
   const i64 lines = y.rows * y.cols / sizes[4], per_block = block / sizes[4];
   const i64 rows = step[4] / x.cols,
@@ -115,10 +115,10 @@ static void reorder(const KernelArgs& k) {
       T* b = row<T>(y, yr) + yc;
       // Lines of a transposition are neighbors in x: eight of them at once read whole cache lines.
       const i64 next = yc + sizes[4] < y.cols ? sizes[4] : y.stride - yc;
-      if (step[3] == 1 && line % sizes[3] + kTurned <= sizes[3] && line + kTurned <= r.end &&
-          xc + kTurned <= x.cols && (sizes[4] == y.cols || yc + kTurned * sizes[4] <= y.cols)) {
-        turn(a, apart, sizes[4], kTurned, b, next);
-        line += kTurned - 1;
+      if (step[3] == 1 && line % sizes[3] + kTransposed <= sizes[3] && line + kTransposed <= r.end &&
+          xc + kTransposed <= x.cols && (sizes[4] == y.cols || yc + kTransposed * sizes[4] <= y.cols)) {
+        transpose(a, apart, sizes[4], kTransposed, b, next);
+        line += kTransposed - 1;
         continue;
       }
       if (apart == 1) __builtin_memcpy(b, a, static_cast<unsigned long>(sizes[4]) * sizeof(T));

@@ -1,5 +1,5 @@
 // Host side of noise.def: shapes, memory, devices, calls.
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/op_check.h"
 
 namespace loom {
@@ -20,7 +20,7 @@ std::int64_t word(std::uint64_t v) { return static_cast<std::int64_t>(v & 0xFFFF
 
 }  // namespace
 
-View Emit::dropout(View x, const Noise& noise, double rate) {
+View ProgramBuilder::dropout(View x, const Noise& noise, double rate) {
   const View y = like(x, x.cols);
   append(Op::dropout, {x, y},
          {word(noise.seed), word(noise.seed >> 32), word(noise.stream), word(noise.stream >> 32),
@@ -28,7 +28,7 @@ View Emit::dropout(View x, const Noise& noise, double rate) {
          {1 / (1 - rate)}, {noise.run});
   return y;
 }
-View Emit::gumbel(View x, const Noise& noise) {
+View ProgramBuilder::gumbel(View x, const Noise& noise) {
   const View y = like(x, x.cols);
   append(Op::gumbel, {x, y},
          {word(noise.seed), word(noise.seed >> 32), word(noise.stream), word(noise.stream >> 32)},

@@ -1,5 +1,5 @@
 // Host side of norms.def: shapes, memory, devices, calls.
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
 
@@ -60,31 +60,31 @@ Status norm_launch(Launches& l) {
 
 }  // namespace
 
-View Emit::rms_norm(View x, View gain, std::int64_t group, double eps) {
+View ProgramBuilder::rms_norm(View x, View gain, std::int64_t group, double eps) {
   const View y = like(x, x.cols);
   append(Op::rms_norm, {x, gain, y}, {group}, {eps});
   return y;
 }
-View Emit::rms_norm_back(View x, View gain, View gy, std::int64_t group, double eps) {
+View ProgramBuilder::rms_norm_back(View x, View gain, View gy, std::int64_t group, double eps) {
   const View gx = like(x, x.cols);
   append(Op::rms_norm_back, {x, gain, gy, gx}, {group}, {eps});
   return gx;
 }
-void Emit::rms_norm_gain(View x, View gy, View gg, std::int64_t group, double eps,
+void ProgramBuilder::rms_norm_gain(View x, View gy, View gg, std::int64_t group, double eps,
                          Accumulate accumulate) {
   append(Op::rms_norm_gain, {x, gy, gg}, {group, static_cast<int>(accumulate)}, {eps});
 }
-View Emit::layer_norm(View x, View gain, View bias, std::int64_t group, double eps) {
+View ProgramBuilder::layer_norm(View x, View gain, View bias, std::int64_t group, double eps) {
   const View y = like(x, x.cols);
   append(Op::layer_norm, {x, gain, bias, y}, {group}, {eps});
   return y;
 }
-View Emit::layer_norm_back(View x, View gain, View gy, std::int64_t group, double eps) {
+View ProgramBuilder::layer_norm_back(View x, View gain, View gy, std::int64_t group, double eps) {
   const View gx = like(x, x.cols);
   append(Op::layer_norm_back, {x, gain, gy, gx}, {group}, {eps});
   return gx;
 }
-void Emit::layer_norm_gain(View x, View gy, View gg, std::int64_t group, double eps,
+void ProgramBuilder::layer_norm_gain(View x, View gy, View gg, std::int64_t group, double eps,
                            Accumulate accumulate) {
   append(Op::layer_norm_gain, {x, gy, gg}, {group, static_cast<int>(accumulate)}, {eps});
 }

@@ -90,7 +90,7 @@ static void norm_gain(const KernelArgs& k) {
     stats[u] = norm_stats<T, Centered>(row<T>(x, u / groups) + u % groups * n, n,
                                        static_cast<T>(k.reals[0]));
   for (i64 c = r.begin; c < r.end; c += 16) {
-    const i64 lanes = least(16, r.end - c);
+    const i64 lanes = min(16, r.end - c);
     RowSum<V<T>> sum;
     for (i64 u = 0; u < x.rows * groups; ++u) {
       const i64 col = u % groups * n + c;

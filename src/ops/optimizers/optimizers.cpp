@@ -1,5 +1,5 @@
 // Host side of optimizers.def: shapes, memory, devices, calls.
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
 
@@ -53,36 +53,36 @@ Status single_launch(Launches& l) {
 
 }  // namespace
 
-void Emit::grad_merge(View g, View levels, View total, std::int64_t micro_batches,
+void ProgramBuilder::grad_merge(View g, View levels, View total, std::int64_t micro_batches,
                       RegisterId micro) {
   append(Op::grad_merge, {g, levels, total}, {micro_batches}, {}, {micro});
 }
-void Emit::sum_squares(View g, View total, Accumulate accumulate) {
+void ProgramBuilder::sum_squares(View g, View total, Accumulate accumulate) {
   append(Op::sum_squares, {g, total}, {static_cast<int>(accumulate)});
 }
-void Emit::clip_scale(View total, View scale, double max_norm, RegisterId inv_n) {
+void ProgramBuilder::clip_scale(View total, View scale, double max_norm, RegisterId inv_n) {
   append(Op::clip_scale, {total, scale}, {}, {max_norm}, {inv_n});
 }
-void Emit::sgd(View g, View scale, View w, View velocity, double momentum, double weight_decay,
+void ProgramBuilder::sgd(View g, View scale, View w, View velocity, double momentum, double weight_decay,
                RegisterId lr) {
   append(Op::sgd, {g, scale, w, velocity}, {}, {momentum, weight_decay}, {lr});
 }
-void Emit::adamw(View g, View scale, View w, View m, View v, double beta1, double beta2, double eps,
+void ProgramBuilder::adamw(View g, View scale, View w, View m, View v, double beta1, double beta2, double eps,
                  double weight_decay, RegisterId lr, RegisterId correction1,
                  RegisterId correction2) {
   append(Op::adamw, {g, scale, w, m, v}, {}, {beta1, beta2, eps, weight_decay},
          {lr, correction1, correction2});
 }
-void Emit::sgd_nesterov(View g, View scale, View w, View velocity, double momentum,
+void ProgramBuilder::sgd_nesterov(View g, View scale, View w, View velocity, double momentum,
                         double weight_decay, RegisterId lr) {
   append(Op::sgd_nesterov, {g, scale, w, velocity}, {}, {momentum, weight_decay}, {lr});
 }
-void Emit::rmsprop(View g, View scale, View w, View v, View mean, View velocity, double alpha,
+void ProgramBuilder::rmsprop(View g, View scale, View w, View v, View mean, View velocity, double alpha,
                    double eps, double momentum, double weight_decay, RegisterId lr) {
   append(Op::rmsprop, {g, scale, w, v, mean, velocity}, {}, {alpha, eps, momentum, weight_decay},
          {lr});
 }
-void Emit::lion(View g, View scale, View w, View m, double beta1, double beta2, double weight_decay,
+void ProgramBuilder::lion(View g, View scale, View w, View m, double beta1, double beta2, double weight_decay,
                 RegisterId lr) {
   append(Op::lion, {g, scale, w, m}, {}, {beta1, beta2, weight_decay}, {lr});
 }

@@ -50,7 +50,7 @@ static void sum_squares(const KernelArgs& k) {
         ++r;
       }
     } else {
-      for (i64 j = 0; j < least(16, lanes); ++j) {
+      for (i64 j = 0; j < min(16, lanes); ++j) {
         v.lane(j) = row<T>(g, r)[c];
         if (++c == g.cols) {
           c = 0;

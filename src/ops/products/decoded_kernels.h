@@ -40,7 +40,7 @@ __attribute__((noinline)) static void unpack_values(const WeightArg& w, const un
       return static_cast<float>(static_cast<int>(code ^ 0x8000) - 0x8000);
     });
   int zeros[16] = {};
-  for (i64 n = 0; n < least(16, w.rows - first_row); ++n)
+  for (i64 n = 0; n < min(16, w.rows - first_row); ++n)
     zeros[n] = static_cast<int>(w.zeros[first_row + n]);
   unpack_words<2>(w.cols, panel, out, [&zeros](unsigned code, i64 n) {
     return static_cast<float>(static_cast<int>(code) - zeros[n]);
@@ -55,7 +55,7 @@ __attribute__((noinline)) static void panel_sums(i64 n, const float* a, i64 step
                                                  V<float>* sums) {
   V<float> c[MR][1];
   LOOM_UNROLL for (int m = 0; m < MR; ++m) c[m][0] = start;
-  multiply<float, MR, 1>(n, a, step, 1, values, 0, 16, c);
+  micro_kernel<float, MR, 1>(n, a, step, 1, values, 0, 16, c);
   for (int m = 0; m < MR; ++m) sums[m] = c[m][0];
 }
 
@@ -84,7 +84,7 @@ static void matmul_planes(const KernelArgs& k) {
   }
   const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
   for (i64 panel = r.begin; panel < r.end; ++panel) {
-    const i64 first = panel * 16, outputs = least(16, w.rows - first);
+    const i64 first = panel * 16, outputs = min(16, w.rows - first);
     unpack_values(w, static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes, first,
                   values);
     const V<float> bias_lanes = bias ? load_lanes(bias + first, outputs) : V<float>{};

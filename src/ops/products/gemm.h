@@ -88,7 +88,7 @@ __attribute__((always_inline)) static inline void add_products(
 
 #ifdef LOOM_FUSED
 template <class T, int MR, int NP, class A>
-__attribute__((always_inline)) static inline void multiply(i64 n, const A a, const T* b, i64 bp,
+__attribute__((always_inline)) static inline void micro_kernel(i64 n, const A a, const T* b, i64 bp,
                                                            i64 bk, V<T> (&c)[MR][NP]) {
   using G = TileShape<T, MR, NP>;
   const auto rows = a.template rows<MR>();
@@ -107,12 +107,12 @@ __attribute__((always_inline)) static inline void multiply(i64 n, const A a, con
 }
 #else
 template <class T, int MR, int NP, class A>
-__attribute__((always_inline)) static inline void multiply(i64 n, const A a, const T* b, i64 bp,
+__attribute__((always_inline)) static inline void micro_kernel(i64 n, const A a, const T* b, i64 bp,
                                                            i64 bk, V<T> (&c)[MR][NP]) {
   using G = TileShape<T, MR, NP>;
   const auto rows = a.template rows<MR>();
   for (i64 k0 = 0; k0 < n; k0 += 32) {
-    const i64 k1 = least(k0 + 32, n);
+    const i64 k1 = min(k0 + 32, n);
     typename G::Sums even, odd;
     clear(even);
     i64 k = k0;
@@ -142,9 +142,9 @@ __attribute__((always_inline)) static inline void multiply(i64 n, const A a, con
 #endif
 
 template <class T, int MR, int NP>
-static inline void multiply(i64 n, const T* a, i64 am, i64 ak, const T* b, i64 bp, i64 bk,
+static inline void micro_kernel(i64 n, const T* a, i64 am, i64 ak, const T* b, i64 bp, i64 bk,
                             V<T> (&c)[MR][NP]) {
-  multiply<T, MR, NP>(n, Strided<T>{a, am, ak}, b, bp, bk, c);
+  micro_kernel<T, MR, NP>(n, Strided<T>{a, am, ak}, b, bp, bk, c);
 }
 
 // The operands of one product C[m][16 lanes of p] = init + A B, and where a tile of it begins.
@@ -166,14 +166,14 @@ struct Product {
 // The lines that the results of a tile go to, rows apart, are on their way meanwhile: all stores,
 // to the stack too, would wait behind them.
 template <int MR, int NP, class G>
-static inline void expect_results(const G& g, i64 m, i64 panel) {
+static inline void prefetch_output(const G& g, i64 m, i64 panel) {
   if constexpr (MR > 2)
     LOOM_UNROLL for (int i = 0; i < MR * NP; ++i)
         __builtin_prefetch(g.c + (m + i / NP) * g.cm + (panel + i % NP) * 16, 1);
 }
 template <class T, int MR, int NP, class A>
-static inline void tile(const Product<T, A>& g, i64 m, i64 panel) {
-  expect_results<MR, NP>(g, m, panel);
+static inline void compute_tile(const Product<T, A>& g, i64 m, i64 panel) {
+  prefetch_output<MR, NP>(g, m, panel);
   V<T> c[MR][NP];
   LOOM_UNROLL for (int i = 0; i < MR; ++i) LOOM_UNROLL for (int p = 0; p < NP; ++p) {
     const i64 col = (panel + p) * 16, n = g.lanes - col;
@@ -186,13 +186,13 @@ static inline void tile(const Product<T, A>& g, i64 m, i64 panel) {
       LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) c[i][p].part[q] =
           typename V<T>::Native{};  // gcc fills a whole V<T>{} by a slow instruction
   }
-  multiply<T, MR, NP>(g.k, g.a.from(m, 0), g.b + panel * g.bp, g.bp, g.bk, c);
+  micro_kernel<T, MR, NP>(g.k, g.a.from(m, 0), g.b + panel * g.bp, g.bp, g.bk, c);
   for (int i = 0; i < MR; ++i)
     for (int p = 0; p < NP; ++p) {
       const i64 col = (panel + p) * 16;
       T* const to = g.c + (m + i) * g.cm + col;
       if (g.partial) store_lanes(to, c[i][p], g.lanes - col);
-      else put_tile(to, c[i][p], g.lanes - col);
+      else store_tile(to, c[i][p], g.lanes - col);
     }
 }
 
@@ -201,10 +201,10 @@ template <class T, int NP>
 __attribute__((noinline)) static void tile_rows(const Product<T>& g, i64 rows, i64 panel) {
   constexpr int kRows = kRowsOf<T>;
   i64 m = 0;
-  for (; m + kRows <= rows; m += kRows) tile<T, kRows, NP>(g, m, panel);
+  for (; m + kRows <= rows; m += kRows) compute_tile<T, kRows, NP>(g, m, panel);
   if constexpr (kRows > 4)
-    for (; m + 2 <= rows; m += 2) tile<T, 2, NP>(g, m, panel);
-  for (; m < rows; ++m) tile<T, 1, NP>(g, m, panel);
+    for (; m + 2 <= rows; m += 2) compute_tile<T, 2, NP>(g, m, panel);
+  for (; m < rows; ++m) compute_tile<T, 1, NP>(g, m, panel);
 }
 
 // Copies of a part of a panel, [k][16]. W row by row is B of gx = gy W, and column by column that
@@ -216,7 +216,7 @@ static void copy_rows(const WeightArg& w, i64 panel, Range k, T* to) {
                                              : static_cast<const T*>(w.dense);
   const i64 step = from == w.dense ? w.dense_stride : w.cols;
   for (i64 r = k.begin; r < k.end; ++r, to += 16) {
-    __builtin_prefetch(from + least(r + 32, w.rows - 1) * step + col);  // rows lie pages apart
+    __builtin_prefetch(from + min(r + 32, w.rows - 1) * step + col);  // rows lie pages apart
     if (from != w.dense && n < 16) {
       for (i64 c = 0; c < 16; ++c) to[c] = c < n ? stored(from[r * step + col + c]) : T(0);
       continue;
@@ -229,11 +229,11 @@ static void copy_rows(const WeightArg& w, i64 panel, Range k, T* to) {
     }
   }
 }
-static void turn_rows(const WeightArg& w, i64 panel, Range k, float* to) {
-  const i64 first = panel * 16, count = least(16, w.rows - first), n = k.end - k.begin;
+static void pack_transposed(const WeightArg& w, i64 panel, Range k, float* to) {
+  const i64 first = panel * 16, count = min(16, w.rows - first), n = k.end - k.begin;
   const float* from = w.master + first * w.cols + k.begin;
   const i64 whole_rows = count / 4 * 4, whole = n / 4 * 4;
-  turn(from, w.cols, whole_rows, whole, to, 16,
+  transpose(from, w.cols, whole_rows, whole, to, 16,
        [](auto v) __attribute__((always_inline)) { return flushed(v); });
   for (i64 c = 0; c < n; ++c)
     for (i64 r = c < whole ? whole_rows : 0; r < 16; ++r)
@@ -251,9 +251,9 @@ static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k,
   if (rows == 1 && !copy) {
     // Few chains in a row's panel: several panels at once keep the units busy.
     const Range r = share((panels + kWidePanels - 1) / kWidePanels, 1, k.worker, k.workers);
-    for (i64 panel = r.begin * kWidePanels; panel < least(r.end * kWidePanels, panels);) {
-      if (panel + kWidePanels <= panels) tile<T, 1, kWidePanels>(g, 0, panel), panel += kWidePanels;
-      else tile<T, 1, 1>(g, 0, panel), ++panel;
+    for (i64 panel = r.begin * kWidePanels; panel < min(r.end * kWidePanels, panels);) {
+      if (panel + kWidePanels <= panels) compute_tile<T, 1, kWidePanels>(g, 0, panel), panel += kWidePanels;
+      else compute_tile<T, 1, 1>(g, 0, panel), ++panel;
     }
     return;
   }
@@ -263,20 +263,20 @@ static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k,
   if (groups < 4 * k.workers) {
     if (in_parts) block = (rows + k.workers - 1) / k.workers;
     else
-      block = least(rows, groups * rows >= 16 * kTileRows * k.workers ? 16 * kTileRows : kTileRows);
+      block = min(rows, groups * rows >= 16 * kTileRows * k.workers ? 16 * kTileRows : kTileRows);
   }
   const i64 blocks = (rows + block - 1) / block;
   const Range r = share(groups * blocks, 1, k.worker, k.workers);
   for (i64 u = r.begin; u < r.end; ++u) {
-    const i64 first = u % blocks * block, count = least(block, rows - first),
-              panel = u / blocks * kTilePanels, end = least(panel + kTilePanels, panels);
+    const i64 first = u % blocks * block, count = min(block, rows - first),
+              panel = u / blocks * kTilePanels, end = min(panel + kTilePanels, panels);
     Product<T> part = g;
     part.c += first * g.cm;
     for (i64 at = 0; at < g.k || at == 0; at += part.k) {
       part.a = g.a.from(first, at);
       if (copy) {
         T* const to = reinterpret_cast<T*>(k.scratch);
-        part.k = least(g.k - at, kPackedSums);
+        part.k = min(g.k - at, kPackedSums);
         part.bp = part.k * 16;
         part.bk = 16;
         part.b = to - panel * part.bp;

@@ -18,7 +18,7 @@ static void group_matmul(const KernelArgs& k) {
       T sum = k.has[2] ? row<T>(k.t[2], 0)[n] : T(0);
       for (i64 k0 = 0; k0 < w.cols; k0 += 32) {
         T even = 0, odd = 0;
-        const i64 end = least(k0 + 32, w.cols);
+        const i64 end = min(k0 + 32, w.cols);
         for (i64 i = k0; i < end; i += 2) {
           even += a[i] * b[i];
           if (i + 1 < end) odd += a[i + 1] * b[i + 1];
@@ -48,12 +48,12 @@ static void group_matmul_t(const KernelArgs& k) {
             gx.rows, k);
 }
 template <class T>
-static void group_outer_add(const KernelArgs& k) {
+static void group_weight_grad(const KernelArgs& k) {
   const TensorArg &gy = k.t[0], &x = k.t[1], &gw = k.t[2];
   const i64 outputs = gw.rows / k.ints[0], panels = (gw.cols + 15) / 16;
   const Range r = share(gw.rows, 1, k.worker, k.workers);
   for (i64 n = r.begin; n < r.end;) {
-    const i64 group = n / outputs, end = least(r.end, (group + 1) * outputs);
+    const i64 group = n / outputs, end = min(r.end, (group + 1) * outputs);
     const Product<T> g{gy.rows,
                        {row<T>(gy, 0), 1, gy.stride},
                        row<T>(x, 0) + group * gw.cols,

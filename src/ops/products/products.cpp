@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/lowering/weight_forms.h"
 #include "ops/op_check.h"
 #include "ops/products/decode/decode.h"
@@ -43,15 +43,15 @@ bool matmul_t_shape(OpCheck& c) {
                        c.rows_equal(1, 2),
                    "w [N,K], gy [R,N], gx [R,K] do not agree");
 }
-bool outer_add_shape(OpCheck& c) {
+bool weight_grad_shape(OpCheck& c) {
   return c.require(c.one_type({0, 1, 2}) && c.rows_equal(0, 1) && c.constant_rows(2) == c.cols(0) &&
                        c.cols(2) == c.cols(1),
                    "gy [R,N], x [R,K], gw [N,K] do not agree");
 }
-bool col_sum_shape(OpCheck& c) {
+bool bias_grad_shape(OpCheck& c) {
   return c.require(c.one_type({0, 1}) && c.vector_of(1, c.cols(0)), "gb must have N elements");
 }
-bool gather_add_shape(OpCheck& c) {
+bool embedding_grad_shape(OpCheck& c) {
   return c.require(c.one_type({0, 2}) && c.indices(1, 2) && c.rows_equal(0, 1) &&
                        c.constant_rows(2) > 0 && c.cols(0) == c.cols(2),
                    "gy [R,E], ids [R], gw [V,E] do not agree");
@@ -72,7 +72,7 @@ bool group_matmul_shape(OpCheck& c) {
                    "bias must have N elements");
 }
 bool group_matmul_t_shape(OpCheck& c) { return groups_shape(c, 2, 1); }
-bool group_outer_add_shape(OpCheck& c) {
+bool group_weight_grad_shape(OpCheck& c) {
   const std::int64_t groups = c.integer(0), n = c.constant_rows(2);
   return c.require(c.one_type({0, 1, 2}) && groups >= 1 && groups <= kMaxCols && n > 0 &&
                        n % groups == 0 && c.rows_equal(0, 1) && n == c.cols(0) &&
@@ -117,14 +117,14 @@ Scratch matmul_t_scratch(const ScratchQuery& q) {
   return {copies_panels(q.program, q.ins) ? copied_panels(q.value_size(1), q.cols(1)) : 0, 0};
 }
 // Values of gy, and the rows of some panels of x.
-Scratch outer_add_scratch(const ScratchQuery& q) {
+Scratch weight_grad_scratch(const ScratchQuery& q) {
   return {q.value_size(0) *
               (cpu::kPackedOuterValues +
                16 * cpu::kPackedPanels * std::min<std::int64_t>(q.max_rows(0), cpu::kPackedOuter)),
           0};
 }
 // The last row of each id, and the next row of the same.
-Scratch gather_add_scratch(const ScratchQuery& q) {
+Scratch embedding_grad_scratch(const ScratchQuery& q) {
   return {4 * q.max_rows(2) + 5 * q.max_rows(0) + 64, 0};
 }
 
@@ -159,7 +159,7 @@ void integer_rows(Launches& l) {
 Status matmul_launch(Launches& l) {
   const int form = l.weight().form;
   const bool integer = form == kIntegerForm, decoded = form == kFloatForm || form == kDecodedForm;
-  if (decoded && l.cols(1) >= kLongSum && l.cols(3) * l.max_rows(3) <= kFewResults && !l.measured) {
+  if (decoded && l.cols(1) >= kLongSum && l.cols(3) * l.max_rows(3) <= kFewResults && !l.dynamic_rows) {
     l.add("", "matmul_chunks", 3, (l.cols(3) + 7) / 8, 1);
     l.with_weights("arena weights matmul_chunks", l.has(2));
     return {};
@@ -173,31 +173,31 @@ Status matmul_launch(Launches& l) {
   if (integer) integer_rows(l);
   return {};
 }
-Status outer_add_launch(Launches& l) {
+Status weight_grad_launch(Launches& l) {
   const std::int64_t blocks = (l.max_rows(0) + 1023) / 1024,
                      depth = std::bit_width(static_cast<std::uint64_t>(blocks));
   const std::int64_t tiles = webgpu::tiles_of(l.cols(0)) * webgpu::tiles_of(l.cols(2));
   // Workgroups that wait for one another agree on the rows before the run.
-  if (blocks > 1 && tiles < 64 && !l.measured) {
-    l.add("arena row_sum chunks_gradient", "outer_add_chunks", -1,
+  if (blocks > 1 && tiles < 64 && !l.dynamic_rows) {
+    l.add("arena row_sum chunks_gradient", "weight_grad_chunks", -1,
           (l.cols(0) + 7) / 8 * ((l.cols(2) + 7) / 8), 1);
-  } else if (l.cols(0) < 64 || l.cols(2) < 64 || depth > 4 || l.measured) {
-    l.elements("arena row_sum gradient", "outer_add", 2);
+  } else if (l.cols(0) < 64 || l.cols(2) < 64 || depth > 4 || l.dynamic_rows) {
+    l.elements("arena row_sum gradient", "weight_grad", 2);
   } else {
-    l.add("arena row_sum tiles tiles_gradient", "outer_add_tile", -1, tiles, 1,
+    l.add("arena row_sum tiles tiles_gradient", "weight_grad_tile", -1, tiles, 1,
           webgpu::constant("DEPTH", depth));
   }
   return {};
 }
-Status col_sum_launch(Launches& l) {
-  if (l.max_rows(0) > kManyRows && !l.measured)
-    l.add("arena row_sum chunks_gradient", "col_sum_chunks", -1, (l.cols(0) + 7) / 8, 1);
-  else l.elements("arena row_sum gradient", "col_sum", 1);
+Status bias_grad_launch(Launches& l) {
+  if (l.max_rows(0) > kManyRows && !l.dynamic_rows)
+    l.add("arena row_sum chunks_gradient", "bias_grad_chunks", -1, (l.cols(0) + 7) / 8, 1);
+  else l.elements("arena row_sum gradient", "bias_grad", 1);
   return {};
 }
-Status gather_add_launch(Launches& l) {
-  if (l.integer(0) == 0) l.elements("arena row_sum gradient", "gather_add_zero", 2);
-  l.elements("arena row_sum gradient", "gather_add", 0);
+Status embedding_grad_launch(Launches& l) {
+  if (l.integer(0) == 0) l.elements("arena row_sum gradient", "embedding_grad_zero", 2);
+  l.elements("arena row_sum gradient", "embedding_grad", 0);
   return {};
 }
 Status group_matmul_launch(Launches& l) {
@@ -229,7 +229,7 @@ Status decode_products_launch(Launches& l) {
         std::move(constants));
   webgpu::LaunchSpec& s = l.last();
   s.kernel.has_weights = true;
-  s.most = g->groups;
+  s.max = g->groups;
   s.ints = {d.row.heads, d.row.kv_heads, d.row.head_dim};
   s.reals = {d.eps};
   s.matrices = d.matrices;
@@ -238,12 +238,12 @@ Status decode_products_launch(Launches& l) {
 
 }  // namespace
 
-View Emit::gather(View w, View ids) {
+View ProgramBuilder::gather(View w, View ids) {
   const View y = temp(type(w), rows(ids), w.cols);
   append(Op::gather, {w, ids, y});
   return y;
 }
-View Emit::matmul(View w, View x, View bias) {
+View ProgramBuilder::matmul(View w, View x, View bias) {
   if (in_fp8(w)) x = rounded(x, Unary::fp8e4m3);
   const ArithClass arith = product_class(of(w).format);
   if (type(w) == ValueType::f32 && (arith == ArithClass::integer || arith == ArithClass::bfloat))
@@ -252,43 +252,43 @@ View Emit::matmul(View w, View x, View bias) {
   append(Op::matmul, {w, x, bias, y});
   return y;
 }
-View Emit::matmul_t(View w, View gy) {
+View ProgramBuilder::matmul_t(View w, View gy) {
   if (in_fp8(w)) gy = rounded(gy, Unary::fp8e5m2);
   const View gx = like(gy, w.cols);
   append(Op::matmul_t, {w, gy, gx});
   return gx;
 }
-void Emit::outer_add(View gy, View x, View gw, Accumulate accumulate) {
+void ProgramBuilder::weight_grad(View gy, View x, View gw, Accumulate accumulate) {
   if (in_fp8(gw)) {
     x = rounded(x, Unary::fp8e4m3);
     gy = rounded(gy, Unary::fp8e5m2);
   }
-  append(Op::outer_add, {gy, x, gw}, {static_cast<int>(accumulate)});
+  append(Op::weight_grad, {gy, x, gw}, {static_cast<int>(accumulate)});
 }
-void Emit::col_sum(View gy, View gb, Accumulate accumulate) {
-  append(Op::col_sum, {gy, gb}, {static_cast<int>(accumulate)});
+void ProgramBuilder::bias_grad(View gy, View gb, Accumulate accumulate) {
+  append(Op::bias_grad, {gy, gb}, {static_cast<int>(accumulate)});
 }
-void Emit::gather_add(View gy, View ids, View gw, Accumulate accumulate) {
-  append(Op::gather_add, {gy, ids, gw}, {static_cast<int>(accumulate)});
+void ProgramBuilder::embedding_grad(View gy, View ids, View gw, Accumulate accumulate) {
+  append(Op::embedding_grad, {gy, ids, gw}, {static_cast<int>(accumulate)});
 }
-View Emit::group_matmul(View w, View x, View bias, std::int64_t groups) {
+View ProgramBuilder::group_matmul(View w, View x, View bias, std::int64_t groups) {
   if (in_fp8(w)) x = rounded(x, Unary::fp8e4m3);
   const View y = like(x, rows(w).constant);
   append(Op::group_matmul, {w, x, bias, y}, {groups});
   return y;
 }
-View Emit::group_matmul_t(View w, View gy, std::int64_t groups) {
+View ProgramBuilder::group_matmul_t(View w, View gy, std::int64_t groups) {
   if (in_fp8(w)) gy = rounded(gy, Unary::fp8e5m2);
   const View gx = like(gy, groups * w.cols);
   append(Op::group_matmul_t, {w, gy, gx}, {groups});
   return gx;
 }
-void Emit::group_outer_add(View gy, View x, View gw, std::int64_t groups, Accumulate accumulate) {
+void ProgramBuilder::group_weight_grad(View gy, View x, View gw, std::int64_t groups, Accumulate accumulate) {
   if (in_fp8(gw)) {
     x = rounded(x, Unary::fp8e4m3);
     gy = rounded(gy, Unary::fp8e5m2);
   }
-  append(Op::group_outer_add, {gy, x, gw}, {groups, static_cast<int>(accumulate)});
+  append(Op::group_weight_grad, {gy, x, gw}, {groups, static_cast<int>(accumulate)});
 }
 
 #define LOOM_FAMILY products

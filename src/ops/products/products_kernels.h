@@ -22,7 +22,7 @@ static void matmul(const KernelArgs& k) {
                      w.rows,
                      k.has[2] ? row<T>(k.t[2], 0) : nullptr,
                      false};
-  if constexpr (sizeof(T) == 4) product(g, y.rows, k, w.master ? turn_rows : nullptr);
+  if constexpr (sizeof(T) == 4) product(g, y.rows, k, w.master ? pack_transposed : nullptr);
   else product(g, y.rows, k);
 }
 
@@ -62,7 +62,7 @@ static inline void sum_blocks(i64 n, Tile<T, MR, NP>& t, F add) {
     LOOM_UNROLL for (int i = 0; i < MR; ++i) LOOM_UNROLL for (int p = 0; p < NP; ++p)
         LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) t.c[i][p]
             .part[q] = typename V<T>::Native{};
-    add(k, least(1024, n - k), t.c);
+    add(k, min(1024, n - k), t.c);
   };
   block(0);
   if (n <= 1024) return;
@@ -78,15 +78,15 @@ static inline void sum_blocks(i64 n, Tile<T, MR, NP>& t, F add) {
 // there.
 template <class T, int MR, int NP>
 static inline void outer_tile(const Product<T>& g, i64 m, i64 panel) {
-  expect_results<MR, NP>(g, m, panel);
+  prefetch_output<MR, NP>(g, m, panel);
   Tile<T, MR, NP> t;
   sum_blocks<T, MR, NP>(g.k, t, [&](i64 k, i64 n, auto& c) {
-    multiply<T, MR, NP>(n, g.a.from(m, k), g.b + panel * g.bp + k * g.bk, g.bp, g.bk, c);
+    micro_kernel<T, MR, NP>(n, g.a.from(m, k), g.b + panel * g.bp + k * g.bk, g.bp, g.bk, c);
   });
   for (int i = 0; i < MR; ++i)
     for (int p = 0; p < NP; ++p) {
       const i64 col = (panel + p) * 16;
-      put_tile(g.c + (m + i) * g.cm + col, t.c[i][p], g.lanes - col, g.accumulate);
+      store_tile(g.c + (m + i) * g.cm + col, t.c[i][p], g.lanes - col, g.accumulate);
     }
 }
 
@@ -121,7 +121,7 @@ static inline void outer_packed(const Product<T>& g, i64 panel, i64 tiles, const
 
 // gw (+)= gy^T x. scratch: kPackedOuterValues of gy, then the rows of kPackedPanels panels of x.
 template <class T>
-static void outer_add(const KernelArgs& k) {
+static void weight_grad(const KernelArgs& k) {
   constexpr i64 kRows = kRowsOf<T>;
   const TensorArg &gy = k.t[0], &x = k.t[1], &gw = k.t[2];
   const i64 all_panels = (x.cols + 15) / 16;
@@ -137,10 +137,10 @@ static void outer_add(const KernelArgs& k) {
                      nullptr,      k.ints[0] != 0};
   if (gy.rows <= kPackedOuter) {
     T *columns = reinterpret_cast<T*>(k.scratch), *lanes = columns + kPackedOuterValues;
-    const i64 most = kPackedOuterValues / (gy.rows > 1 ? gy.rows * kRows : kRows);
+    const i64 max = kPackedOuterValues / (gy.rows > 1 ? gy.rows * kRows : kRows);
     for (; r.end - r.begin >= 4 * kRows;
-         r.begin += kRows * least(most, (r.end - r.begin) / kRows)) {
-      const i64 tiles = least(most, (r.end - r.begin) / kRows);
+         r.begin += kRows * min(max, (r.end - r.begin) / kRows)) {
+      const i64 tiles = min(max, (r.end - r.begin) / kRows);
       for (i64 i = 0; i < gy.rows; ++i)
         for (i64 t = 0; t < tiles; ++t)
           __builtin_memcpy(columns + (t * gy.rows + i) * kRows, row<T>(gy, i) + r.begin + t * kRows,
@@ -155,7 +155,7 @@ static void outer_add(const KernelArgs& k) {
   }
   // Some columns of gy at once, which all panels of x read.
   for (i64 m = r.begin; m < r.end; m += 16 * kTileRows) {
-    const Range some{m, least(m + 16 * kTileRows, r.end)};
+    const Range some{m, min(m + 16 * kTileRows, r.end)};
     i64 p = panels.begin;
     for (; p + kTilePanels <= panels.end; p += kTilePanels) outer_rows<T, kTilePanels>(g, some, p);
     for (; p < panels.end; ++p) outer_rows<T, 1>(g, some, p);
@@ -164,11 +164,11 @@ static void outer_add(const KernelArgs& k) {
 
 // gb (+)= column sums of gy.
 template <class T>
-static void col_sum(const KernelArgs& k) {
+static void bias_grad(const KernelArgs& k) {
   const TensorArg &gy = k.t[0], &gb = k.t[1];
   const Range r = share(gy.cols, 16, k.worker, k.workers);
   for (i64 c = r.begin; c < r.end; c += 16) {
-    const i64 n = least(16, r.end - c);
+    const i64 n = min(16, r.end - c);
     RowSum<V<T>> sum;
     for (i64 i = 0; i < gy.rows; ++i) sum.push(load_lanes(row<T>(gy, i) + c, n));
     const V<T> s = sum.total();
@@ -196,7 +196,7 @@ static void gather(const KernelArgs& k) {
 // gw (+)= per id the sum of its rows of gy, rows ascending from +0. scratch: next row of the same
 // id, and the last seen row per id.
 template <class T>
-static void gather_add(const KernelArgs& k) {
+static void embedding_grad(const KernelArgs& k) {
   const TensorArg &gy = k.t[0], &ids = k.t[1], &gw = k.t[2];
   const Range r = share(gw.cols, 16, k.worker, k.workers);
   if (r.begin == r.end) return;
@@ -220,7 +220,7 @@ static void gather_add(const KernelArgs& k) {
     i64 id = *row<unsigned>(ids, i);
     if (id >= gw.rows) id = gw.rows - 1;
     for (i64 c = r.begin; c < r.end; c += 16) {
-      const i64 n = least(16, r.end - c);
+      const i64 n = min(16, r.end - c);
       V<T> sum = {};
       for (i64 j = i; j >= 0; j = next[j]) sum += load_lanes(row<T>(gy, j) + c, n);
       T* to = row<T>(gw, id) + c;

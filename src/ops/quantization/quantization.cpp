@@ -1,7 +1,7 @@
 // Host side of quantization.def: shapes, memory, devices, calls.
 #include <algorithm>
 
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
 
@@ -34,7 +34,7 @@ bool writes(const Instruction& ins, BufferId buffer) {
 
 }  // namespace
 
-View Emit::quantized(View x, ArithClass arith) {
+View ProgramBuilder::quantized(View x, ArithClass arith) {
   const auto key = std::make_pair(x.buffer, x.col);
   const auto found = packed_.find(key);
   if (found != packed_.end() && found->second.cols == x.cols) return found->second;
@@ -45,13 +45,13 @@ View Emit::quantized(View x, ArithClass arith) {
 }
 
 // Of a weight itself, or of the gradient that has its name.
-bool Emit::in_fp8(View v) const {
+bool ProgramBuilder::in_fp8(View v) const {
   if (!fp8_ || type(v) != ValueType::f32) return false;
   const Buffer& b = of(v);
   const BufferId id = b.kind == BufferKind::weight ? v.buffer : find_weight(b.path, b.role);
   return id != kNone && p_.buffers[static_cast<std::size_t>(id)].format.dtype == DType::fp8e4m3;
 }
-View Emit::rounded(View x, Unary kind) {
+View ProgramBuilder::rounded(View x, Unary kind) {
   const auto key = std::make_tuple(x.buffer, x.col, x.cols, kind);
   if (const auto found = rounded_.find(key); found != rounded_.end()) return found->second;
   // Values that only change places are rounded before, where nothing has changed since.
@@ -68,7 +68,7 @@ View Emit::rounded(View x, Unary kind) {
   p_.code.back().ints = ints;
   return rounded_[key] = y;
 }
-void Emit::is_rounded(View x, Unary kind) {
+void ProgramBuilder::is_rounded(View x, Unary kind) {
   rounded_[std::make_tuple(x.buffer, x.col, x.cols, kind)] = x;
 }
 

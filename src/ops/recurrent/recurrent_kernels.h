@@ -60,7 +60,7 @@ LOOM_FLATTEN static void lstm_cell(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &s = k.t[1], &c = k.t[2], &h = k.t[3], &next = k.t[4];
   each_element<T>(k, h, [&](i64 r, i64 j0, i64 j1) {
     for (i64 j = j0; j < j1; j += 16) {
-      const i64 n = least(16, j1 - j);
+      const i64 n = min(16, j1 - j);
       const LstmGates<T> a = lstm_gates(row<T>(x, r), row<T>(s, r), h.cols, j, n);
       const Units<T> before = take(row<T>(c, r) + j, n);
       const Units<T> cell =
@@ -78,7 +78,7 @@ LOOM_FLATTEN static void lstm_cell_back(const KernelArgs& k) {
   const i64 units = gc.cols;
   each_element<T>(k, gc, [&](i64 r, i64 j0, i64 j1) {
     for (i64 j = j0; j < j1; j += 16) {
-      const i64 n = least(16, j1 - j);
+      const i64 n = min(16, j1 - j);
       const LstmGates<T> a = lstm_gates(row<T>(x, r), row<T>(s, r), units, j, n);
       const Units<T> after = take(row<T>(next, r) + j, n), before = take(row<T>(c, r) + j, n),
                      g = take(row<T>(gh, r) + j, n);
@@ -158,7 +158,7 @@ static void state_read(const KernelArgs& k) {
   const TensorArg &state = k.t[0], &seq = k.t[1], &pos = k.t[2], &y = k.t[3];
   each_element<T>(k, y, [&](i64 r, i64 c0, i64 c1) {
     const bool begins = *row<unsigned>(pos, r) == 0;
-    const T* a = row<T>(state, least(*row<unsigned>(seq, r), state.rows - 1));
+    const T* a = row<T>(state, min(*row<unsigned>(seq, r), state.rows - 1));
     T* o = row<T>(y, r);
     for (i64 c = c0; c < c1; ++c) o[c] = begins ? T(0) : a[c];
   });
@@ -169,7 +169,7 @@ static void state_write(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &seq = k.t[1], &state = k.t[2];
   const Range c = share(x.cols, 16, k.worker, k.workers);
   for (i64 r = 0; r < x.rows; ++r) {
-    T* o = row<T>(state, least(*row<unsigned>(seq, r), state.rows - 1));
+    T* o = row<T>(state, min(*row<unsigned>(seq, r), state.rows - 1));
     for (i64 i = c.begin; i < c.end; ++i) o[i] = row<T>(x, r)[i];
   }
 }

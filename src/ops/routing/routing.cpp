@@ -1,5 +1,5 @@
 // Host side of routing.def: shapes, memory, devices, calls.
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
 
@@ -40,18 +40,18 @@ Status route_rows_launch(Launches& l) {
 
 }  // namespace
 
-View Emit::top_k(View x, std::int64_t k) {
+View ProgramBuilder::top_k(View x, std::int64_t k) {
   const View y = like(x, x.cols);
   append(Op::top_k, {x, y}, {k});
   return y;
 }
-View Emit::route_rows(View share) {
-  const RegisterId count = measured_register(static_cast<std::uint32_t>(p_.max_rows(share.buffer)));
+View ProgramBuilder::route_rows(View share) {
+  const RegisterId count = dynamic_register(static_cast<std::uint32_t>(p_.max_rows(share.buffer)));
   const View places = temp(ValueType::u32, {1, count, kNone}, 1);
   append(Op::route_rows, {share, places}, {}, {}, {count});
   return places;
 }
-void Emit::scatter_add(View x, View scale, View index, View y) {
+void ProgramBuilder::scatter_add(View x, View scale, View index, View y) {
   append(Op::scatter_add, {x, scale, index, y});
 }
 

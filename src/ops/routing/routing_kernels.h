@@ -31,7 +31,7 @@ static void route_rows(const KernelArgs& k) {
   unsigned count = 0;
   for (i64 r = 0; r < share.rows; ++r)
     if (*row<T>(share, r) != 0) *row<unsigned>(places, count++) = static_cast<unsigned>(r);
-  *k.measured = count;
+  *k.dynamic_rows = count;
 }
 template <class T>
 static void scatter_add(const KernelArgs& k) {

@@ -1,6 +1,6 @@
 // Host side of softmax.def: shapes, memory, devices, calls.
 #include "base/numbered.h"
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
 
@@ -10,17 +10,17 @@ namespace {
 using webgpu::Launches;
 
 constexpr int kIds[] = {
-#define LOOM_SIMPLEX(id, name) id,
+#define LOOM_SOFTMAX_KIND(id, name) id,
 #include "ops/softmax/kinds.def"
-#undef LOOM_SIMPLEX
+#undef LOOM_SOFTMAX_KIND
 };
-#define LOOM_SIMPLEX(id, name) \
+#define LOOM_SOFTMAX_KIND(id, name) \
   static_assert(in_order(kIds, id), "softmax/kinds.def: row " #id " is not " #name);
 #include "ops/softmax/kinds.def"
-#undef LOOM_SIMPLEX
+#undef LOOM_SOFTMAX_KIND
 
 bool softmax_shape(OpCheck& c) {
-  if (!c.require(c.kind_below(kSimplexCount), "unknown kind")) return false;
+  if (!c.require(c.kind_below(kSoftmaxKindCount), "unknown kind")) return false;
   if (!c.require(
           c.integer(1) >= 1 && c.cols(0) % c.integer(1) == 0 && c.number(0) > 1 && c.number(0) <= 8,
           "group must divide the columns, alpha be in (1, 8]"))
@@ -29,7 +29,7 @@ bool softmax_shape(OpCheck& c) {
                    "operands differ in type or shape");
 }
 bool softmax_back_shape(OpCheck& c) {
-  if (!c.require(c.integer(0) != static_cast<int>(Simplex::hardmax), "hardmax has no gradient"))
+  if (!c.require(c.integer(0) != static_cast<int>(SoftmaxKind::hardmax), "hardmax has no gradient"))
     return false;
   return softmax_shape(c);
 }
@@ -41,12 +41,12 @@ Status softmax_launch(Launches& l) {
 
 }  // namespace
 
-View Emit::softmax(View x, Simplex kind, std::int64_t group, double alpha) {
+View ProgramBuilder::softmax(View x, SoftmaxKind kind, std::int64_t group, double alpha) {
   const View y = like(x, x.cols);
   append(Op::softmax, {x, y}, {static_cast<int>(kind), group}, {alpha});
   return y;
 }
-View Emit::softmax_back(View y, View gy, Simplex kind, std::int64_t group, double alpha) {
+View ProgramBuilder::softmax_back(View y, View gy, SoftmaxKind kind, std::int64_t group, double alpha) {
   const View gx = like(y, y.cols);
   append(Op::softmax_back, {y, gy, gx}, {static_cast<int>(kind), group}, {alpha});
   return gx;

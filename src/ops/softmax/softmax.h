@@ -4,15 +4,15 @@
 
 namespace loom {
 
-enum class Simplex : unsigned char {
-#define LOOM_SIMPLEX(id, name) name = id,
+enum class SoftmaxKind : unsigned char {
+#define LOOM_SOFTMAX_KIND(id, name) name = id,
 #include "ops/softmax/kinds.def"
-#undef LOOM_SIMPLEX
+#undef LOOM_SOFTMAX_KIND
 };
-inline constexpr int kSimplexCount = 0
-#define LOOM_SIMPLEX(...) +1
+inline constexpr int kSoftmaxKindCount = 0
+#define LOOM_SOFTMAX_KIND(...) +1
 #include "ops/softmax/kinds.def"
-#undef LOOM_SIMPLEX
+#undef LOOM_SOFTMAX_KIND
     ;
 
 }  // namespace loom

@@ -1,6 +1,6 @@
 // Distributions over groups of columns: a workgroup per group, 64 lanes. KIND: ops/softmax.h. ints: kind, group; reals: alpha.
 
-#kinds LOOM_SIMPLEX ops/softmax/kinds.def
+#kinds LOOM_SOFTMAX_KIND ops/softmax/kinds.def
 fn group_place(u: u32, operand: u32) -> u32 {
   let groups = cols(0u) / int_at(1u);
   return place(operand, u / groups) + u % groups * int_at(1u);

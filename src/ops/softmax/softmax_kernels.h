@@ -10,19 +10,19 @@ namespace loom::cpu::LOOM_ISA {
 
 // max(z - tau, 0)^q with q = 1 / (alpha - 1).
 template <class T>
-static inline T entmax_value(Simplex kind, T above, T q) {
+static inline T entmax_value(SoftmaxKind kind, T above, T q) {
   if (!(above > 0)) return T(0);
-  return kind == Simplex::sparsemax  ? above
-         : kind == Simplex::entmax15 ? above * above
+  return kind == SoftmaxKind::sparsemax  ? above
+         : kind == SoftmaxKind::entmax15 ? above * above
                                      : exact::exp(q * exact::log(above));
 }
 
 // The sum of what entmax_value gives for z = scale (x - top), or of its slopes by z. One function
 // for all, which is large: several sums per row.
 template <class T>
-__attribute__((noinline)) static T entmax_sum(Simplex kind, bool slopes, const T* x, i64 n, T top,
+__attribute__((noinline)) static T entmax_sum(SoftmaxKind kind, bool slopes, const T* x, i64 n, T top,
                                               T scale, T tau, T q) {
-  const bool squares = kind == Simplex::entmax15;
+  const bool squares = kind == SoftmaxKind::entmax15;
   return reduce_row<T>(n, [&](i64 i, i64 lanes) {
     T e[16];
     for (i64 j = 0; j < 16; ++j) {
@@ -38,7 +38,7 @@ __attribute__((noinline)) static T entmax_sum(Simplex kind, bool slopes, const T
 // Peters et al. 2019. Without sorting: from -1 below the largest on, tau grows by Newton's steps,
 // which cannot overshoot (the sum is convex in tau); another alpha is bisected.
 template <class T>
-static void entmax_group(Simplex kind, const T* x, T* y, i64 n, T alpha) {
+static void entmax_group(SoftmaxKind kind, const T* x, T* y, i64 n, T alpha) {
   const T scale = alpha - T(1), q = T(1) / scale;
   T top = x[0];
   bool finite = true;
@@ -54,7 +54,7 @@ static void entmax_group(Simplex kind, const T* x, T* y, i64 n, T alpha) {
     return entmax_sum(kind, slopes, x, n, top, scale, tau, q);
   };
   T tau = -1, total = 1;
-  if (kind != Simplex::entmax) {
+  if (kind != SoftmaxKind::entmax) {
     for (int step = 0; step < 1000; ++step) {
       const T over = sum_at(tau, false) - T(1);
       const T next = tau + over / sum_at(tau, true);
@@ -72,7 +72,7 @@ static void entmax_group(Simplex kind, const T* x, T* y, i64 n, T alpha) {
   }
   for (i64 i = 0; i < n; ++i) {
     const T p = entmax_value(kind, scale * (x[i] - top) - tau, q);
-    y[i] = stored(kind == Simplex::entmax ? p / total : p);
+    y[i] = stored(kind == SoftmaxKind::entmax ? p / total : p);
   }
 }
 
@@ -104,37 +104,37 @@ LOOM_FLATTEN static void log_softmax_group(const T* x, T* y, i64 n) {
 template <class T>
 static void softmax(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &y = k.t[1];
-  const Simplex kind = static_cast<Simplex>(k.ints[0]);
+  const SoftmaxKind kind = static_cast<SoftmaxKind>(k.ints[0]);
   const i64 n = k.ints[1], groups = x.cols / n;
   const Range r = share(x.rows * groups, 1, k.worker, k.workers);
   for (i64 u = r.begin; u < r.end; ++u) {
     const T* a = row<T>(x, u / groups) + u % groups * n;
     T* o = row<T>(y, u / groups) + u % groups * n;
     switch (kind) {
-      case Simplex::softmax: softmax_group(a, o, n); break;
-      case Simplex::log_softmax: log_softmax_group(a, o, n); break;
-      case Simplex::hardmax: hardmax_group(a, o, n); break;
+      case SoftmaxKind::softmax: softmax_group(a, o, n); break;
+      case SoftmaxKind::log_softmax: log_softmax_group(a, o, n); break;
+      case SoftmaxKind::hardmax: hardmax_group(a, o, n); break;
       default: entmax_group(kind, a, o, n, static_cast<T>(k.reals[0]));
     }
   }
 }
 
 template <class T>
-static inline T simplex_weight(Simplex kind, T y, T alpha) {
-  if (kind == Simplex::softmax) return y;
-  if (kind == Simplex::log_softmax) return exact::exp(y);
+static inline T softmax_weight(SoftmaxKind kind, T y, T alpha) {
+  if (kind == SoftmaxKind::softmax) return y;
+  if (kind == SoftmaxKind::log_softmax) return exact::exp(y);
   if (!(y > 0)) return T(0);
-  return kind == Simplex::sparsemax  ? T(1)
-         : kind == Simplex::entmax15 ? exact::sqrt(y)
+  return kind == SoftmaxKind::sparsemax  ? T(1)
+         : kind == SoftmaxKind::entmax15 ? exact::sqrt(y)
                                      : exact::exp((T(2) - alpha) * exact::log(y));
 }
 template <class T>
 static void softmax_back(const KernelArgs& k) {
   const TensorArg &y = k.t[0], &gy = k.t[1], &gx = k.t[2];
-  const Simplex kind = static_cast<Simplex>(k.ints[0]);
+  const SoftmaxKind kind = static_cast<SoftmaxKind>(k.ints[0]);
   const i64 n = k.ints[1], groups = y.cols / n;
   const T alpha = static_cast<T>(k.reals[0]);
-  const bool logarithm = kind == Simplex::log_softmax, sums_to_one = kind == Simplex::softmax;
+  const bool logarithm = kind == SoftmaxKind::log_softmax, sums_to_one = kind == SoftmaxKind::softmax;
   const Range r = share(y.rows * groups, 1, k.worker, k.workers);
   for (i64 u = r.begin; u < r.end; ++u) {
     const i64 col = u % groups * n;
@@ -148,12 +148,12 @@ static void softmax_back(const KernelArgs& k) {
       });
     };
     const T dot =
-        sum_of([&](i64 i) { return logarithm ? g[i] : simplex_weight(kind, p[i], alpha) * g[i]; });
+        sum_of([&](i64 i) { return logarithm ? g[i] : softmax_weight(kind, p[i], alpha) * g[i]; });
     const T mean = logarithm || sums_to_one
                        ? dot
-                       : dot / sum_of([&](i64 i) { return simplex_weight(kind, p[i], alpha); });
+                       : dot / sum_of([&](i64 i) { return softmax_weight(kind, p[i], alpha); });
     for (i64 i = 0; i < n; ++i) {
-      const T s = simplex_weight(kind, p[i], alpha);
+      const T s = softmax_weight(kind, p[i], alpha);
       o[i] = stored(logarithm ? g[i] - s * mean : s * (g[i] - mean));
     }
   }

@@ -108,7 +108,7 @@ class Executor final : public loom::Executor {
   Status poison();
   Status submit(std::span<const std::size_t> order, Segment first, Segment last);
   void plan_repacks(std::vector<LaunchSpec>& specs);
-  void plan_pick(std::vector<LaunchSpec>& specs);
+  void plan_index_select(std::vector<LaunchSpec>& specs);
   Status prepare(Segment first);
   Status read_outputs();
   Mirror& mirror(BufferId id);

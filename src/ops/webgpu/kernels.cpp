@@ -1,6 +1,6 @@
 #include "ops/webgpu/kernels.h"
 
-#include "base/words.h"
+#include "base/split.h"
 #include "ops/webgpu/launches.h"
 
 namespace loom::webgpu {
@@ -35,14 +35,14 @@ std::array<LaunchSpec, 2> pick_launches(const View& logits, const View& ids,
 Result<gpu::Handle> pipeline_of(gpu::Device& device, const Kernel& kernel) {
   gpu::PipelineSource source;
   source.key = kernel.pieces + ":" + kernel.entry + "\n" + kernel.constants +
-               (kernel.measured ? "measured" : "");
+               (kernel.dynamic_rows ? "measured" : "");
   const bool together =
       device.limits().subgroups && kernel.pieces.find("lanes") != std::string::npos;
   if (together) source.wgsl = "enable subgroups;\ndiagnostic(off, subgroup_uniformity);\n";
   source.wgsl += wgsl_text("base");
-  source.wgsl += wgsl_text(kernel.measured ? "rows_measured" : "rows");
+  source.wgsl += wgsl_text(kernel.dynamic_rows ? "rows_dynamic" : "rows");
   source.wgsl += kernel.constants;
-  for (const std::string_view name : words(kernel.pieces)) {
+  for (const std::string_view name : split(kernel.pieces)) {
     const std::string_view text = wgsl_text(name != "lanes" ? name
                                             : together      ? "lanes_together"
                                                             : "lanes_apart");

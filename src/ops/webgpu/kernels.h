@@ -26,7 +26,7 @@ struct Kernel {
   std::string constants;  // in front of the pieces
   gpu::Access weights = gpu::Access::read;
   bool has_weights = false;
-  bool measured = false;  // an operand has rows that the run measures
+  bool dynamic_rows = false;  // an operand has rows that the run measures
 };
 
 // What runs in place of a launch's kernel where its operand has at least `rows` rows.
@@ -42,7 +42,7 @@ struct LaunchSpec {
   std::int64_t factor = 1;
   std::int64_t tile = 1;
   std::int64_t threads = 1;  // units per workgroup
-  std::int64_t most = 0;  // workgroups; 0: any number. Those of a kernel that loops over its units
+  std::int64_t max = 0;  // workgroups; 0: any number. Those of a kernel that loops over its units
   std::vector<WideKernel> wide{};  // rows ascending
   // What its parameters say; no instruction: of a parameter made from its master.
   const LoweredInstruction* instruction = nullptr;

@@ -9,8 +9,8 @@ namespace loom::webgpu {
 Launches::Launches(const LoweredProgram& program, const LoweredInstruction& ins,
                    const MatrixLookup& matrices, const gpu::Limits& limits)
     : program(program), ins(ins), limits(limits), matrices_(matrices) {
-  measured = std::any_of(ins.operands.begin(), ins.operands.end(), [&](const View& v) {
-    return v.valid() && program.measured(v.buffer) != kNone;
+  dynamic_rows = std::any_of(ins.operands.begin(), ins.operands.end(), [&](const View& v) {
+    return v.valid() && program.dynamic_rows(v.buffer) != kNone;
   });
 }
 
@@ -63,8 +63,8 @@ Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program,
     return Status(Code::unsupported, "gpu: the op " + l.name() + " runs on the CPU only");
   }
   for (LaunchSpec& s : l.list) {
-    s.kernel.measured = l.measured;
-    for (WideKernel& w : s.wide) w.kernel.measured = l.measured;
+    s.kernel.dynamic_rows = l.dynamic_rows;
+    for (WideKernel& w : s.wide) w.kernel.dynamic_rows = l.dynamic_rows;
   }
   return std::move(l.list);
 }

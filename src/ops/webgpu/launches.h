@@ -28,7 +28,7 @@ class Launches {
   const LoweredProgram& program;
   const LoweredInstruction& ins;
   const gpu::Limits& limits;
-  bool measured = false;  // an operand has rows that the run measures
+  bool dynamic_rows = false;  // an operand has rows that the run measures
   std::vector<LaunchSpec> list;
 
   std::string name() const { return std::string(loom::name(ins.op)); }

@@ -28,7 +28,7 @@ enum : std::size_t {
 };
 
 constexpr std::uint32_t kMeasured = std::uint32_t{1}
-                                    << 31;  // of an operand's rows: parts/rows_measured.wgsl
+                                    << 31;  // of an operand's rows: parts/rows_dynamic.wgsl
 constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
 std::uint32_t word(long long v) { return static_cast<std::uint32_t>(v); }
@@ -96,7 +96,7 @@ Status Executor::record() {
   }
   if (fusions_.empty()) fused_.clear();
   plan_repacks(specs);
-  plan_pick(specs);
+  plan_index_select(specs);
   slots_.assign(specs.size() * kSlot, 0);
   LOOM_ASSIGN(parameters_, gpu::Buffer::create(device_, slots_.size() * 4, "parameters"));
   for (LaunchSpec& s : specs) LOOM_TRY(add_launch(std::move(s)));
@@ -121,7 +121,7 @@ void Executor::plan_repacks(std::vector<LaunchSpec>& specs) {
     }
 }
 
-void Executor::plan_pick(std::vector<LaunchSpec>& specs) {
+void Executor::plan_index_select(std::vector<LaunchSpec>& specs) {
   const BufferId output = program_.find(BufferKind::output, "", "y"),
                  ids = program_.find(BufferKind::input, "", "ids"),
                  positions = program_.find(BufferKind::input, "", "positions");
@@ -168,7 +168,7 @@ void Executor::fill_slot(std::size_t n) {
                                      word(stride_words(v.buffer)),
                                      word(lowered_.rows(v.buffer, u32_)), word(v.cols)};
     std::memcpy(slot + kOperands + 4 * i, operand, sizeof operand);
-    const RegisterId count = lowered_.measured(v.buffer);
+    const RegisterId count = lowered_.dynamic_rows(v.buffer);
     if (count == kNone) continue;
     const Rows& r = buffer(v.buffer).rows;
     slot[kOperands + 4 * i + 2] = kMeasured | (registers_at_ + static_cast<std::uint32_t>(count));
@@ -184,13 +184,13 @@ void Executor::fill_slot(std::size_t n) {
   slot[kExtra] = scratch_at_;
   fill_matrices(spec, slot);
   if (!pick_.empty() && (n == pick_[0] || n == pick_[1]))
-    slot[kExtra] = picked_at_, slot[kExtra + 1] = picked_at_ + 1 + word(kMostPicked);
+    slot[kExtra] = picked_at_, slot[kExtra + 1] = picked_at_ + 1 + word(kMaxPicked);
   if (!spec.instruction) return;
   const LoweredInstruction& ins = *spec.instruction;
   for (std::size_t i = 0; i < ins.registers.size(); ++i) {
     if (ins.registers[i] == kNone) continue;
     const auto reg = static_cast<std::size_t>(ins.registers[i]);
-    slot[kU32s + i] = lowered_.registers[reg].type == RegisterType::measured
+    slot[kU32s + i] = lowered_.registers[reg].type == RegisterType::dynamic_rows
                           ? registers_at_ + word(ins.registers[i])
                           : u32_[reg];
     slot[kF32s + i] = bits(static_cast<float>(reals_[static_cast<std::size_t>(ins.registers[i])]));
@@ -239,7 +239,7 @@ Status Executor::bind_registers() {
     slots_[n * kSlot + kUnits] = word(units);
     std::int64_t groups = (units + threads - 1) / threads;
     const std::int64_t limit = device_.limits().groups_per_dimension;
-    if (l.spec.most != 0) groups = std::min({groups, l.spec.most, limit});
+    if (l.spec.max != 0) groups = std::min({groups, l.spec.max, limit});
     const std::int64_t x = std::min(groups, limit), y = x == 0 ? 0 : (groups + x - 1) / x;
     list_[n] = {pipeline, l.bindings, word(x), word(y), 1};
   }
@@ -367,7 +367,7 @@ Status Executor::run(Segment first, Segment last) {
 
 Status Executor::run_greedy(std::span<std::uint32_t> picked) {
   [[maybe_unused]] const FpEnvGuard fp;
-  if (pick_.empty() || picked.size() > kMostPicked) return loom::Executor::run_greedy(picked);
+  if (pick_.empty() || picked.size() > kMaxPicked) return loom::Executor::run_greedy(picked);
   LOOM_TRY(prepare(Segment::forward));
   began_ = true;
   const std::uint32_t none = 0;

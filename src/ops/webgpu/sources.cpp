@@ -7,11 +7,11 @@
 namespace loom::webgpu {
 namespace {
 
-constexpr std::uint64_t kMostText = std::uint64_t{1} << 24;
+constexpr std::uint64_t kMaxText = std::uint64_t{1} << 24;
 
 std::map<std::string_view, std::string_view> unpacked() {
   static const std::vector<std::byte> bytes = [] {
-    auto all = gunzip(wgsl_gzip(), kMostText, "the WGSL kernels");
+    auto all = gunzip(wgsl_gzip(), kMaxText, "the WGSL kernels");
     return all.ok() ? std::move(*all) : std::vector<std::byte>();
   }();
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -36,7 +36,7 @@ static inline void fold_block(const Spatial& s, const Padded& padded, i64 first,
         const T* from = values + ((z * s.kernel[1] + y) * s.kernel[2] + x) * kFoldPlaces;
         i64 oz = begin_z, oy = begin_y, ox = begin_x;
         for (i64 o = 0; o < count;) {
-          const i64 n = least(s.out[2] - ox, count - o);
+          const i64 n = min(s.out[2] - ox, count - o);
           add_to_run(from + o, n,
                      to +
                          ((oz * s.stride[0] + z * s.dilation[0]) * padded.size[1] +
@@ -58,7 +58,7 @@ static inline void cut_padding(const Spatial& s, const Padded& padded, const T* 
       T* line = to + (z * s.in[1] + y) * s.in[2];
       const i64 pz = z + s.pad[0], py = y + s.pad[1],
                 width = pz < padded.size[0] && py < padded.size[1]
-                            ? least(s.in[2], padded.size[2] - s.pad[2])
+                            ? min(s.in[2], padded.size[2] - s.pad[2])
                             : 0;
       const T* a = from + (pz * padded.size[1] + py) * padded.size[2] + s.pad[2];
       for (i64 x = 0; x < width; ++x) line[x] = stored(a[x]);
@@ -79,12 +79,12 @@ static void spread_item(const KernelArgs& k, const Spatial& s, const Padded& pad
   T *block = scratch, *pack = block + w.rows * kFoldPlaces,
     *values = pack + w.rows * at_once * taps, *sums = values + at_once * taps * kFoldPlaces;
   for (i64 c = channels.begin; c < channels.end; c += at_once) {
-    const i64 some = least(at_once, channels.end - c), rows = some * taps;
+    const i64 some = min(at_once, channels.end - c), rows = some * taps;
     const T* weight = static_cast<const T*>(w.dense) + c * taps;
-    turn(weight, w.dense_stride, w.rows, rows, pack, w.rows);
+    transpose(weight, w.dense_stride, w.rows, rows, pack, w.rows);
     for (i64 i = 0; i < some * padded.plane; ++i) sums[i] = 0;
     for (i64 o = 0; o < places; o += kFoldPlaces) {
-      const i64 count = least(kFoldPlaces, places - o), columns = (count + 15) / 16 * 16;
+      const i64 count = min(kFoldPlaces, places - o), columns = (count + 15) / 16 * 16;
       for (i64 n = 0; n < w.rows; ++n) {
         const T* from = row<T>(gy, item) + n * places + o;
         for (i64 p = 0; p < columns; p += 16)
@@ -142,8 +142,8 @@ struct Gather {
   void surround(const T* gy, i64 z, i64 y, i64 x) {
     const i64 oz = z + s.pad[0] - reach(0), oy = y + s.pad[1] - reach(1),
               ox = x + s.pad[2] - reach(2);
-    const i64 begin = ox < 0 ? least(-ox, piece.line) : 0,
-              end = ox + begin < s.out[2] ? least(piece.line, s.out[2] - ox) : begin;
+    const i64 begin = ox < 0 ? min(-ox, piece.line) : 0,
+              end = ox + begin < s.out[2] ? min(piece.line, s.out[2] - ox) : begin;
     for (i64 f = 0; f < filters; ++f) {
       const T* from = gy + f * s.outputs() + ox;
       T* to = around + f * piece.stride;
@@ -215,12 +215,12 @@ struct Gather {
       const i64 n = (step - 1) * piece.line + width;
       for (i64 at = 0; at < n; at += kLanes) {
         const T* from = around + l * piece.line + at;
-        const i64 count = least(n - at, kLanes);
+        const i64 count = min(n - at, kLanes);
         if (count > 16) gather<MR, kTilePanels>(weights, from);
         else gather<MR, 1>(weights, from);
         for (i64 j = 0; j < count;) {
           const i64 line = (at + j) / piece.line, col = (at + j) % piece.line,
-                    run = least(count - j, width - col);
+                    run = min(count - j, width - col);
           for (i64 m = 0; m < MR && run > 0; ++m)
             __builtin_memcpy(gx + m * s.inputs() + (l + line) * s.in[2] + col,
                              tile + m * kLanes + j, static_cast<unsigned long>(run) * sizeof(T));
@@ -243,7 +243,7 @@ static void conv_input_grad(const KernelArgs& k) {
   const FoldPiece piece = fold_piece(s.in, s.kernel, s.stride, s.dilation, s.out, w.rows);
   T* const scratch = reinterpret_cast<T*>(k.scratch);
   if (piece.width == 0) {
-    const i64 parts = gx.rows >= k.workers ? 1 : least(k.workers, s.channels);
+    const i64 parts = gx.rows >= k.workers ? 1 : min(k.workers, s.channels);
     const Range r = share(gx.rows * parts, 1, k.worker, k.workers);
     for (i64 u = r.begin; u < r.end; ++u)
       spread_item(k, s, padded, u / parts,
@@ -268,7 +268,7 @@ static void conv_input_grad(const KernelArgs& k) {
   const Range r = share((s.channels + at_once - 1) / at_once * units, 1, k.worker, k.workers);
   bool finite = true;
   for (i64 u = r.begin; u < r.end; ++u) {
-    const i64 first = u / units * at_once, some = least(at_once, s.channels - first),
+    const i64 first = u / units * at_once, some = min(at_once, s.channels - first),
               item = u % units / pieces, at = u % pieces;
     const T* weight = static_cast<const T*>(w.dense) + first * taps;
     if (u == r.begin || u % units == 0) {
@@ -288,8 +288,8 @@ static void conv_input_grad(const KernelArgs& k) {
     T* const to = row<T>(gx, item) + first * s.inputs() + (z * s.in[1] + y) * s.in[2] + x;
     g.each_tile(some, [&](i64 m, auto rows) {
       g.template channels<rows.value>(g.pack + m * taps * w.rows, to + m * s.inputs(),
-                                      least(piece.lines, s.in[1] - y),
-                                      least(piece.width, s.in[2] - x));
+                                      min(piece.lines, s.in[1] - y),
+                                      min(piece.width, s.in[2] - x));
     });
   }
 }

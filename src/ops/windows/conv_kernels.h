@@ -1,5 +1,5 @@
 // Convolutions without unfolded rows (lowering/fuse_convolutions.cpp): products that read the
-// values under a window where they lie. Every element is the sum that unfold, matmul and outer_add
+// values under a window where they lie. Every element is the sum that unfold, matmul and weight_grad
 // give, in the same order.
 #pragma once
 
@@ -30,8 +30,8 @@ static void pad_input(const KernelArgs& k) {
   const Padded padded(s);
   const TensorArg &x = k.t[0], &y = k.t[1];
   const Range r = share(y.rows * s.channels, 1, k.worker, k.workers);
-  const i64 before = least(s.pad[2], padded.size[2]),
-            width = least(s.in[2], padded.size[2] - before);
+  const i64 before = min(s.pad[2], padded.size[2]),
+            width = min(s.in[2], padded.size[2] - before);
   for (i64 u = r.begin; u < r.end; ++u) {
     const T* from = row<T>(x, u / s.channels) + u % s.channels * s.inputs();
     T* to = row<T>(y, u / s.channels) + u % s.channels * padded.plane;
@@ -84,11 +84,11 @@ static inline void place_table(const Spatial& s, const Padded& padded, i64 item_
 // Rows of the product (places of items, items slowest) that stand side by side in lanes, in runs
 // that lie together both under the first tap and in the result.
 template <class T>
-struct LaneRuns {
-  static constexpr i64 kMost = 16 * kTilePanels;
-  int runs = 0, begin[kMost + 1];
-  const T* from[kMost];
-  T* to[kMost];
+struct Im2colPlan {
+  static constexpr i64 kMax = 16 * kTilePanels;
+  int runs = 0, begin[kMax + 1];
+  const T* from[kMax];
+  T* to[kMax];
   bool one_item;
 
   void find(const Spatial& s, const Padded& padded, const TensorArg& x, const TensorArg& y,
@@ -105,28 +105,28 @@ struct LaneRuns {
       begin[runs] = static_cast<int>(at);
       from[runs] = row<T>(x, item) + line + column * s.stride[2];
       to[runs++] = row<T>(y, item) + place;
-      at += least(count - at, s.out[2] - column);
+      at += min(count - at, s.out[2] - column);
     }
     begin[runs] = static_cast<int>(count);
   }
-  // What lies under each of the taps, kMost values apart.
+  // What lies under each of the taps, kMax values apart.
   void read(const int* taps, i64 count, i64 step, T* lanes) const {
-    if (runs == 1 && begin[1] == kMost && step == 1) {
+    if (runs == 1 && begin[1] == kMax && step == 1) {
       for (i64 t = 0; t < count; ++t)
-        __builtin_memcpy(lanes + t * kMost, from[0] + taps[t], kMost * sizeof(T));
+        __builtin_memcpy(lanes + t * kMax, from[0] + taps[t], kMax * sizeof(T));
       return;
     }
     for (int i = 0; i < runs; ++i) {
       const i64 n = begin[i + 1] - begin[i], whole = step == 1 ? n / 4 * 4 : 0;
       for (i64 t = 0; t < count; ++t) {
         const T* a = from[i] + taps[t];
-        T* b = lanes + t * kMost + begin[i];
+        T* b = lanes + t * kMax + begin[i];
         for (i64 j = 0; j < whole; j += 4) __builtin_memcpy(b + j, a + j, 4 * sizeof(T));
         for (i64 j = whole; j < n; ++j) b[j] = a[j * step];
       }
     }
-    for (i64 t = 0; t < count && begin[runs] < kMost; ++t)
-      for (i64 j = begin[runs]; j < kMost; ++j) lanes[t * kMost + j] = 0;
+    for (i64 t = 0; t < count && begin[runs] < kMax; ++t)
+      for (i64 j = begin[runs]; j < kMax; ++j) lanes[t * kMax + j] = 0;
   }
 };
 
@@ -147,7 +147,7 @@ struct LaneRuns {
 // scratch: what lies under the taps, then their table.
 template <class T>
 static void conv(const KernelArgs& k) {
-  constexpr i64 kLanes = LaneRuns<T>::kMost;
+  constexpr i64 kLanes = Im2colPlan<T>::kMax;
   const Spatial s = conv_spatial(k);
   const Padded padded(s);
   const WeightArg& w = *k.weight;
@@ -157,11 +157,11 @@ static void conv(const KernelArgs& k) {
   tap_table(s, padded, taps);
   const i64 places = s.outputs(), rows = y.rows * places, panels = (rows + kLanes - 1) / kLanes;
   const i64 parts =
-      panels >= 4 * k.workers ? 1 : least(k.workers, (w.rows + kTileRows - 1) / kTileRows);
+      panels >= 4 * k.workers ? 1 : min(k.workers, (w.rows + kTileRows - 1) / kTileRows);
   const Range r = share(panels * parts, 1, k.worker, k.workers);
-  LaneRuns<T> runs;
+  Im2colPlan<T> runs;
   for (i64 u = r.begin; u < r.end; ++u) {
-    const i64 first = u / parts * kLanes, count = least(kLanes, rows - first);
+    const i64 first = u / parts * kLanes, count = min(kLanes, rows - first);
     if (u == r.begin || u % parts == 0) {
       runs.find(s, padded, x, y, first, count);
       runs.read(taps, w.cols, s.stride[2], lanes);
@@ -172,7 +172,7 @@ static void conv(const KernelArgs& k) {
     // Straight into the row of an item, or by way of a block to several.
     const i64 step = runs.one_item ? filters.end - filters.begin : kRowsOf<T>;
     for (i64 m = filters.begin; m < filters.end; m += step) {
-      const i64 some = least(step, filters.end - m);
+      const i64 some = min(step, filters.end - m);
       Product<T> g{w.cols,
                    {static_cast<const T*>(w.dense) + m * w.dense_stride, w.dense_stride, 1},
                    lanes,
@@ -231,8 +231,8 @@ struct WindowSums {
                 i64 first, i64 count, i64 tap, i64 some) {
     for (i64 k = 0; k < count;) {
       const i64 item = (begin + first + k) / places, place = (begin + first + k) % places,
-                n = least(count - k, places - place);
-      turn(row<T>(gy, item) + filter * places + place, places, filters, n, lanes + k * 16 * NP,
+                n = min(count - k, places - place);
+      transpose(row<T>(gy, item) + filter * places + place, places, filters, n, lanes + k * 16 * NP,
            16 * NP);
       k += n;
     }
@@ -270,17 +270,17 @@ static inline void outer_window_taps(const KernelArgs& k, Range r, i64 places, c
                                      const int* rows, T* scratch, i64 filter) {
   const TensorArg &gy = k.t[0], &x = k.t[1], &gw = k.t[2];
   WindowSums<T, NP> w{taps, rows, scratch, scratch + kWindowRows * 16 * NP, kWindowTaps * 16 * NP};
-  const i64 left = gw.rows - filter, filters = least(left, 16 * NP), all = gy.rows * places;
+  const i64 left = gw.rows - filter, filters = min(left, 16 * NP), all = gy.rows * places;
   for (i64 i = 0; i < kWindowRows * 16 * NP; ++i) w.lanes[i] = 0;  // of filters that are not there
   for (i64 tap = r.begin; tap < r.end; tap += kWindowTaps) {
-    const i64 some = least(kWindowTaps, r.end - tap), values = some * 16 * NP;
+    const i64 some = min(kWindowTaps, r.end - tap), values = some * 16 * NP;
     i64 blocks = 0;
     for (i64 b = 0; b < all; b += 1024, ++blocks) {
-      const i64 end = least(b + 1024, all);
+      const i64 end = min(b + 1024, all);
       w.rows = rows + b;
       for (i64 i = b; i < end; i += kWindowRows)
         w.add_rows(row<T>(x, b / places), gy, places, filter, filters, b, i - b,
-                   least(kWindowRows, end - i), tap, some);
+                   min(kWindowRows, end - i), tap, some);
       w.close(blocks, values);
     }
     w.total(blocks, values);
@@ -305,7 +305,7 @@ static void conv_weight_grad(const KernelArgs& k) {
   if (r.begin == r.end) return;
   tap_table(s, padded, taps);
   for (i64 b = 0; b < all; b += 1024)
-    place_table(s, padded, k.t[1].stride, b, least(b + 1024, all), rows + b);
+    place_table(s, padded, k.t[1].stride, b, min(b + 1024, all), rows + b);
   i64 filter = 0;
   if constexpr (kTilePanels > 1)
     for (; filter + 16 * (kTilePanels - 1) < gw.rows; filter += 16 * kTilePanels)
@@ -315,7 +315,7 @@ static void conv_weight_grad(const KernelArgs& k) {
 }
 
 // gb (+)= sums of gy over rows and places. A row of gy has the values of all places, `places` of
-// the first channel and so on; the sums are those of col_sum over rows of single places.
+// the first channel and so on; the sums are those of bias_grad over rows of single places.
 template <class T>
 static void conv_bias_grad(const KernelArgs& k) {
   constexpr i64 kAtOnce = 32;
@@ -324,13 +324,13 @@ static void conv_bias_grad(const KernelArgs& k) {
   const Range r = share(gb.cols, 16, k.worker, k.workers);
   T turned[kAtOnce * 16];
   for (i64 c = r.begin; c < r.end; c += 16) {
-    const i64 n = least(16, r.end - c);
+    const i64 n = min(16, r.end - c);
     RowSum<V<T>> sum;
     for (i64 i = 0; i < kAtOnce * 16; ++i) turned[i] = 0;
     for (i64 i = 0; i < gy.rows; ++i)
       for (i64 o = 0; o < places; o += kAtOnce) {
-        const i64 some = least(kAtOnce, places - o);
-        turn(row<T>(gy, i) + c * places + o, places, n, some, turned, 16);
+        const i64 some = min(kAtOnce, places - o);
+        transpose(row<T>(gy, i) + c * places + o, places, n, some, turned, 16);
         for (i64 j = 0; j < some; ++j) sum.push(load(turned + 16 * j));
       }
     const V<T> s = sum.total();

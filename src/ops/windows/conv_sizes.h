@@ -10,11 +10,11 @@ namespace loom::cpu {
 inline constexpr i64 kFoldPlaces = 128;
 static inline i64 fold_channels(i64 taps, i64 channels, i64 plane) {
   const i64 product = 16384 / (taps * kFoldPlaces), sums = 131072 / plane,
-            most = product < sums ? product : sums;
-  return most < 1           ? 1
-         : most >= channels ? channels
-         : most >= 4        ? most / 4 * 4
-                            : most;  // whole tiles
+            max = product < sums ? product : sums;
+  return max < 1           ? 1
+         : max >= channels ? channels
+         : max >= 4        ? max / 4 * 4
+                            : max;  // whole tiles
 }
 
 // Values of gx that conv_input_grad gathers at once: `lines` of `width` at one depth. What lies
@@ -53,8 +53,8 @@ static inline FoldPiece fold_piece(const Dims& in, const Dims& kernel, const Dim
 }
 // Channels whose weights, `each` per channel, are kept near; whole tiles.
 static inline i64 gather_channels(i64 each, i64 channels) {
-  const i64 most = kGathered / each / 12 * 12;
-  return most >= channels ? channels : most < 12 ? (channels < 12 ? channels : 12) : most;
+  const i64 max = kGathered / each / 12 * 12;
+  return max >= channels ? channels : max < 12 ? (channels < 12 ? channels : 12) : max;
 }
 
 // Weight gradients of windows take so many rows and taps at once; bytes for their tables, the rows,

@@ -1,7 +1,7 @@
 // Host side of windows.def: shapes, memory, devices, calls.
 #include <algorithm>
 
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/lowering/lowered.h"
 #include "ops/op_check.h"
 #include "ops/webgpu/launches.h"
@@ -85,7 +85,7 @@ Scratch conv_input_grad_scratch(const ScratchQuery& q) {
   return {4 * (taps + 15 + std::max(spread, gathered)), 0};
 }
 
-void append_window(Emit& e, Op op, std::initializer_list<View> operands, const Window& window,
+void append_window(ProgramBuilder& e, Op op, std::initializer_list<View> operands, const Window& window,
                    bool count_pad = false) {
   e.append(op, operands);
   auto& ints = e.program().code.back().ints;
@@ -112,7 +112,7 @@ std::int64_t padded_plane(const ConvWindow& w) {
   return values;
 }
 
-View Emit::unfold(View x, const Window& w, View weight, bool gradient) {
+View ProgramBuilder::unfold(View x, const Window& w, View weight, bool gradient) {
   Rows r = rows(x);
   r.constant *= w.positions();
   const View y = temp(type(x), r, w.taps());
@@ -127,29 +127,29 @@ View Emit::unfold(View x, const Window& w, View weight, bool gradient) {
   append_window(*this, Op::unfold, {x, y}, w);
   return y;
 }
-View Emit::fold(View x, const Window& w) {
+View ProgramBuilder::fold(View x, const Window& w) {
   Rows r = rows(x);
   r.constant /= w.positions();
   const View y = temp(type(x), r, w.values());
   append_window(*this, Op::fold, {x, y}, w);
   return y;
 }
-View Emit::max_pool(View x, const Window& w) {
+View ProgramBuilder::max_pool(View x, const Window& w) {
   const View y = like(x, w.channels * w.positions());
   append_window(*this, Op::max_pool, {x, y}, w);
   return y;
 }
-View Emit::max_pool_back(View x, View gy, const Window& w) {
+View ProgramBuilder::max_pool_back(View x, View gy, const Window& w) {
   const View gx = like(x, x.cols);
   append_window(*this, Op::max_pool_back, {x, gy, gx}, w);
   return gx;
 }
-View Emit::avg_pool(View x, const Window& w, bool count_pad) {
+View ProgramBuilder::avg_pool(View x, const Window& w, bool count_pad) {
   const View y = like(x, w.channels * w.positions());
   append_window(*this, Op::avg_pool, {x, y}, w, count_pad);
   return y;
 }
-View Emit::avg_pool_back(View gy, const Window& w, bool count_pad) {
+View ProgramBuilder::avg_pool_back(View gy, const Window& w, bool count_pad) {
   const View gx = like(gy, w.values());
   append_window(*this, Op::avg_pool_back, {gy, gx}, w, count_pad);
   return gx;

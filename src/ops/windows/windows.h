@@ -41,16 +41,16 @@ struct Window {
   // Sizes that kernels may trust: each small enough that no sum of products of two overflows, and
   // every place of the window's first tap inside of the padded input.
   bool valid() const {
-    constexpr std::int64_t kMost = std::int64_t{1} << 30;
-    if (channels < 1 || channels > kMost) return false;
+    constexpr std::int64_t kMax = std::int64_t{1} << 30;
+    if (channels < 1 || channels > kMax) return false;
     for (std::size_t i = 0; i < 3; ++i) {
       for (const std::int64_t v : {in[i], kernel[i], stride[i], dilation[i], out[i]})
-        if (v < 1 || v > kMost) return false;
-      if (pad[i] < 0 || pad[i] > kMost || pad_end[i] < 0 || pad_end[i] > kMost) return false;
+        if (v < 1 || v > kMax) return false;
+      if (pad[i] < 0 || pad[i] > kMax || pad_end[i] < 0 || pad_end[i] > kMax) return false;
       if ((out[i] - 1) * stride[i] >= in[i] + pad[i] + pad_end[i]) return false;
     }
     for (const Dims* d : {&in, &kernel, &out})
-      if ((*d)[0] * (*d)[1] > kMost || product(*d) > kMost / channels) return false;
+      if ((*d)[0] * (*d)[1] > kMax || product(*d) > kMax / channels) return false;
     return true;
   }
 };

@@ -40,7 +40,7 @@ static inline Range inside(const Spatial& s, int d, i64 o) {
   if (first >= 0 && first + (s.kernel[d] - 1) * step < s.in[d]) return {0, s.kernel[d]};
   const i64 begin = first >= 0 ? 0 : (step - 1 - first) / step,
             end = first >= s.in[d] ? 0 : (s.in[d] - first + step - 1) / step;
-  return {begin, least(end, s.kernel[d])};
+  return {begin, min(end, s.kernel[d])};
 }
 // f(tap, place in the channel) for each tap of the window at output o (row-major) that meets the
 // input, taps ascending.
@@ -122,7 +122,7 @@ static inline void each_run(const Spatial& s, i64 o, i64 n, F f) {
                   end = all                ? n
                         : first >= s.in[2] ? 0
                                            : (s.in[2] - first + step - 1) / step;
-        f(line + first, begin, least(end, n));
+        f(line + first, begin, min(end, n));
       }
     }
 }
@@ -130,7 +130,7 @@ static inline void each_run(const Spatial& s, i64 o, i64 n, F f) {
 template <class F>
 static inline void each_line(const Spatial& s, F f) {
   for (i64 o = 0; o < s.outputs(); o += s.out[2])
-    for (i64 x = 0; x < s.out[2]; x += kLine) f(o + x, least(kLine, s.out[2] - x));
+    for (i64 x = 0; x < s.out[2]; x += kLine) f(o + x, min(kLine, s.out[2] - x));
 }
 
 // What a run does to its outputs. Step: 1 or 2, which compilers vectorize; 0: any other. Not
@@ -226,7 +226,7 @@ static inline i64 window_count(const Spatial& s, i64 o, bool with_padding) {
   for (int d = 0; d < 3; ++d) {
     const Range r = inside(s, d, at[d]);
     const i64 first = at[d] * s.stride[d] - s.pad[d], room = s.in[d] + s.pad_end[d] - first;
-    count *= with_padding ? least(s.kernel[d], (room + s.dilation[d] - 1) / s.dilation[d])
+    count *= with_padding ? min(s.kernel[d], (room + s.dilation[d] - 1) / s.dilation[d])
                           : r.end - r.begin;
   }
   return count;

@@ -150,10 +150,10 @@ class Trainer {
 };
 
 Status check(const BpeTrainerOptions& options) {
-  const std::size_t least = options.special_tokens.size() + 256;
-  if (options.vocab_size < least || options.vocab_size > (1u << 24))
+  const std::size_t min = options.special_tokens.size() + 256;
+  if (options.vocab_size < min || options.vocab_size > (1u << 24))
     return Status(Code::invalid_argument, "vocab_size: " + std::to_string(options.vocab_size) +
-                                              ", expected from " + std::to_string(least) +
+                                              ", expected from " + std::to_string(min) +
                                               " (special tokens and bytes) to 16777216");
   const auto known = [&](const std::string& name) {
     return name.empty() || std::find(options.special_tokens.begin(), options.special_tokens.end(),

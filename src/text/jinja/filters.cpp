@@ -234,8 +234,8 @@ Value Machine::text_method(const std::string& name, const Text& text, const Argu
   const bool ends = one_of(name, {"startswith", "endswith"});
   if (!bare && !strips && !ends && !one_of(name, {"split", "replace", "join"}))
     return refuse(a, {});
-  const std::size_t least = bare || strips ? 0 : name == "replace" ? 2 : 1;
-  if (!take(a, least, bare ? 0 : name == "split" || name == "replace" ? 2 : 1)) return {};
+  const std::size_t min = bare || strips ? 0 : name == "replace" ? 2 : 1;
+  if (!take(a, min, bare ? 0 : name == "split" || name == "replace" ? 2 : 1)) return {};
   if (bare) return cased(name, text);
   if (name == "join") {
     Arguments between{a.kind, a.name, a.of, {made(text)}, {}};
@@ -257,14 +257,14 @@ Value Machine::text_method(const std::string& name, const Text& text, const Argu
 Value Machine::split(const Text& text, const Arguments& a) {
   const Text& by = a.values[0].text();
   if (by.empty()) return fail("a split by nothing", Code::invalid_argument);
-  std::int64_t most = -1;
+  std::int64_t max = -1;
   if (a.values.size() == 2) {
     if (!a.values[1].is(Kind::integer)) return fail("a split into no number of parts");
-    most = a.values[1].number;
+    max = a.values[1].number;
   }
   std::vector<Value> out;
   std::size_t at = 0;
-  for (; most != 0; --most) {
+  for (; max != 0; --max) {
     const std::size_t found = search(text, by, at);
     if (found == Text::npos) break;
     out.push_back(made(text.substr(at, found - at)));

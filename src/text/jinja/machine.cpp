@@ -329,7 +329,7 @@ Text Machine::text_of(const Value& value) {
   return {};
 }
 
-bool Machine::take(const Arguments& arguments, std::size_t least, std::size_t most,
+bool Machine::take(const Arguments& arguments, std::size_t min, std::size_t max,
                    std::string_view name) {
   if (!status_.ok()) return false;
   for (const std::string& given : arguments.names)
@@ -338,7 +338,7 @@ bool Machine::take(const Arguments& arguments, std::size_t least, std::size_t mo
       return false;
     }
   const std::size_t count = arguments.positional();
-  if (count >= least && count <= most) return true;
+  if (count >= min && count <= max) return true;
   refuse(arguments, " with " + std::to_string(count) + " arguments");
   return false;
 }

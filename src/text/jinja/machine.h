@@ -85,7 +85,7 @@ class Machine {
   Value generator(std::vector<Value> items);
   Value made(Text text);  // a string, its time and memory counted
   Text text_of(const Value& value);
-  bool take(const Arguments& arguments, std::size_t least, std::size_t most,
+  bool take(const Arguments& arguments, std::size_t min, std::size_t max,
             std::string_view name = {});
   void check_nesting(const Value& value);
   void spend(std::size_t work);

@@ -283,10 +283,10 @@ class Parser {
     return point(c);
   }
 
-  Result<char32_t> hexadecimal(int least, int most, bool braced) {
+  Result<char32_t> hexadecimal(int min, int max, bool braced) {
     char32_t value = 0;
     int digits = 0;
-    for (; digits < most && !end(); ++digits, ++at_) {
+    for (; digits < max && !end(); ++digits, ++at_) {
       const char c = text_[at_];
       const int d = c >= '0' && c <= '9'   ? c - '0'
                     : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -295,7 +295,7 @@ class Parser {
       if (d < 0) break;
       value = value * 16 + static_cast<char32_t>(d);
     }
-    if (digits < least || value > kLastPoint || (braced && !take("}")))
+    if (digits < min || value > kLastPoint || (braced && !take("}")))
       return malformed("a code point in hexadecimal is wrong");
     return value;
   }

@@ -19,15 +19,15 @@ class Weights {
 
   void before(const Step& step) {
     const std::array<std::uint64_t, 256> after = weight_;
-    const std::uint64_t most = *std::max_element(after.begin(), after.end());
+    const std::uint64_t max = *std::max_element(after.begin(), after.end());
     switch (step.kind) {
       case StepKind::nfc:
-      case StepKind::nfd: above_ascii(4 * most); break;  // U+0390 and the like; Hangul
+      case StepKind::nfd: above_ascii(4 * max); break;  // U+0390 and the like; Hangul
       case StepKind::nfkc:
-      case StepKind::nfkd: above_ascii(11 * most); break;  // U+FDFA: 3 bytes become 33
+      case StepKind::nfkd: above_ascii(11 * max); break;  // U+FDFA: 3 bytes become 33
       case StepKind::lowercase:
         for (std::size_t c = 'A'; c <= 'Z'; ++c) weight_[c] = std::max(after[c], after[c + 32]);
-        above_ascii(2 * most);  // U+0130: 2 bytes become 3
+        above_ascii(2 * max);  // U+0130: 2 bytes become 3
         break;
       case StepKind::prepend: once_ = add(once_, of(step.text)); break;
       case StepKind::replace:
@@ -45,10 +45,10 @@ class Weights {
         break;
       }
       case StepKind::decode_byte_level:  // a byte that is no text becomes U+FFFD
-        for (std::uint64_t& w : weight_) w = std::max(w, 3 * most);
+        for (std::uint64_t& w : weight_) w = std::max(w, 3 * max);
         break;
       case StepKind::decode_byte_fallback:  // six characters become one byte, or U+FFFD
-        for (std::uint64_t& w : weight_) w = std::max(w, (most + 1) / 2);
+        for (std::uint64_t& w : weight_) w = std::max(w, (max + 1) / 2);
         break;
       case StepKind::decode_metaspace:
       case StepKind::decode_suffix: replace(step, after[' ']); break;
@@ -57,7 +57,7 @@ class Weights {
     }
     for (std::uint64_t& w : weight_) w = std::min(w, kEnough);
   }
-  std::uint64_t most() const {
+  std::uint64_t max() const {
     return std::max(once_, *std::max_element(weight_.begin(), weight_.end()));
   }
 
@@ -114,11 +114,11 @@ Status check_growth(std::span<const Step> steps, std::string_view what) {
   Weights weights;
   for (std::size_t n = steps.size(); n-- > 0;) {
     weights.before(steps[n]);
-    if (weights.most() > kMaxGrowth)
+    if (weights.max() > kMaxGrowth)
       return Status(Code::out_of_range, std::string(what) + ": from step " + std::to_string(n + 1) +
                                             " of " + std::to_string(steps.size()) +
                                             " on, a byte can become " +
-                                            std::to_string(weights.most()) + ", the most is " +
+                                            std::to_string(weights.max()) + ", the most is " +
                                             std::to_string(kMaxGrowth));
   }
   return {};

@@ -17,7 +17,7 @@
 namespace loom {
 namespace {
 
-constexpr std::int64_t kMostFiles = 1'000'000;
+constexpr std::int64_t kMaxFiles = 1'000'000;
 
 Status refused(const std::string& path, int error) {
   const Code code = error == ENOENT   ? Code::not_found
@@ -41,9 +41,9 @@ struct LeftOut {
     if (++count <= 3) first += (first.empty() ? "" : ", ") + quoted(name);
   }
   void say(const std::string& one, const std::string& many, const std::string& why,
-           std::vector<std::string>& said) const {
+           std::vector<std::string>& decisions) const {
     if (count > 0)
-      said.push_back("left out: " + std::to_string(count) + " " + (count == 1 ? one : many) + why +
+      decisions.push_back("left out: " + std::to_string(count) + " " + (count == 1 ? one : many) + why +
                      ": " + first + (count > 3 ? ", ..." : ""));
   }
 };
@@ -82,12 +82,12 @@ Result<FolderNames> read_names(const std::string& folder) {
   errno = 0;
   while (const dirent* entry = ::readdir(dir.get())) {
     if (entry->d_name[0] != '.') all.emplace_back(entry->d_name);
-    if (static_cast<std::int64_t>(all.size()) > kMostFiles) break;
+    if (static_cast<std::int64_t>(all.size()) > kMaxFiles) break;
     errno = 0;
   }
   const int error = errno;
-  if (static_cast<std::int64_t>(all.size()) > kMostFiles)
-    return Status(Code::out_of_range, folder + ": holds more than " + std::to_string(kMostFiles) +
+  if (static_cast<std::int64_t>(all.size()) > kMaxFiles)
+    return Status(Code::out_of_range, folder + ": holds more than " + std::to_string(kMaxFiles) +
                                           " names, which is the limit");
   if (error != 0) return refused(folder, error);
   std::sort(all.begin(), all.end());
@@ -131,8 +131,8 @@ Result<FolderParts> parts_of(const std::string& folder) {
     else folders.add(found[i]);
   }
   for (const std::string& name : names.files) files.add(name);
-  folders.say("folder", "folders", " beside " + quoted(train), parts.said);
-  files.say("file", "files", " beside " + quoted(train), parts.said);
+  folders.say("folder", "folders", " beside " + quoted(train), parts.decisions);
+  files.say("file", "files", " beside " + quoted(train), parts.decisions);
   return parts;
 }
 
@@ -156,8 +156,8 @@ Result<std::optional<ClassFiles>> read_classes(const std::string& folder,
     LOOM_ASSIGN(FolderNames names, read_names(joined(folder, name)));
     tally(names.files, counts);
     total += static_cast<std::int64_t>(names.files.size());
-    if (total > kMostFiles)
-      return Status(Code::out_of_range, folder + ": holds more than " + std::to_string(kMostFiles) +
+    if (total > kMaxFiles)
+      return Status(Code::out_of_range, folder + ": holds more than " + std::to_string(kMaxFiles) +
                                             " files, which is the limit");
     inside.push_back(std::move(names));
   }
@@ -185,8 +185,8 @@ Result<std::optional<ClassFiles>> read_classes(const std::string& folder,
       return Status(Code::invalid_argument,
                     joined(folder, quoted(one.name)) +
                         ": the name of a class must be UTF-8: rename the folder");
-    files.say("file", "files", " in " + quoted(one.name) + ", by the name" + no_such, found.said);
-    folders.say("folder", "folders", " inside the class " + quoted(one.name), found.said);
+    files.say("file", "files", " in " + quoted(one.name) + ", by the name" + no_such, found.decisions);
+    folders.say("folder", "folders", " inside the class " + quoted(one.name), found.decisions);
     found.classes.push_back(std::move(one));
   }
   LeftOut others;
@@ -195,10 +195,10 @@ Result<std::optional<ClassFiles>> read_classes(const std::string& folder,
     else others.add(file);
   }
   if (!found.classes.empty()) {
-    empty.say("folder", "folders", " with" + no_such + " in it", found.said);
-    others.say("file", "files", " beside the classes, by the name" + no_such, found.said);
+    empty.say("folder", "folders", " with" + no_such + " in it", found.decisions);
+    others.say("file", "files", " beside the classes, by the name" + no_such, found.decisions);
   } else {
-    others.say("file", "files", ", by the name" + no_such, found.said);
+    others.say("file", "files", ", by the name" + no_such, found.decisions);
   }
   return std::optional<ClassFiles>(std::move(found));
 }

@@ -34,7 +34,7 @@ Result<bool> is_a_folder(const std::string& path);  // errors: of kind_at
 // or lower.
 struct FolderParts {
   std::string learned, test;      // paths; test: "" where there is none
-  std::vector<std::string> said;  // what is left out
+  std::vector<std::string> decisions;  // what is left out
 };
 Result<FolderParts> parts_of(const std::string& folder);
 
@@ -47,7 +47,7 @@ struct ClassFiles {
   };
   std::vector<Class> classes;
   std::vector<std::string> files;  // paths of those that lie in the folder itself, in no class
-  std::vector<std::string> said;   // what is left out, and why
+  std::vector<std::string> decisions;   // what is left out, and why
   std::int64_t count() const;      // of files in classes
 };
 // `wanted`: of this kind; without it, of the kind that more files are of, pictures where as many.

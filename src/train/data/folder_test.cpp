@@ -40,7 +40,7 @@ TEST(Folder, ClassesAndFilesAreInTheOrderOfTheirBytes) {
   EXPECT_EQ(names_of(**found), (Strings{"B", "a c", "b", "\xC3\xA9t\xC3\xA9"}));
   EXPECT_EQ((*found)->classes[2].files, (Strings{f / "b/1.PNG", f / "b/10.png", f / "b/2.png"}));
   EXPECT_EQ((*found)->count(), 6);
-  EXPECT_EQ((*found)->said, Strings{});
+  EXPECT_EQ((*found)->decisions, Strings{});
   EXPECT_EQ((*found)->files, Strings{});
 }
 
@@ -54,7 +54,7 @@ TEST(Folder, WhatIsLeftOutIsSaid) {
   ASSERT_TRUE(found.ok() && *found);
   EXPECT_EQ(names_of(**found), (Strings{"a", "b"}));
   EXPECT_EQ((*found)->files, Strings{f / "loose.png"});
-  EXPECT_EQ((*found)->said,
+  EXPECT_EQ((*found)->decisions,
             (Strings{"left out: 1 file in 'a', by the name no image: 'Thumbs.db'",
                      "left out: 1 folder inside the class 'a': 'more'",
                      "left out: 2 folders with no image in it: 'c', 'd'",
@@ -107,11 +107,11 @@ TEST(Folder, TrainAndTest) {
   f.write("train/a/1.png");
   EXPECT_EQ(parts().learned, f / "train");
   EXPECT_EQ(parts().test, f / "val");
-  EXPECT_EQ(parts().said, Strings{});
+  EXPECT_EQ(parts().decisions, Strings{});
   f.write("Test/a/1.png");
   f.write("labels.csv");
   EXPECT_EQ(parts().test, f / "Test");
-  EXPECT_EQ(parts().said, (Strings{"left out: 1 folder beside 'train': 'val'",
+  EXPECT_EQ(parts().decisions, (Strings{"left out: 1 folder beside 'train': 'val'",
                                    "left out: 1 file beside 'train': 'labels.csv'"}));
   // A class that is called so: it holds files.
   f.write("train/1.png");
@@ -149,7 +149,7 @@ TEST(Folder, LinksUpwardsEnd) {
   ASSERT_TRUE(found.ok() && *found) << found.status().to_string();
   EXPECT_EQ(names_of(**found), (Strings{"a", "b"}));
   EXPECT_EQ((*found)->count(), 2);
-  EXPECT_EQ((*found)->said.size(), 2u);
+  EXPECT_EQ((*found)->decisions.size(), 2u);
 }
 
 TEST(Folder, NamesOfClassesAreUtf8) {

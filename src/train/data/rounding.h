@@ -13,7 +13,7 @@ class Rounding {
 
  private:
   bool any_ = false;
-  double least_ = 0, most_ = 0, lost_ = 0;
+  double min_ = 0, max_ = 0, lost_ = 0;
 };
 
 }  // namespace loom

@@ -88,7 +88,7 @@ std::string Metrics::to_text() const {
 MetricsCounter::MetricsCounter(Loss loss, double delta, std::int64_t columns)
     : loss_(loss), delta_(delta), columns_(columns) {
   if (!takes_classes(loss)) spread_.resize(static_cast<std::size_t>(columns));
-  else if (columns <= Metrics::kMostConfused)
+  else if (columns <= Metrics::kMaxConfused)
     confusion_.resize(static_cast<std::size_t>(columns * columns));
 }
 

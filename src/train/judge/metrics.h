@@ -28,7 +28,7 @@ struct Metrics {
   // Of classes, and of bce, where every column is right or wrong by itself.
   double accuracy = 0;
   std::vector<std::int64_t> confusion;  // classes x classes: row the truth, column the answer;
-                                        // empty above kMostConfused classes
+                                        // empty above kMaxConfused classes
   // Of values. r2: 1 - sum of squared errors / sum of squared distances to the mean, the mean over
   // columns that have a spread.
   double mae = 0, rmse = 0, r2 = 0;
@@ -38,7 +38,7 @@ struct Metrics {
   std::vector<Metrics> heads;
   std::string name;  // of a head
 
-  static constexpr std::int64_t kMostConfused = 100;
+  static constexpr std::int64_t kMaxConfused = 100;
   Json to_json() const;
   // "loss 0.0712  accuracy 0.9812"
   std::string to_text() const;

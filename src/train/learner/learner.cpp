@@ -20,7 +20,7 @@ double power(double base, std::int64_t n) {
   return r;
 }
 
-View loss_of(Emit& emit, const HeadSpec& head, View y, View target) {
+View loss_of(ProgramBuilder& emit, const HeadSpec& head, View y, View target) {
   switch (head.loss) {
     case Loss::cross_entropy: return emit.cross_entropy(y, target);
     case Loss::mae: return emit.mae(y, target);
@@ -30,7 +30,7 @@ View loss_of(Emit& emit, const HeadSpec& head, View y, View target) {
   }
   return emit.mse(y, target);
 }
-View slope_of(Emit& emit, const HeadSpec& head, View y, View target) {
+View slope_of(ProgramBuilder& emit, const HeadSpec& head, View y, View target) {
   switch (head.loss) {
     case Loss::cross_entropy: return emit.cross_entropy_back(y, target);
     case Loss::mae: return emit.mae_back(y, target);
@@ -42,13 +42,13 @@ View slope_of(Emit& emit, const HeadSpec& head, View y, View target) {
 }
 
 // A row of logits for each place that has a class, and back.
-View by_place(Emit& emit, View y, const HeadSpec& head) {
+View by_place(ProgramBuilder& emit, View y, const HeadSpec& head) {
   const auto [places, classes, first] = head.axis;
   if (head.places() == 1) return y;
   return first ? emit.transpose(y, {1, 1, 1, classes, places}, {0, 1, 2, 4, 3}, classes)
                : emit.reshape(y, classes);
 }
-View by_row(Emit& emit, View gy, const HeadSpec& head, std::int64_t cols) {
+View by_row(ProgramBuilder& emit, View gy, const HeadSpec& head, std::int64_t cols) {
   const auto [places, classes, first] = head.axis;
   if (head.places() == 1) return gy;
   return first ? emit.transpose(gy, {1, 1, 1, places, classes}, {0, 1, 2, 4, 3}, cols)
@@ -69,13 +69,13 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   learner.network_ = &network;
   learner.options_ = options;
   Program program;
-  Emit emit(program);
+  ProgramBuilder emit(program);
   if (options.fp8) emit.round_products_to_fp8();
   const Shape& in = network.input();
   if (network.recurs_over_rows()) learner.packed_ = options.max_positions;
   const std::int64_t packed = std::max<std::int64_t>(learner.packed_, 1),
-                     most = (options.max_rows + packed - 1) / packed;
-  const Rows rows{packed, emit.u32_register("R", static_cast<std::uint32_t>(most)), kNone};
+                     max = (options.max_rows + packed - 1) / packed;
+  const Rows rows{packed, emit.u32_register("R", static_cast<std::uint32_t>(max)), kNone};
   const View x = emit_input(emit, network, rows);
   NetworkEmitter emitter(network, emit,
                          {.training = true,
@@ -197,7 +197,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
 }
 
 // The losses and what a step reports of them; returns the gradient of the output.
-Result<View> Learner::emit_losses(Emit& emit, View y, Rows rows) {
+Result<View> Learner::emit_losses(ProgramBuilder& emit, View y, Rows rows) {
   const ValueType type = emit.type(y);
   emit.set_segment(Segment::loss);
   if (!options_.heads.empty()) return emit_heads(emit, y, rows);
@@ -224,21 +224,21 @@ Result<View> Learner::emit_losses(Emit& emit, View y, Rows rows) {
 
 // Of one head, whose part of y begins at a column. Classes have weights: what is not counted leaves
 // the mean to the others (put_head).
-Learner::LossViews Learner::emit_head(Emit& emit, View y, Rows rows, std::size_t head,
+Learner::LossViews Learner::emit_head(ProgramBuilder& emit, View y, Rows rows, std::size_t head,
                                       std::int64_t column) {
   const HeadSpec& h = options_.heads[head];
   const ValueType type = emit.type(y);
   const bool classes = takes_classes(h.loss);
   const std::string number = std::to_string(head);
   rows.constant *= h.places();
-  LossViews views{by_place(emit, Emit::slice(y, column, h.columns), h), {}, {}, column};
+  LossViews views{by_place(emit, ProgramBuilder::slice(y, column, h.columns), h), {}, {}, column};
   views.target =
       emit.input("target" + number, classes ? ValueType::i32 : type, rows, classes ? 1 : h.columns);
   if (classes || options_.weighted) views.weights = emit.input("weights" + number, type, rows, 1);
   return views;
 }
 
-View Learner::emit_heads(Emit& emit, View y, Rows rows) {
+View Learner::emit_heads(ProgramBuilder& emit, View y, Rows rows) {
   const ValueType type = emit.type(y);
   const std::vector<HeadSpec>& heads = options_.heads;
   std::vector<LossViews> views;
@@ -271,19 +271,19 @@ View Learner::emit_heads(Emit& emit, View y, Rows rows) {
     const LossViews& v = views[i];
     const View slope = weighed(emit, slope_of(emit, heads[i], v.y, v.target), v.weights);
     emit.copy_to(emit.scale(by_row(emit, slope, heads[i], heads[i].columns), heads[i].weight),
-                 Emit::slice(gy, v.column, heads[i].columns));
+                 ProgramBuilder::slice(gy, v.column, heads[i].columns));
   }
   return gy;
 }
 
 // Each row of x times its weight.
-View Learner::weighed(Emit& emit, View x, View weights) const {
+View Learner::weighed(ProgramBuilder& emit, View x, View weights) const {
   if (!weights.valid()) return x;
   return emit.binary(x, weights, Binary::mul, {1, 1, 1, 1, x.cols}, {0, 0, 0, 0, 1}, {},
                      emit.rows(x));
 }
 
-void Learner::emit_update(Emit& emit) {
+void Learner::emit_update(ProgramBuilder& emit) {
   emit.set_segment(Segment::update);
   const OptimizerSpec& spec = options_.optimizer;
   const RegisterId lr = emit.f32_register("lr"), inv_n = emit.f32_register("inv_n");

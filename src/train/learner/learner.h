@@ -53,7 +53,7 @@ struct LearnerOptions {
   double delta = 1.0;                   // huber: where it turns from squares to a line
   std::vector<HeadSpec>
       heads;  // in place of loss and delta: the loss is the sum of theirs, each times its weight
-  bool fp8 = false;  // Emit::round_products_to_fp8, and gradients times loss_scale() on their way
+  bool fp8 = false;  // ProgramBuilder::round_products_to_fp8, and gradients times loss_scale() on their way
   bool recompute = false;  // cells' activations are computed again for backward (EmitOptions)
   std::shared_ptr<Adapter> adapter;  // learns, and the network stays as it is, packed or not
   OptimizerSpec optimizer;
@@ -142,14 +142,14 @@ class Learner {
 
  private:
   Learner() = default;
-  void emit_update(Emit& emit);
+  void emit_update(ProgramBuilder& emit);
   struct LossViews {
     View y, target, weights;  // a row for each place that has a loss
     std::int64_t column;
   };
-  Result<View> emit_losses(Emit& emit, View y, Rows rows);
-  View emit_heads(Emit& emit, View y, Rows rows);
-  LossViews emit_head(Emit& emit, View y, Rows rows, std::size_t head, std::int64_t column);
+  Result<View> emit_losses(ProgramBuilder& emit, View y, Rows rows);
+  View emit_heads(ProgramBuilder& emit, View y, Rows rows);
+  LossViews emit_head(ProgramBuilder& emit, View y, Rows rows, std::size_t head, std::int64_t column);
   double read_loss(BufferId buffer);
   Status prepare();  // the weights, where an update has moved them
   Status rows(std::int64_t n);
@@ -157,7 +157,7 @@ class Learner {
   Result<std::int64_t> put(std::span<const T> x);
   Status check_weights(std::size_t rows) const;
   void count(std::int64_t at, std::size_t row, std::int32_t class_of);
-  View weighed(Emit& emit, View x, View weights) const;
+  View weighed(ProgramBuilder& emit, View x, View weights) const;
   template <class T>
   void add_targets(HeadSums& sums, std::span<const T> target, std::span<const float> weights) const;
   template <class T>

@@ -88,7 +88,7 @@ struct TrainingSpec {
   std::int64_t seed = 0;           // of initial weights, of the shuffling, of shifts, of dropout
   bool shuffle = true;
   std::int64_t shift = 0;    // pictures move by up to so many pixels, drawn for each sample taken
-                             // (data/pictures/shift.h)
+                             // (data/images/augment.h)
   std::int64_t streams = 0;  // lanes the data is cut into, whose states continue step by step
   bool fp8 = false;  // products in FP8, forward and backward, with a loss scale; "quantize" is then
                      // of the dtype fp8e4m3

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "numeric/q15.h"
 #include "ops/cpu/executor.h"
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 
 namespace loom {
 namespace {
@@ -146,7 +146,7 @@ TEST_P(AttentionQ15, EqualsTheReference) {
   for (std::string_view isa : cpu::available_isas()) {
     SCOPED_TRACE(isa);
     Program program;
-    Emit emit(program);
+    ProgramBuilder emit(program);
     const Rows rows{1, emit.u32_register("R", static_cast<std::uint32_t>(n)), kNone};
     const View q_in = emit.input("q", ValueType::f32, rows, width),
                k_in = emit.input("k", ValueType::f32, rows, kv_width),

@@ -323,7 +323,7 @@ class RoutedProgram : public testing::Test {
   void SetUp() override {
     const Rows all{1, emit.u32_register("R", 9), kNone};
     const View x = emit.input("x", ValueType::f32, all, 3);
-    places = emit.route_rows(Emit::slice(x, 0, 1));
+    places = emit.route_rows(ProgramBuilder::slice(x, 0, 1));
     rows = emit.gather_rows(x, places);
     y = emit.temp(ValueType::f32, all, 3);
     emit.fill(y, 0);
@@ -339,7 +339,7 @@ class RoutedProgram : public testing::Test {
   Buffer& of(View v) { return program.buffers[static_cast<std::size_t>(v.buffer)]; }
 
   Program program;
-  Emit emit{program};
+  ProgramBuilder emit{program};
   View places, rows, y;
 };
 

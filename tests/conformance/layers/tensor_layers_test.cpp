@@ -87,8 +87,8 @@ TEST(TensorLayers, GradientsOfPlacesAndProducts) {
   check(7, R"("type":"pick","runs":[6,-2,4,-1,0,2,3,0,5],"fill":0.5)");
   check(7, R"("type":"pick","runs":[2,1,4])");
   check(10, R"("type":"select","shapes":[[2,1],[2,3],[2,1]])");
-  check(18, R"("type":"value_matmul","shapes":[[2,3],[2,3,2]])");
-  check(24, R"("type":"value_matmul","shapes":[[2,3,2],[2,2,3]])");
+  check(18, R"("type":"batched_matmul","shapes":[[2,3],[2,3,2]])");
+  check(24, R"("type":"batched_matmul","shapes":[[2,3,2],[2,2,3]])");
   check(12, R"("type":"each","count":3,"layers":[{"type":"dense","out":2,"activation":"tanh"}])");
   check(
       12,
@@ -157,7 +157,7 @@ TEST(TensorLayers, ValuesByHand) {
   EXPECT_EQ(shape, "[B, 3, 2]");
   EXPECT_EQ(run(R"("type":"pick","runs":[2,-1,3,-1,0,1,0,0,2],"fill":7)", {1, 2, 3}),
             (Values{3, 2, 1, 7, 1, 1}));
-  EXPECT_EQ(run(R"("type":"value_matmul","shapes":[[2,2],[2,1]])", {1, 2, 3, 4, 5, 6}, &shape),
+  EXPECT_EQ(run(R"("type":"batched_matmul","shapes":[[2,2],[2,1]])", {1, 2, 3, 4, 5, 6}, &shape),
             (Values{17, 39}));
   EXPECT_EQ(shape, "[B, 2, 1]");
 }
@@ -206,7 +206,7 @@ TEST(TensorLayers, WhatDoesNotFitIsNamed) {
   EXPECT_NE(
       error(R"("type":"permute","dims":[2,3],"order":[0,0])").find("\"order\" must name each"),
       std::string::npos);
-  EXPECT_NE(error(R"("type":"value_matmul","shapes":[[1,2],[4,1]])")
+  EXPECT_NE(error(R"("type":"batched_matmul","shapes":[[1,2],[4,1]])")
                 .find("cannot multiply [1, 2] by [4, 1]"),
             std::string::npos);
   EXPECT_NE(

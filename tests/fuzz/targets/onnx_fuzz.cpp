@@ -81,7 +81,7 @@ static void check_plan(const onnx::Model& model) {
   onnx::InferOptions options;
   options.fold_limit = 4096;
   options.fold_budget = 65536;
-  options.most_nodes = 4096;
+  options.max_nodes = 4096;
   const auto plan = onnx::infer(model, bindings, options);
   if (!plan.ok()) {
     FUZZ_CHECK(plan.status().message().find("input") != std::string::npos &&

@@ -7,7 +7,7 @@
 
 #include "base/files/bytes.h"
 #include "base/numbered.h"
-#include "base/words.h"
+#include "base/split.h"
 #include "formats/onnx/infer/rule.h"
 
 namespace loom::onnx {
@@ -22,7 +22,7 @@ constexpr std::string_view kOperators[] = {
 #include "formats/onnx/operators.def"
 
 constexpr int kDeepest = 32;  // If, loops and functions in each other
-constexpr std::int64_t kMostSteps = 4096;
+constexpr std::int64_t kMaxSteps = 4096;
 constexpr std::uint64_t kSlowness = 64;  // of an exact cosine or exponential, in copied elements
 
 const RuleRow* find_rule(std::string_view domain, std::string_view op) {
@@ -37,7 +37,7 @@ const RuleRow* find_rule(std::string_view domain, std::string_view op) {
 
 // All are in the list, or a hint of the first opsets.
 Status check_attributes(const Node& node, std::string_view known) {
-  const std::vector<std::string_view> list = words(known);
+  const std::vector<std::string_view> list = split(known);
   for (const Attribute& a : node.attributes)
     if (a.name != "consumed_inputs" && std::find(list.begin(), list.end(), a.name) == list.end())
       return not_supported("there is no rule for its attribute ", quoted(a.name));
@@ -146,7 +146,7 @@ class Inferrer {
     if (dims.size() > 64) return wrong("has ", dims.size(), " dimensions, the limit is 64");
     Dims filled;  // strides grow even where another dimension is 0
     for (const std::int64_t d : dims) {
-      if (d < 0 || d > kMostDim) return wrong("shape ", dims, ": dimensions are 0 to ", kMostDim);
+      if (d < 0 || d > kMaxDim) return wrong("shape ", dims, ": dimensions are 0 to ", kMaxDim);
       if (d > 0) filled.push_back(d);
     }
     const auto count = element_count(filled);
@@ -162,7 +162,7 @@ class Inferrer {
   }
   Status visit(std::size_t nodes = 1) {
     visited_ += nodes;
-    return visited_ > options_.most_nodes ? not_supported("takes more than ", options_.most_nodes,
+    return visited_ > options_.max_nodes ? not_supported("takes more than ", options_.max_nodes,
                                                           " nodes, which its file does not justify")
                                           : Status();
   }
@@ -199,7 +199,7 @@ class Inferrer {
     if (const auto at = functions_.find(NameOf{n.domain, n.op, n.overload});
         at != functions_.end()) {
       copied_ += at->second.weight;
-      if (copied_ > options_.most_copied)
+      if (copied_ > options_.max_copied)
         return not_supported("calls functions that together are larger than its file justifies");
       return call_function(*at->second.function, n, names, depth);
     }
@@ -416,28 +416,28 @@ class Inferrer {
       return wrong("its body takes ", body->inputs.size(), " values and gives ",
                    body->outputs.size(), " for ", states, " that are carried");
     }
-    std::int64_t most = INT64_MAX;
+    std::int64_t max = INT64_MAX;
     if (step.inputs[0] >= 0) {
       LOOM_ASSIGN(const Cells* count, cells_of(step.inputs[0]));
       if (!count || count->size() != 1 || is_float(plan_.at(step.inputs[0])->type))
         return not_supported("its number of steps ", quoted(n.inputs[0]), " depends on data");
-      most = (*count)[0].i;
+      max = (*count)[0].i;
     }
     const bool has_condition = step.inputs[1] >= 0;
     int condition = has_condition ? step.inputs[1] : number(Type::boolean, {}, 1);
     std::vector<int> state(step.inputs.begin() + 2, step.inputs.end()), out;
     std::vector<std::vector<int>> given(body->outputs.size() - 1 - states);
-    for (std::int64_t t = 0; t < most; ++t) {
+    for (std::int64_t t = 0; t < max; ++t) {
       LOOM_ASSIGN(const Cells* goes_on, cells_of(condition));
       if (!goes_on || goes_on->size() != 1)
         return not_supported("whether it goes on after ", t, " steps depends on data");
       if ((*goes_on)[0].i == 0) {
         if (!has_condition)
-          return not_supported("without a condition at the start it ends after ", t, " of ", most,
+          return not_supported("without a condition at the start it ends after ", t, " of ", max,
                                " steps: runtimes do so, the specification does not");
         break;
       }
-      if (t >= kMostSteps) return not_supported("takes more than ", kMostSteps, " steps");
+      if (t >= kMaxSteps) return not_supported("takes more than ", kMaxSteps, " steps");
       std::vector<int> inputs{number(Type::i64, {}, t), condition};
       inputs.insert(inputs.end(), state.begin(), state.end());
       LOOM_TRY(iterate(*body, inputs, names, opsets, depth, &out));
@@ -481,7 +481,7 @@ class Inferrer {
         return wrong("input ", i, " has ", dims[axis], " steps, another one ", steps);
       steps = dims[axis];
     }
-    if (steps > kMostSteps) return not_supported("takes ", steps, " steps, at most ", kMostSteps);
+    if (steps > kMaxSteps) return not_supported("takes ", steps, " steps, at most ", kMaxSteps);
     std::vector<int> state(step.inputs.begin(),
                            step.inputs.begin() + static_cast<std::ptrdiff_t>(states)),
         out;
@@ -642,13 +642,13 @@ InferOptions justified_options(const Model& model) {
   // What lies in the file itself takes some bytes each; the rest is for loops of a few hundred
   // steps and the like. ONNX's own tests fold 25 million weights of a ResNet-50 that
   // ConstantOfShape makes, in a file of some KB.
-  const auto least = [&](auto& limit, std::uint64_t base, std::uint64_t per_byte) {
+  const auto min = [&](auto& limit, std::uint64_t base, std::uint64_t per_byte) {
     const std::uint64_t justified = base + per_byte * std::min(model.bytes, std::uint64_t{1} << 40);
     if (justified < limit) limit = static_cast<std::remove_reference_t<decltype(limit)>>(justified);
   };
-  least(options.fold_budget, std::uint64_t{1} << 22, std::uint64_t{1} << 14);
-  least(options.most_nodes, std::uint64_t{1} << 16, 4);
-  least(options.most_copied, std::uint64_t{1} << 19, 8);
+  min(options.fold_budget, std::uint64_t{1} << 22, std::uint64_t{1} << 14);
+  min(options.max_nodes, std::uint64_t{1} << 16, 4);
+  min(options.max_copied, std::uint64_t{1} << 19, 8);
   return options;
 }
 

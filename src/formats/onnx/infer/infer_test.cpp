@@ -112,12 +112,12 @@ TEST(Infer, BackendCasesHaveTheStoredShapes) {
         ++folded;
         const std::vector<double> mine = numbers(value), theirs = numbers(*stored);
         ASSERT_EQ(mine.size(), theirs.size()) << c.name;
-        const double most = model->graph.nodes[0].op.ends_with("Window")
+        const double max = model->graph.nodes[0].op.ends_with("Window")
                                 ? 1e-6
                                 : 0;  // the stored windows have cosines of f32
         for (std::size_t k = 0; k < mine.size(); ++k) {
           EXPECT_TRUE(mine[k] == theirs[k] || (mine[k] != mine[k] && theirs[k] != theirs[k]) ||
-                      std::fabs(mine[k] - theirs[k]) <= most)
+                      std::fabs(mine[k] - theirs[k]) <= max)
               << c.name << " [" << k << "] " << mine[k] << " " << theirs[k];
         }
       }
@@ -247,7 +247,7 @@ TEST(Infer, RefusesByNodeAndOperator) {
   LOOM_EXPECT_ERROR(infer(relu, {x, {"q", {1}}}), Code::invalid_argument,
                     "the model has no input 'q'");
   InferOptions options;
-  options.most_nodes = 0;
+  options.max_nodes = 0;
   LOOM_EXPECT_ERROR(infer(relu, {x}, options), Code::unsupported, "more than 0 nodes");
 }
 

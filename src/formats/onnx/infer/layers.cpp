@@ -405,7 +405,7 @@ Status linear_attention(Call& call) {
   const Dims &q = call.dims(), &k = call.dims(1), &v = call.dims(2);
   const bool fits = q.size() == 3 && k.size() == 3 && v.size() == 3 && heads > 0 && own > 0 &&
                     heads % own == 0 && q[2] % heads == 0 && v[2] % own == 0;
-  if (!fits || heads > kMostDim || q[2] < heads || v[2] < own ||
+  if (!fits || heads > kMaxDim || q[2] < heads || v[2] < own ||
       k != Dims{q[0], q[1], q[2] / heads * own} || v[0] != q[0] || v[1] != q[1]) {
     return wrong("query ", q, ", key ", k, ", value ", v, ", ", heads, " heads of queries, ", own,
                  " of keys and values");

@@ -285,7 +285,7 @@ Status pad(Call& call) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t axis = *axis_of(all[i], call.rank());
     for (const std::int64_t p : {pads[i], pads[i + all.size()]}) {
-      if (p > kMostDim || p < -kMostDim) return wrong("pads ", pads);
+      if (p > kMaxDim || p < -kMaxDim) return wrong("pads ", pads);
       out[axis] += p;
     }
     if (out[axis] < 0) return wrong("pads ", pads, " take more than shape ", call.dims(), " has");
@@ -374,7 +374,7 @@ Status tile(Call& call) {
     return wrong("has ", repeats.size(), " repeats for rank ", call.rank());
   Dims out = call.dims();
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (repeats[i] < 0 || repeats[i] > kMostDim) return wrong("repeats ", repeats);
+    if (repeats[i] < 0 || repeats[i] > kMaxDim) return wrong("repeats ", repeats);
     out[i] *= repeats[i];
   }
   call.set(0, call.x().type, std::move(out));
@@ -416,7 +416,7 @@ Status center_crop_pad(Call& call) {
   if (shape.size() != axes.size()) return wrong("shape ", shape, " for axes ", axes);
   Dims out = call.dims();
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (shape[i] < 0 || shape[i] > kMostDim) return wrong("shape ", shape);
+    if (shape[i] < 0 || shape[i] > kMaxDim) return wrong("shape ", shape);
     out[*axis_of(axes[i], call.rank())] = shape[i];
   }
   call.set(0, call.x().type, std::move(out));

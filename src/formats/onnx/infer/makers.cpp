@@ -82,8 +82,8 @@ Status range(Call& call) {
   std::int64_t count = 0;
   if (is_float(call.x().type)) {
     const double steps = (limit.r - start.r) / delta.r;
-    if (!(steps < static_cast<double>(kMostDim)))
-      return wrong("has more than ", kMostDim, " elements");
+    if (!(steps < static_cast<double>(kMaxDim)))
+      return wrong("has more than ", kMaxDim, " elements");
     if (steps > 0) {
       count = static_cast<std::int64_t>(steps);
       if (static_cast<double>(count) < steps) ++count;
@@ -120,7 +120,7 @@ Status one_hot(Call& call) {
     return not_supported("its depth depends on data");
   const Cell depth = (*call.cells[1])[0];
   const bool real = is_float(call.x(1).type);
-  if (real ? !(depth.r >= 0 && depth.r <= static_cast<double>(kMostDim)) : depth.i < 0)
+  if (real ? !(depth.r >= 0 && depth.r <= static_cast<double>(kMaxDim)) : depth.i < 0)
     return wrong("its depth is negative or too large");
   LOOM_ASSIGN(const std::int64_t given, call.node.get_int("axis", -1));
   LOOM_ASSIGN(const std::size_t axis, axis_of(given, call.rank() + 1));

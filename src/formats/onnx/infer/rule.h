@@ -14,7 +14,7 @@ namespace loom::onnx {
 
 // Dimensions and window attributes stay below these, so that products of two and sums of several
 // cannot overflow.
-inline constexpr std::int64_t kMostDim = (std::int64_t{1} << 31) - 1;
+inline constexpr std::int64_t kMaxDim = (std::int64_t{1} << 31) - 1;
 inline constexpr std::int64_t kMaxWindow = std::int64_t{1} << 24;
 
 // A piece of a message: text, a number or a shape. Rules have many messages, so that one function

@@ -13,10 +13,10 @@ constexpr double kTurn = 6.283185307179586476925;
 
 // A setting that is one positive number.
 Result<std::int64_t> length_of(const Call& call, std::size_t i, std::string_view what,
-                               std::int64_t most = kMaxWindow) {
+                               std::int64_t max = kMaxWindow) {
   LOOM_ASSIGN(const Dims list, call.ints(i, what));
-  if (list.size() != 1 || list[0] < 1 || list[0] > most)
-    return wrong(what, " is ", list, ", expected a number from 1 to ", most);
+  if (list.size() != 1 || list[0] < 1 || list[0] > max)
+    return wrong(what, " is ", list, ", expected a number from 1 to ", max);
   return list[0];
 }
 Result<Type> asked_type(const Call& call) {

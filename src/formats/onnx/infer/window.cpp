@@ -15,14 +15,14 @@ struct Window {
 };
 
 Result<Dims> positive(const Call& call, std::string_view attribute, Dims fallback,
-                      std::int64_t least) {
+                      std::int64_t min) {
   const std::size_t count = fallback.size();
   LOOM_ASSIGN(const Dims values, call.node.get_ints(attribute, std::move(fallback)));
   bool good = values.size() == count;
-  for (const std::int64_t v : values) good = good && v >= least && v <= kMaxWindow;
+  for (const std::int64_t v : values) good = good && v >= min && v <= kMaxWindow;
   if (!good) {
     return wrong("attribute ", quoted(attribute), " is ", values, ", expected ", count,
-                 " numbers of at least ", least);
+                 " numbers of at least ", min);
   }
   return values;
 }
@@ -92,7 +92,7 @@ Status convolve(Call& call, std::size_t weight, Type type) {
   LOOM_TRY(check_spatial(call));
   const Dims &x = call.dims(), &k = call.dims(weight);
   LOOM_ASSIGN(const std::int64_t group, call.node.get_int("group", 1));
-  if (k.size() != x.size() || group < 1 || group > kMostDim || x[1] != k[1] * group ||
+  if (k.size() != x.size() || group < 1 || group > kMaxDim || x[1] != k[1] * group ||
       k[0] % group != 0) {
     return wrong("input ", x, " and weights ", k, " in ", group, " groups");
   }
@@ -118,7 +118,7 @@ Status conv_transpose(Call& call) {
   LOOM_TRY(check_spatial(call));
   const Dims &x = call.dims(), &k = call.dims(1);
   LOOM_ASSIGN(const std::int64_t group, call.node.get_int("group", 1));
-  if (k.size() != x.size() || group < 1 || group > kMostDim || x[1] != k[0] || x[1] % group != 0) {
+  if (k.size() != x.size() || group < 1 || group > kMaxDim || x[1] != k[0] || x[1] % group != 0) {
     return wrong("input ", x, " and weights ", k, " in ", group, " groups");
   }
   LOOM_ASSIGN(const Window w, window(call, Dims(k.begin() + 2, k.end())));
@@ -211,7 +211,7 @@ Status resize(Call& call) {
     double common = 0;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       std::int64_t& length = out[*axis_of(axes[i], call.rank())];
-      if (sizes[i] < 0 || sizes[i] > kMostDim) return wrong("sizes ", sizes);
+      if (sizes[i] < 0 || sizes[i] > kMaxDim) return wrong("sizes ", sizes);
       if (length == 0 && policy != "stretch") return wrong("sizes ", sizes, " of ", call.dims());
       const double ratio = static_cast<double>(sizes[i]) / static_cast<double>(length);
       common = i == 0                   ? ratio
@@ -225,7 +225,7 @@ Status resize(Call& call) {
         continue;
       }
       const double scaled = static_cast<double>(length) * common + 0.5;
-      if (!(scaled >= 0 && scaled <= static_cast<double>(kMostDim))) return wrong("sizes ", sizes);
+      if (!(scaled >= 0 && scaled <= static_cast<double>(kMaxDim))) return wrong("sizes ", sizes);
       length = static_cast<std::int64_t>(scaled);
     }
     call.set(0, call.x().type, std::move(out));
@@ -244,7 +244,7 @@ Status resize(Call& call) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     std::int64_t& length = out[*axis_of(axes[i], call.rank())];
     const double scaled = static_cast<double>(length) * scales[i];
-    if (!(scaled >= 0 && scaled <= static_cast<double>(kMostDim)))
+    if (!(scaled >= 0 && scaled <= static_cast<double>(kMaxDim)))
       return wrong("scales[", i, "] is out of range");
     length = static_cast<std::int64_t>(scaled);
   }
@@ -273,7 +273,7 @@ Status affine_grid(Call& call) {
   LOOM_ASSIGN(const std::int64_t align, call.node.get_int("align_corners", 0));
   Dims out{size[0]};
   for (std::size_t d = 2; d < size.size(); ++d) {
-    if (size[d] < 1 || size[d] > kMostDim) return wrong("size ", size);
+    if (size[d] < 1 || size[d] > kMaxDim) return wrong("size ", size);
     if (align && size[d] == 1) return not_supported("corners of one place");
     out.push_back(size[d]);
   }
@@ -301,7 +301,7 @@ Status col2im(Call& call) {
   std::int64_t blocks = 1;
   for (std::size_t d = 0; d < block.size(); ++d) {
     LOOM_ASSIGN(const std::int64_t count, positions(w, d, image[d]));
-    blocks = blocks > kMostDim ? blocks : blocks * count;
+    blocks = blocks > kMaxDim ? blocks : blocks * count;
   }
   if (!values || *values > static_cast<std::uint64_t>(x[1]) || x[1] % int_of(*values) != 0 ||
       blocks != x[2])

@@ -139,7 +139,7 @@ __attribute__((noinline)) LOOM_FLATTEN static ExpSum<T> exp_sum_of_many(const T*
   V<T> sum[4] = {}, lost[4] = {};
   T chunk[kChunk];
   for (i64 i = 0; i < n; i += kChunk) {
-    const i64 count = least(kChunk, n - i), whole = count / 64 * 64;
+    const i64 count = min(kChunk, n - i), whole = count / 64 * 64;
     T* to = e ? e + i : chunk;
     exp_row(x + i, count, top, to);
     T end[64] = {};

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ops/cpu/prelude.h"
-#include "ops/cpu/vectors/turn.h"
+#include "ops/cpu/vectors/transpose.h"
 
 namespace loom::cpu::LOOM_ISA {
 
@@ -90,7 +90,7 @@ __attribute__((always_inline)) static inline N stored_part(N x) {
 // have few of them, and nowhere else, for size. Part by part: a vector of several registers goes
 // through memory in pieces, and its next load waits for them.
 template <class T>
-__attribute__((always_inline)) static inline void put_tile(T* p, const V<T>& v, i64 n,
+__attribute__((always_inline)) static inline void store_tile(T* p, const V<T>& v, i64 n,
                                                            bool add = false) {
   using N = typename V<T>::Native;
   constexpr int kParts = V<T>::kParts, W = 16 / kParts;
@@ -114,14 +114,14 @@ __attribute__((always_inline)) static inline void put_tile(T* p, const V<T>& v, 
 }
 template <class T>
 static inline void put_lanes(T* p, V<T> v, i64 n) {
-  put_tile(p, v, n);
+  store_tile(p, v, n);
 }
 
 template <class T>
 static inline T* row(const TensorArg& t, i64 r) {
   return reinterpret_cast<T*>(t.data) + r * t.stride;
 }
-static inline i64 least(i64 a, i64 b) { return a < b ? a : b; }
+static inline i64 min(i64 a, i64 b) { return a < b ? a : b; }
 
 // The reduction order along a row (numerics rule 5): element i goes to lane i mod 64, lanes ascend,
 // then halves are added.
@@ -154,7 +154,7 @@ static inline T reduce_row(i64 n, F f) {
     V<T> v[4] = {};
     // In order, one by one: f may keep its place between calls, and arguments of a call have no
     // order.
-    for (i64 p = 0; p < 4 && i + 16 * p < n; ++p) v[p] = f(i + 16 * p, least(16, n - i - 16 * p));
+    for (i64 p = 0; p < 4 && i + 16 * p < n; ++p) v[p] = f(i + 16 * p, min(16, n - i - 16 * p));
     r.add(v[0], v[1], v[2], v[3]);
   }
   return r.total();

@@ -38,29 +38,29 @@ std::optional<DecodeGeometry> decode_geometry(const LoweredProgram& p, const Dec
   DecodeGeometry g;
   const bool heads = d.epilogue == DecodeProducts::Epilogue::heads;
   const std::int64_t byte_rows = w.panel_bytes / 64,
-                     most = std::min<std::int64_t>(limits.threads_per_group, 1024);
+                     max = std::min<std::int64_t>(limits.threads_per_group, 1024);
   g.words = ceil_div(w.cols, 64) * 16;
   g.units = units_of(p, d);
   // Threads for every run of byte rows: few wide workgroups that go on from panel to panel keep
   // more of the memory busy than many narrow ones, each of which prepares the row.
   g.run = byte_rows >= 128 ? 8 : 4;
   g.threads = std::max<std::int64_t>(128, 16 * d.jobs);
-  while (2 * g.threads <= most && g.threads < 16 * d.jobs * ceil_div(byte_rows, g.run))
+  while (2 * g.threads <= max && g.threads < 16 * d.jobs * ceil_div(byte_rows, g.run))
     g.threads *= 2;
   const std::int64_t head_dim = heads ? d.row.head_dim : 2;
   // Workgroup memory: the planes of the row, and its values where there is room or the norm needs
   // them; then sums for each turn.
   const std::int64_t planes_bytes = (std::max<std::int64_t>(g.words, w.padded_cols / 4) + 64) * 10 +
                                     8 * head_dim + (d.norm ? 512 : 64),
-                     turn_bytes = 128 * d.jobs;
+                     transpose_bytes = 128 * d.jobs;
   const std::int64_t room =
-      (limits.group_bytes - planes_bytes - (d.norm ? g.words * 16 : 0)) / turn_bytes;
+      (limits.group_bytes - planes_bytes - (d.norm ? g.words * 16 : 0)) / transpose_bytes;
   g.turns =
       std::max<std::int64_t>(1, std::min(room, ceil_div(g.units * g.threads, kDeviceThreads)));
   g.groups = ceil_div(g.units, g.turns);
-  const std::int64_t bytes = planes_bytes + turn_bytes * g.turns;
+  const std::int64_t bytes = planes_bytes + transpose_bytes * g.turns;
   g.staged = bytes + g.words * 16 <= limits.group_bytes;
-  if (g.threads > most || bytes > limits.group_bytes || (d.norm && !g.staged) ||
+  if (g.threads > max || bytes > limits.group_bytes || (d.norm && !g.staged) ||
       (heads && g.turns > 1))
     return {};
   return g;

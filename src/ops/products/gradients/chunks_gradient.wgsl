@@ -10,7 +10,7 @@ fn push_block(s: ptr<function, RowSum>, result: u32, width: u32) {
 }
 
 // gw (+)= gy^T x: 8 x 8 results, of which a thread sums a row.
-@compute @workgroup_size(256) fn outer_add_chunks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(256) fn weight_grad_chunks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let outputs = cols(0u);
@@ -53,7 +53,7 @@ fn push_block(s: ptr<function, RowSum>, result: u32, width: u32) {
 }
 
 // gb (+)= column sums of gy: 8 columns.
-@compute @workgroup_size(256) fn col_sum_chunks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(256) fn bias_grad_chunks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let width = cols(0u);

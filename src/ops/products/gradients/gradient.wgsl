@@ -1,7 +1,7 @@
 // Sums over rows of a run: gradients of parameters (rules 3 and 7). A thread per element of the gradient. ints: accumulate.
 
 // gw (+)= gy^T x
-@compute @workgroup_size(64) fn outer_add(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64) fn weight_grad(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let n = u / cols(2u);
@@ -12,7 +12,7 @@
 }
 
 // gb (+)= column sums of gy
-@compute @workgroup_size(64) fn col_sum(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64) fn bias_grad(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let c = thread_unit(id, groups);
   if (c >= units()) { return; }
   var sum = row_sum();
@@ -22,11 +22,11 @@
 
 // gw (+)= per id the sum of its rows of gy, ascending from +0; without accumulation gw is filled with zeros before. A thread per element of gy: that
 // of the first row of an id adds all of them.
-@compute @workgroup_size(64) fn gather_add_zero(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64) fn embedding_grad_zero(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u < units()) { A[place(2u, u / cols(2u)) + u % cols(2u)] = 0u; }
 }
-@compute @workgroup_size(64) fn gather_add(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64) fn embedding_grad(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let i = u / cols(0u);
@@ -44,7 +44,7 @@
 }
 
 // gw (+)= gy^T x by groups: output n meets its group's columns of x. ints: groups, accumulate.
-@compute @workgroup_size(64) fn group_outer_add(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64) fn group_weight_grad(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let n = u / cols(2u);

@@ -12,7 +12,7 @@ namespace loom::cpu::LOOM_ISA {
 static inline void activation_sums(const Q15Row& q, i64 padded, i64 block, i64 blocks, int* sums) {
   for (i64 b = 0; b < blocks; ++b) {
     int hi = 0, lo = 0;
-    for (i64 k = b * block; k < least((b + 1) * block, padded); ++k) {
+    for (i64 k = b * block; k < min((b + 1) * block, padded); ++k) {
       hi += q.plane[0][k];
       lo += q.plane[1][k];
     }
@@ -51,17 +51,17 @@ static inline void blocks_product(const KernelArgs& k) {
   const float* bias = k.has[2] ? row<float>(k.t[2], 0) : nullptr;
   const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
   for (i64 first = 0; first < y.rows; first += kBlockRows) {
-    const i64 rows = least(kBlockRows, y.rows - first);
+    const i64 rows = min(kBlockRows, y.rows - first);
     for (i64 i = 0; i < rows; ++i)
       activation_sums(q15_row(x, first + i, padded), padded, w.block, blocks, sums + i * blocks);
     for (i64 panel = r.begin; panel < r.end; ++panel) {
-      const i64 lanes = least(16, w.rows - panel * 16);
+      const i64 lanes = min(16, w.rows - panel * 16);
       unpack_codes(w, static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes, padded,
                    codes);
       V<float> acc[kBlockRows] = {};
       for (i64 b = 0; b < blocks; ++b) {
         const BlockFactors f = block_factors(w, panel, b, kCodeBias<Small>);
-        const i64 begin = b * w.block / 4, end = least((b + 1) * w.block, padded) / 4;
+        const i64 begin = b * w.block / 4, end = min((b + 1) * w.block, padded) / 4;
         for (i64 i = 0; i < rows; ++i) {
           const signed char* hi =
               reinterpret_cast<const signed char*>(x.data) + (first + i) * x.stride;

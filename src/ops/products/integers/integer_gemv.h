@@ -107,7 +107,7 @@ static inline void s4_sums(const unsigned char* panel, i64 groups, const signed 
   zero(total);
   zero(minus);
   for (i64 first = 0; first < groups / 8; first += 8, panel += 2112) {
-    const i64 count = least(8, groups / 8 - first);
+    const i64 count = min(8, groups / 8 - first);
     const Ints sub = load_sub_scales(panel + count * 256);
     fetch_ahead(panel + count * 256);
     for (int b = 0; b < count; ++b) {
@@ -175,7 +175,7 @@ static inline void gemv_panels(const KernelArgs& k, i64 padded, Range panels, bo
 template <int R>
 static inline void integer_gemv(const KernelArgs& k, i64 padded, Range panels) {
   const WeightArg& w = *k.weight;
-  const i64 groups = least(padded, w.padded_cols) / 4;
+  const i64 groups = min(padded, w.padded_cols) / 4;
   if (w.layout == kPlain) {
     with_plain(w, [&]<Plain P>() {
       gemv_panels<R>(k, padded, panels, true, P == Plain::byte ? kFullBias : 0,

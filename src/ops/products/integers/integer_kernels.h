@@ -93,7 +93,7 @@ static void matmul_integer(const KernelArgs& k) {
       for (i64 u = r.begin; u < r.end; ++u) {
         const i64 at = by_panels ? b : u / groups,
                   panel = (by_panels ? u : u % groups) * kIntegerPanels;
-        const Range some{at * block, least(rows, (at + 1) * block)};
+        const Range some{at * block, min(rows, (at + 1) * block)};
         if (panel + kIntegerPanels <= panels)
           integer_panels<Small, kIntegerPanels>(k, codes, padded, panel, some);
         else integer_panels<Small, 1>(k, codes, padded, panel, some);

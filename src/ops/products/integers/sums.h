@@ -70,7 +70,7 @@ static inline PanelOutputs panel_outputs(const KernelArgs& k, i64 panel, bool of
   const WeightArg& w = *k.weight;
   PanelOutputs o;
   o.first = panel * 16;
-  o.lanes = least(16, w.rows - o.first);
+  o.lanes = min(16, w.rows - o.first);
   o.scale = load_lanes(w.scales + o.first, o.lanes);
   if (w.dtype == kFp4) o.scale = 0.5f * o.scale;  // the codes are twice the values
   o.bias_from = k.has[2] ? row<float>(k.t[2], 0) : nullptr;

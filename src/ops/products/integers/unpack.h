@@ -84,7 +84,7 @@ template <Plain P>
 static inline void unpack_plain(const unsigned char* panel, i64 groups, unsigned char* out) {
   constexpr int n = layers<P>();
   for (i64 first = 0; first < groups; first += n) {
-    const i64 count = least(n, groups - first);
+    const i64 count = min(n, groups - first);
     for (i64 j = 0; j < 64; j += LOOM_VECTOR_BYTES) {
       Bytes row = load_bytes(panel + first / n * 64 + j);
       if (count == n) {
@@ -118,7 +118,7 @@ static inline void unpack_a4(const unsigned char* panel, i64 groups, unsigned ch
 // w8 + 128 = (code - 8) * s + 128; the scales of 32 byte rows follow them, of fewer at the end.
 static inline void unpack_s4(const unsigned char* panel, i64 groups, unsigned char* out) {
   for (i64 r = 0; r < groups / 2; ++r) {
-    const i64 super = r / 32, in_super = least(32, groups / 2 - super * 32), block = r % 32 / 4;
+    const i64 super = r / 32, in_super = min(32, groups / 2 - super * 32), block = r % 32 / 4;
     const unsigned char* base = panel + super * 2112;
     for (i64 j = 0; j < 64; j += LOOM_VECTOR_BYTES) {
       const Bytes both = repeat_byte(load_bytes(base + in_super * 64 + j), block % 4),
@@ -134,7 +134,7 @@ static inline void unpack_s4(const unsigned char* panel, i64 groups, unsigned ch
 // panel may end before (ternary).
 static inline void unpack_codes(const WeightArg& w, const unsigned char* panel, i64 padded,
                                 unsigned char* out) {
-  const i64 groups = least(padded, w.padded_cols) / 4;
+  const i64 groups = min(padded, w.padded_cols) / 4;
   if (w.layout == kA4) unpack_a4(panel, groups, out);
   else if (w.layout == kS4) unpack_s4(panel, groups, out);
   else with_plain(w, [&]<Plain P>() { unpack_plain<P>(panel, groups, out); });

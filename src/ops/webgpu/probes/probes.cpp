@@ -123,10 +123,10 @@ const Probe kProbes[] = {
     {"sum of a row", false, tree},
     {"largest of a row", false,
      [](const Cases& v, std::uint32_t i) {
-       std::uint32_t most = 0;
+       std::uint32_t max = 0;
        for (std::uint32_t j = i / 64 * 64; j < i / 64 * 64 + 64; ++j)
-         most = std::max(most, std::bit_cast<std::uint32_t>(v.a[j]) & 0x7FFFFFFFu);
-       return most;
+         max = std::max(max, std::bit_cast<std::uint32_t>(v.a[j]) & 0x7FFFFFFFu);
+       return max;
      }},
     {"q15", false,
      [](const Cases& v, std::uint32_t i) {

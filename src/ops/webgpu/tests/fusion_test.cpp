@@ -70,7 +70,7 @@ TEST(WebGpuFusion, GreedyIdsArePickedOnTheDevice) {
     std::vector<WeightStore> stores[2];
     for (int side = 0; side < 2; ++side) {
       Program program;
-      Emit emit(program);
+      ProgramBuilder emit(program);
       const Rows rows{1, emit.u32_register("R", 4), kNone};
       const View ids = emit.input("ids", ValueType::u32, rows, 1),
                  positions = emit.input("positions", ValueType::u32, rows, 1);

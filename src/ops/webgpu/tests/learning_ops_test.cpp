@@ -6,17 +6,17 @@ namespace {
 
 TEST(WebGpuOps, GradientsOfParametersEqualTheCpu) {
   LOOM_TEST_DEVICE(device);
-  for (const std::int64_t most :
+  for (const std::int64_t max :
        {3000, 200}) {  // chunks of long sums side by side, and a thread per sum
-    Case c(most);
+    Case c(max);
     const View x = c.input(21), gy = c.input(10);
     for (const Accumulate a : {Accumulate::no, Accumulate::yes}) {
       const std::string n = a == Accumulate::no ? "0" : "1";
-      c.emit.outer_add(gy, x, c.grad("outer" + n, 10, 21), a);
-      c.emit.col_sum(gy, c.grad("col" + n, 1, 10), a);
-      c.emit.gather_add(gy, c.ids(7), c.grad("gather" + n, 7, 10), a);
+      c.emit.weight_grad(gy, x, c.grad("outer" + n, 10, 21), a);
+      c.emit.bias_grad(gy, c.grad("col" + n, 1, 10), a);
+      c.emit.embedding_grad(gy, c.ids(7), c.grad("gather" + n, 7, 10), a);
     }
-    EXPECT_TRUE(c.equal(*device, most == 200 ? std::vector<std::int64_t>{1, 33, 200}
+    EXPECT_TRUE(c.equal(*device, max == 200 ? std::vector<std::int64_t>{1, 33, 200}
                                              : std::vector<std::int64_t>{1, 33, 1024, 2500}));
   }
 }
@@ -146,8 +146,8 @@ TEST(WebGpuOps, OptimizersEqualTheCpuOverSteps) {
     c.output(y);
     c.emit.set_segment(Segment::backward);
     const View gw = c.grad("w", 12, 40), gg = c.grad("gain", 1, 12);
-    c.emit.outer_add(y, x, gw, Accumulate::no);
-    c.emit.col_sum(y, gg, Accumulate::no);
+    c.emit.weight_grad(y, x, gw, Accumulate::no);
+    c.emit.bias_grad(y, gg, Accumulate::no);
     c.output(c.emit.matmul_t(w, y));
     c.emit.set_segment(Segment::update);
     const View total = c.emit.temp(ValueType::f32, Rows{}, 1),
@@ -176,7 +176,7 @@ TEST(WebGpuOps, EveryOptimizerEqualsTheCpuOverSteps) {
     const View x = c.input(40), w = c.weight("w", 12, 40, {}, 0.1f), y = c.emit.matmul(w, x);
     c.emit.set_segment(Segment::backward);
     const View g = c.grad("w", 12, 40), one = c.emit.temp(ValueType::f32, Rows{}, 1);
-    c.emit.outer_add(y, x, g, Accumulate::no);
+    c.emit.weight_grad(y, x, g, Accumulate::no);
     c.emit.set_segment(Segment::update);
     c.emit.clip_scale({}, one, 0, c.emit.f32_register("inv_n"));
     auto moment = [&](const char* name) {
@@ -203,7 +203,7 @@ TEST(WebGpuOps, MicroBatchesMergeAsOnTheCpu) {
   const View g =
       c.emit.buffer({.type = ValueType::f32, .kind = BufferKind::temp, .rows = {3}, .cols = 5});
   const View x = c.input(5), gy = c.input(3);
-  c.emit.outer_add(gy, x, g, Accumulate::no);
+  c.emit.weight_grad(gy, x, g, Accumulate::no);
   c.emit.grad_merge(g, c.grad("levels", merge_levels(5) * 3, 5), c.grad("total", 3, 5), 5, micro);
   std::uint32_t next = 0;
   c.before_run = [&](Executor& e, std::int64_t) { (void)e.set(micro, next++ / 2 % 5); };

@@ -71,7 +71,7 @@ TEST(WebGpuMatmul, GradientsOverManyRowsEqualTheCpu) {
   for (const std::int64_t rows : {67, 1024, 2100}) {
     Case c(2100);
     const View x = c.input(70), gy = c.input(66);
-    c.emit.outer_add(gy, x, c.grad("g", 66, 70), Accumulate::no);
+    c.emit.weight_grad(gy, x, c.grad("g", 66, 70), Accumulate::no);
     EXPECT_TRUE(c.equal(*device, rows)) << rows;
   }
 }

@@ -39,7 +39,7 @@ TEST(WebGpuOps, ElementwiseEqualsTheCpu) {
     const View f = c.emit.temp(ValueType::f32, c.rows, 3);
     c.emit.fill(f, 1e-13);
     c.output(f);
-    c.output(Emit::slice(a, 20, 31));
+    c.output(ProgramBuilder::slice(a, 20, 31));
     EXPECT_TRUE(c.equal(*device, 5)) << spread;
   }
 }
@@ -109,22 +109,22 @@ TEST(WebGpuOps, RoutedRowsEqualTheCpu) {
   for (int spread = 0; spread <= 2; ++spread) {
     Case c;
     const View x = c.input(70, spread), scores = c.input(5, spread),
-               shares = c.emit.softmax(c.emit.top_k(scores, 2), Simplex::softmax, 5, 2);
+               shares = c.emit.softmax(c.emit.top_k(scores, 2), SoftmaxKind::softmax, 5, 2);
     c.output(shares);
     for (const View& share :
-         {Emit::slice(shares, 1, 1), Emit::slice(x, 3, 1), c.emit.scale(Emit::slice(x, 0, 1), 0)}) {
+         {ProgramBuilder::slice(shares, 1, 1), ProgramBuilder::slice(x, 3, 1), c.emit.scale(ProgramBuilder::slice(x, 0, 1), 0)}) {
       const View places = c.emit.route_rows(share), rows = c.emit.gather_rows(x, places),
                  scale = c.emit.gather_rows(share, places),
                  sum = c.emit.temp(ValueType::f32, c.rows, 70);
-      const View inner = c.emit.route_rows(Emit::slice(rows, 5, 1)),
+      const View inner = c.emit.route_rows(ProgramBuilder::slice(rows, 5, 1)),
                  few = c.emit.gather_rows(rows, inner);
       const std::string name = std::to_string(places.buffer);
-      c.emit.outer_add(rows, rows, c.grad("outer" + name, 70, 70), Accumulate::no);
-      c.emit.outer_add(few, Emit::slice(few, 0, 9), c.grad("few" + name, 70, 9), Accumulate::no);
-      c.emit.col_sum(few, c.grad("sum" + name, 1, 70), Accumulate::no);
+      c.emit.weight_grad(rows, rows, c.grad("outer" + name, 70, 70), Accumulate::no);
+      c.emit.weight_grad(few, ProgramBuilder::slice(few, 0, 9), c.grad("few" + name, 70, 9), Accumulate::no);
+      c.emit.bias_grad(few, c.grad("sum" + name, 1, 70), Accumulate::no);
       c.emit.rms_norm_gain(rows, rows, c.grad("gain" + name, 1, 35), 35, 1e-5, Accumulate::no);
       const View parts = c.emit.reshape(rows, 7);
-      c.emit.col_sum(parts, c.grad("parts" + name, 1, 7), Accumulate::no);
+      c.emit.bias_grad(parts, c.grad("parts" + name, 1, 7), Accumulate::no);
       c.emit.fill(sum, 0);
       c.emit.scatter_add(c.emit.activation(rows, Activation::tanh), scale, places, sum);
       c.emit.scatter_add(c.emit.scatter_rows(few, inner, c.emit.rows(rows)), {}, places, sum);
@@ -217,10 +217,10 @@ TEST(WebGpuOps, OpsOfWholeGraphsEqualTheCpu) {
     Case f;
     const std::vector<double> runs = {4, 1, 5, -1, 0, 2, 8, -2, 4, 3, 0, 6};
     const View p = f.input(9, spread);
-    f.output(f.emit.pick(p, runs, 17, 0.25));
-    f.output(f.emit.pick_back(f.input(17, spread), runs, 9));
+    f.output(f.emit.index_select(p, runs, 17, 0.25));
+    f.output(f.emit.index_select_back(f.input(17, spread), runs, 9));
     f.output(f.emit.select(f.emit.unary(p, Unary::is_nan), f.input(9), p));
-    f.output(f.emit.value_matmul(f.input(2 * 3 * 4 * 40, spread), f.input(3 * 40 * 5, spread),
+    f.output(f.emit.batched_matmul(f.input(2 * 3 * 4 * 40, spread), f.input(3 * 40 * 5, spread),
                                  {2, 3, 4, 5, 40, {480, 160, 40, 1}, {0, 200, 5, 1}}));
     EXPECT_TRUE(f.equal(*device, {1, 5})) << "places, spread " << spread;
   }
@@ -273,8 +273,8 @@ TEST(WebGpuOps, StatisticsOfChannelsEqualTheCpu) {
       Case c(1200);
       const View x = c.input(3 * inner, spread), gain = c.weight("gain", 1, 3, {}),
                  bias = c.weight("bias", 1, 3, {});
-      const View moments = c.emit.channel_moments(x, inner), mean = Emit::slice(moments, 0, 3),
-                 variance = Emit::slice(moments, 3, 3);
+      const View moments = c.emit.channel_moments(x, inner), mean = ProgramBuilder::slice(moments, 0, 3),
+                 variance = ProgramBuilder::slice(moments, 3, 3);
       c.output(moments);
       c.output(c.emit.channel_sums(c.input(3 * inner, spread), x, inner));
       for (const bool some : {false, true}) {
@@ -330,14 +330,14 @@ TEST(WebGpuOps, DistributionsEqualTheCpu) {
       Case c;
       const View x = c.emit.scale(c.input(3 * group, spread % 3), spread == 3 ? 1e30 : 4),
                  gy = c.input(3 * group);
-      for (int kind = 0; kind < kSimplexCount; ++kind) {
-        const View y = c.emit.softmax(x, static_cast<Simplex>(kind), group,
-                                      kind == static_cast<int>(Simplex::sparsemax)  ? 2
-                                      : kind == static_cast<int>(Simplex::entmax15) ? 1.5
+      for (int kind = 0; kind < kSoftmaxKindCount; ++kind) {
+        const View y = c.emit.softmax(x, static_cast<SoftmaxKind>(kind), group,
+                                      kind == static_cast<int>(SoftmaxKind::sparsemax)  ? 2
+                                      : kind == static_cast<int>(SoftmaxKind::entmax15) ? 1.5
                                                                                     : 1.3);
         c.output(y);
-        if (kind != static_cast<int>(Simplex::hardmax))
-          c.output(c.emit.softmax_back(y, gy, static_cast<Simplex>(kind), group, 1.3));
+        if (kind != static_cast<int>(SoftmaxKind::hardmax))
+          c.output(c.emit.softmax_back(y, gy, static_cast<SoftmaxKind>(kind), group, 1.3));
       }
       c.output(c.emit.gumbel(x, {3, 4, c.emit.u32_register("noise", 9)}));
       EXPECT_TRUE(c.equal(*device, {1, 4})) << group << " spread " << spread;
@@ -368,8 +368,8 @@ TEST(WebGpuOps, ProductsOfGroupsEqualTheCpu) {
     c.output(c.emit.group_matmul(w, x, c.weight("bias", 1, 12, {}), 3));
     c.output(c.emit.group_matmul(w, x, {}, 3));
     c.output(c.emit.group_matmul_t(w, gy, 3));
-    c.emit.group_outer_add(gy, x, c.grad("gw", 12, 45), 3, Accumulate::no);
-    c.emit.group_outer_add(gy, x, c.grad("more", 12, 45), 3, Accumulate::yes);
+    c.emit.group_weight_grad(gy, x, c.grad("gw", 12, 45), 3, Accumulate::no);
+    c.emit.group_weight_grad(gy, x, c.grad("more", 12, 45), 3, Accumulate::yes);
     EXPECT_TRUE(c.equal(*device, {1, 40})) << format;
   }
 }
@@ -400,7 +400,7 @@ TEST(WebGpuOps, ALostDeviceIsAnErrorAndANewOneWorks) {
 TEST(WebGpuOps, DoublesAreRefusedByName) {
   LOOM_TEST_DEVICE(device);
   Program p;
-  Emit emit(p);
+  ProgramBuilder emit(p);
   const Rows rows{1, emit.u32_register("R", 4), kNone};
   const View x = emit.input("x", ValueType::f32, rows, 8);
   emit.copy_to(emit.convert(emit.matmul(emit.weight("0.0.1.0", "weight", 4, 8,

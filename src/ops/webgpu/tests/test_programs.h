@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "base/threads/thread_pool.h"
 #include "gpu/test_device.h"
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 #include "ops/executor.h"
 #include "ops/lowering/memory_planner.h"
 
@@ -22,7 +22,7 @@ class Case {
   explicit Case(std::uint32_t max_rows = 64) : rows{1, emit.u32_register("R", max_rows), kNone} {}
 
   Program program;
-  Emit emit{program};
+  ProgramBuilder emit{program};
   Rows rows;
   std::int64_t sequences = 1;
   Segment last = Segment::update;

@@ -207,8 +207,8 @@ Result<SeriesForm> SeriesForm::from_json(const Json& all) {
   }
   constexpr std::int64_t kFar = std::int64_t{1} << 40, kLargestStep = std::int64_t{1} << 31;
   constexpr std::int64_t kLongest = std::int64_t{1} << 24;
-  const auto within = [](std::int64_t v, std::int64_t least, std::int64_t most) {
-    return v >= least && v <= most;
+  const auto within = [](std::int64_t v, std::int64_t min, std::int64_t max) {
+    return v >= min && v <= max;
   };
   const bool right = within(f.lags, f.reference == Reference::last ? 2 : 1, kMaxLags) &&
                      within(f.season, f.reference == Reference::season ? 1 : 0, kMaxLags) &&

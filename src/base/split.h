@@ -17,6 +17,6 @@ inline std::vector<std::string_view> split(std::string_view text, std::string_vi
   }
   return parts;
 }
-inline std::vector<std::string_view> words(std::string_view text) { return split(text, " "); }
+inline std::vector<std::string_view> split(std::string_view text) { return split(text, " "); }
 
 }  // namespace loom

@@ -2,12 +2,12 @@
 // Without state: any thread.
 #pragma once
 
-#include "train/data/pictures/picture.h"
+#include "train/data/images/image.h"
 
 namespace loom::cli {
 
 // Errors say what is wrong with the bytes; unsupported, with how to get it, where the program was
 // built without stb_image.
-PictureDecoder picture_decoder();
+ImageDecoder image_decoder();
 
 }  // namespace loom::cli

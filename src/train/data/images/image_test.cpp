@@ -1,11 +1,11 @@
-#include "train/data/pictures/picture.h"
+#include "train/data/images/image.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "train/data/pictures/exif.h"
-#include "train/data/pictures/shift.h"
+#include "train/data/images/exif.h"
+#include "train/data/images/augment.h"
 
 namespace loom {
 namespace {
@@ -17,26 +17,26 @@ std::vector<std::byte> bytes_of(const std::string& text) {
   return bytes;
 }
 
-std::vector<int> fitted(const Picture& picture, const PictureForm& form) {
+std::vector<int> fitted(const Image& image, const ImageForm& form) {
   std::vector<std::uint8_t> out(static_cast<std::size_t>(form.values()));
-  fit(picture, form, out);
+  fit(image, form, out);
   return {out.begin(), out.end()};
 }
 
-std::vector<int> values(const Picture& picture) {
-  return {picture.values.begin(), picture.values.end()};
+std::vector<int> values(const Image& image) {
+  return {image.values.begin(), image.values.end()};
 }
 
 // Two planes of 3 x 4 values move together, to each of nine places, and nowhere else.
 TEST(Shift, MovesUpToSoFarAndRepeatsTheEdge) {
-  const std::vector<float> picture = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
+  const std::vector<float> image = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
                                       13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
   auto moved = [&](int down, int right) {
     std::vector<float> v;
     for (int plane = 0; plane < 2; ++plane)
       for (int y = 0; y < 3; ++y)
         for (int x = 0; x < 4; ++x)
-          v.push_back(picture[static_cast<std::size_t>(12 * plane + 4 * std::clamp(y - down, 0, 2) +
+          v.push_back(image[static_cast<std::size_t>(12 * plane + 4 * std::clamp(y - down, 0, 2) +
                                                        std::clamp(x - right, 0, 3))]);
     return v;
   };
@@ -44,8 +44,8 @@ TEST(Shift, MovesUpToSoFarAndRepeatsTheEdge) {
                                               14, 15, 16, 16, 14, 15, 16, 16, 18, 19, 20, 20}));
   std::vector<int> seen(9);
   for (std::uint64_t sample = 0; sample < 900; ++sample) {
-    std::vector<float> v = picture;
-    shift_picture(std::span(v), 3, 4, 1, 7, sample);
+    std::vector<float> v = image;
+    random_translate(std::span(v), 3, 4, 1, 7, sample);
     int found = -1;
     for (int place = 0; place < 9; ++place)
       if (v == moved(place / 3 - 1, place % 3 - 1)) found = place;
@@ -56,46 +56,46 @@ TEST(Shift, MovesUpToSoFarAndRepeatsTheEdge) {
 }
 
 // Each expected number is a mean worked out by hand.
-TEST(Picture, IsScaledByTheMeansOfAreas) {
-  const Picture four{
+TEST(Image, IsScaledByTheMeansOfAreas) {
+  const Image four{
       4, 4, 1, {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 130, 140, 150}};
   EXPECT_EQ(fitted(four, {1, 4, 4}), values(four));
   // (0 + 10 + 40 + 50) / 4, ...
   EXPECT_EQ(fitted(four, {1, 2, 2}), (std::vector<int>{25, 45, 105, 125}));
   EXPECT_EQ(fitted(four, {1, 1, 1}), (std::vector<int>{75}));
   // Three to two: each covers one and a half of a line: (2 a + b) / 3.
-  const Picture three{3, 3, 1, {0, 30, 90, 0, 30, 90, 0, 30, 90}};
+  const Image three{3, 3, 1, {0, 30, 90, 0, 30, 90, 0, 30, 90}};
   EXPECT_EQ(fitted(three, {1, 2, 2}), (std::vector<int>{10, 70, 10, 70}));
   // Two to three: the middle lies half in either.
-  const Picture two{2, 2, 1, {0, 100, 200, 50}};
+  const Image two{2, 2, 1, {0, 100, 200, 50}};
   EXPECT_EQ(fitted(two, {1, 3, 3}), (std::vector<int>{0, 50, 100, 100, 88, 75, 200, 125,
                                                       50}));  // 350 / 4 = 87.5, halves up
 }
 
-TEST(Picture, IsCutToTheProportionsAroundItsCentre) {
-  const Picture wide{2, 5, 1, {9, 1, 2, 3, 8, 9, 4, 5, 6, 8}};
+TEST(Image, IsCutToTheProportionsAroundItsCentre) {
+  const Image wide{2, 5, 1, {9, 1, 2, 3, 8, 9, 4, 5, 6, 8}};
   // Two of five columns stay, one and a half on either side: the left one is whole.
   EXPECT_EQ(fitted(wide, {1, 2, 2}), (std::vector<int>{1, 2, 4, 5}));
-  const Picture tall{4, 2, 1, {1, 2, 3, 4, 5, 6, 7, 8}};
+  const Image tall{4, 2, 1, {1, 2, 3, 4, 5, 6, 7, 8}};
   EXPECT_EQ(fitted(tall, {1, 2, 2}), (std::vector<int>{3, 4, 5, 6}));
   EXPECT_EQ(fitted(tall, {1, 4, 2}), values(tall));
   // Proportions that no part has: at least a pixel is left.
-  const Picture line{1, 3, 1, {10, 20, 30}};
+  const Image line{1, 3, 1, {10, 20, 30}};
   EXPECT_EQ(fitted(line, {1, 8, 2}), std::vector<int>(16, 20));
 }
 
-TEST(Picture, BecomesPlanesOfColorOrGrey) {
-  const Picture red{1, 2, 3, {255, 0, 0, 10, 20, 30}};
+TEST(Image, BecomesPlanesOfColorOrGrey) {
+  const Image red{1, 2, 3, {255, 0, 0, 10, 20, 30}};
   EXPECT_EQ(fitted(red, {3, 1, 2}), (std::vector<int>{255, 10, 0, 20, 0, 30}));
   // (77 * 255 + 128) / 256 = 77.2; (770 + 3000 + 870 + 128) / 256 = 18.6
   EXPECT_EQ(fitted(red, {1, 1, 2}), (std::vector<int>{77, 18}));
-  const Picture grey{1, 2, 1, {0, 255}};
+  const Image grey{1, 2, 1, {0, 255}};
   EXPECT_EQ(fitted(grey, {3, 1, 2}), (std::vector<int>{0, 255, 0, 255, 0, 255}));
   EXPECT_EQ(fitted(grey, {1, 1, 2}), (std::vector<int>{0, 255}));
 }
 
-TEST(Picture, PgmAndPpmAreRead) {
-  const auto read = [](const std::string& text) { return read_picture(bytes_of(text), {}); };
+TEST(Image, PgmAndPpmAreRead) {
+  const auto read = [](const std::string& text) { return read_image(bytes_of(text), {}); };
   auto p = read("P2\n# a comment\n3 2\n# and one\n15\n0 5 10\n15 1\t2\n");
   ASSERT_TRUE(p.ok()) << p.status().to_string();
   EXPECT_EQ(p->width, 3);
@@ -118,7 +118,7 @@ TEST(Picture, PgmAndPpmAreRead) {
   EXPECT_EQ(values(*p), (std::vector<int>{'a', 'b'}));
 }
 
-TEST(Picture, BadFilesSayWhatIsWrong) {
+TEST(Image, BadFilesSayWhatIsWrong) {
   struct Case {
     std::string bytes;
     Code code;
@@ -141,32 +141,32 @@ TEST(Picture, BadFilesSayWhatIsWrong) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.bytes);
-    const auto p = read_picture(bytes_of(c.bytes), {});
+    const auto p = read_image(bytes_of(c.bytes), {});
     ASSERT_FALSE(p.ok());
     EXPECT_EQ(p.status().code(), c.code);
     EXPECT_NE(p.status().message().find(c.part), std::string::npos) << p.status().to_string();
   }
 }
 
-TEST(Picture, TheDecoderReadsWhatIsNoPgm) {
-  Picture made{1, 2, 4, {255, 0, 0, 255, 0, 0, 0, 51}};
-  PictureDecoder decoder{
-      [&](std::span<const std::byte>) { return Result<PictureSize>(PictureSize{1, 2}); },
-      [&](std::span<const std::byte>) { return Result<Picture>(made); }};
-  auto p = read_picture(bytes_of("xyz"), decoder);
+TEST(Image, TheDecoderReadsWhatIsNoPgm) {
+  Image made{1, 2, 4, {255, 0, 0, 255, 0, 0, 0, 51}};
+  ImageDecoder decoder{
+      [&](std::span<const std::byte>) { return Result<ImageSize>(ImageSize{1, 2}); },
+      [&](std::span<const std::byte>) { return Result<Image>(made); }};
+  auto p = read_image(bytes_of("xyz"), decoder);
   ASSERT_TRUE(p.ok()) << p.status().to_string();
   EXPECT_EQ(values(*p), (std::vector<int>{255, 0, 0, 204, 204, 204}));  // a fifth of black on white
   made = {1, 2, 2, {0, 0, 100, 255}};
-  p = read_picture(bytes_of("xyz"), decoder);
+  p = read_image(bytes_of("xyz"), decoder);
   ASSERT_TRUE(p.ok()) << p.status().to_string();
   EXPECT_EQ(values(*p), (std::vector<int>{255, 100}));
   // Fewer values than it says.
   made = {1, 2, 3, {0, 0}};
-  EXPECT_EQ(read_picture(bytes_of("xyz"), decoder).status().code(), Code::internal);
+  EXPECT_EQ(read_image(bytes_of("xyz"), decoder).status().code(), Code::internal);
   decoder.size = [](std::span<const std::byte>) {
-    return Result<PictureSize>(PictureSize{20000, 20000});
+    return Result<ImageSize>(ImageSize{20000, 20000});
   };
-  EXPECT_EQ(read_picture(bytes_of("xyz"), decoder).status().code(), Code::out_of_range);
+  EXPECT_EQ(read_image(bytes_of("xyz"), decoder).status().code(), Code::out_of_range);
 }
 
 // A JPEG as far as its Exif segment, whose TIFF structure is given; what follows is the decoder's.
@@ -190,31 +190,31 @@ std::string tiff_of(bool little, int orientation, int type = 3, int count = 1, i
 }
 
 // What Exif says of each orientation: where the stored first row and first column are seen.
-TEST(Picture, IsTurnedAsItWasTaken) {
-  const Picture stored{2, 3, 1, {1, 2, 3, 4, 5, 6}};
-  const PictureDecoder decoder{
-      [&](std::span<const std::byte>) { return Result<PictureSize>(PictureSize{2, 3}); },
-      [&](std::span<const std::byte>) { return Result<Picture>(stored); }};
+TEST(Image, IsTurnedAsItWasTaken) {
+  const Image stored{2, 3, 1, {1, 2, 3, 4, 5, 6}};
+  const ImageDecoder decoder{
+      [&](std::span<const std::byte>) { return Result<ImageSize>(ImageSize{2, 3}); },
+      [&](std::span<const std::byte>) { return Result<Image>(stored); }};
   const std::vector<int> seen[] = {{1, 2, 3, 4, 5, 6}, {3, 2, 1, 6, 5, 4}, {6, 5, 4, 3, 2, 1},
                                    {4, 5, 6, 1, 2, 3}, {1, 4, 2, 5, 3, 6}, {4, 1, 5, 2, 6, 3},
                                    {6, 3, 5, 2, 4, 1}, {3, 6, 2, 5, 1, 4}};
   for (int orientation = 1; orientation <= 8; ++orientation)
     for (const bool little : {false, true}) {
       const auto bytes = jpeg_with(tiff_of(little, orientation));
-      const auto size = picture_size(bytes, decoder);
-      const auto picture = read_picture(bytes, decoder);
-      ASSERT_TRUE(size.ok() && picture.ok()) << orientation;
-      EXPECT_EQ(values(*picture), seen[orientation - 1]) << orientation;
-      EXPECT_EQ(picture->height, orientation < 5 ? 2 : 3);
-      EXPECT_EQ(size->height, picture->height);
-      EXPECT_EQ(size->width, picture->width);
+      const auto size = image_size(bytes, decoder);
+      const auto image = read_image(bytes, decoder);
+      ASSERT_TRUE(size.ok() && image.ok()) << orientation;
+      EXPECT_EQ(values(*image), seen[orientation - 1]) << orientation;
+      EXPECT_EQ(image->height, orientation < 5 ? 2 : 3);
+      EXPECT_EQ(size->height, image->height);
+      EXPECT_EQ(size->width, image->width);
     }
   // Pixels of several values stay together.
-  Picture color = upright({1, 2, 3, {1, 2, 3, 4, 5, 6}}, 8);
+  Image color = upright({1, 2, 3, {1, 2, 3, 4, 5, 6}}, 8);
   EXPECT_EQ(values(color), (std::vector<int>{4, 5, 6, 1, 2, 3}));
 }
 
-TEST(Picture, DamagedExifSaysNothing) {
+TEST(Image, DamagedExifSaysNothing) {
   const std::string good = tiff_of(true, 6);
   EXPECT_EQ(orientation_of(jpeg_with(good)), 6);
   for (const std::string& bad :
@@ -231,9 +231,9 @@ TEST(Picture, DamagedExifSaysNothing) {
   EXPECT_EQ(orientation_of(bytes_of("\x89PNG")), 1);
 }
 
-TEST(Picture, SizesBecomeOne) {
-  const auto size = [](std::vector<PictureSize> sizes) {
-    const PictureSize s = common_size(sizes);
+TEST(Image, SizesBecomeOne) {
+  const auto size = [](std::vector<ImageSize> sizes) {
+    const ImageSize s = common_size(sizes);
     return std::to_string(s.height) + " x " + std::to_string(s.width);
   };
   EXPECT_EQ(size({{28, 28}, {28, 28}}), "28 x 28");
@@ -246,16 +246,16 @@ TEST(Picture, SizesBecomeOne) {
   EXPECT_EQ(size({{300, 400}, {400, 500}}), "64 x 64");
 }
 
-TEST(Picture, TheFormIsChecked) {
-  const PictureForm form{3, 32, 48};
-  const auto back = PictureForm::from_json(form.to_json());
+TEST(Image, TheFormIsChecked) {
+  const ImageForm form{3, 32, 48};
+  const auto back = ImageForm::from_json(form.to_json());
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(back->values(), 3 * 32 * 48);
   EXPECT_EQ(back->width, 48);
   for (const char* text : {"3", "{}", R"({"channels":2,"height":8,"width":8})",
                            R"({"channels":1,"height":-8,"width":8})",
                            R"({"channels":1,"height":8,"width":100000000})", R"({"channels":"x"})"})
-    EXPECT_FALSE(PictureForm::from_json(*Json::parse(text)).ok()) << text;
+    EXPECT_FALSE(ImageForm::from_json(*Json::parse(text)).ok()) << text;
 }
 
 }  // namespace

@@ -20,7 +20,7 @@
 
 namespace loom {
 
-inline constexpr std::int64_t kFewestPlaces = 1 << 12, kMostPlaces = 1 << 14;
+inline constexpr std::int64_t kMinPlaces = 1 << 12, kMaxPlaces = 1 << 14;
 
 // How often words and pairs of a text occur, by the low 16 bits of h ^ h >> 32, ascending.
 struct WordCount {
@@ -29,7 +29,7 @@ struct WordCount {
 };
 std::vector<WordCount> count_words(std::string_view text);
 
-// Places for texts: the power of two from kFewestPlaces to kMostPlaces that is not below the number
+// Places for texts: the power of two from kMinPlaces to kMaxPlaces that is not below the number
 // of different hashes, where there is one.
 std::int64_t places_for(const std::vector<std::vector<WordCount>>& texts);
 

@@ -5,7 +5,7 @@
 namespace loom {
 namespace {
 
-struct EachConfig : LayerConfig {
+struct TimeDistributedConfig : LayerConfig {
   std::int64_t count = 0;
   template <class V>
   void fields(V& v) {
@@ -14,7 +14,7 @@ struct EachConfig : LayerConfig {
   }
 };
 
-class Each : public LayerWith<EachConfig> {
+class TimeDistributed : public LayerWith<TimeDistributedConfig> {
  public:
   std::string_view name() const override { return "each"; }
   bool is_container() const override { return true; }
@@ -41,19 +41,19 @@ class Each : public LayerWith<EachConfig> {
     else whole.dims.insert(whole.dims.end(), out.dims.begin(), out.dims.end());
     return LayerPlan{whole, {}};
   }
-  Result<View> forward(const LayerConfig& config, Visit& v, View x, View) const override {
+  Result<View> forward(const LayerConfig& config, LayerContext& v, View x, View) const override {
     const std::int64_t count = parts(of(config), v.in());
     LOOM_ASSIGN(const View y, v.child_forward(0, v.emit.reshape(x, x.cols / count), {}));
     return v.emit.reshape(y, y.cols * count);
   }
-  Result<View> backward(const LayerConfig& config, Visit& v, View gy, View*) const override {
+  Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const std::int64_t count = parts(of(config), v.in());
     LOOM_ASSIGN(const View gx, v.child_backward(0, v.emit.reshape(gy, gy.cols / count), nullptr));
     return gx.valid() ? v.emit.reshape(gx, gx.cols * count) : gx;
   }
 
  private:
-  static std::int64_t parts(const EachConfig& c, const Shape& in) {
+  static std::int64_t parts(const TimeDistributedConfig& c, const Shape& in) {
     return c.count > 0 ? c.count : in.dims.empty() ? 0 : in.dims[0];
   }
 };
@@ -61,7 +61,7 @@ class Each : public LayerWith<EachConfig> {
 }  // namespace
 
 void register_each(LayerList& layers) {
-  static const Each type;
+  static const TimeDistributed type;
   layers.push_back(&type);
 }
 

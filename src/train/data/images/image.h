@@ -14,12 +14,12 @@
 
 namespace loom {
 
-struct PictureSize {
+struct ImageSize {
   std::int64_t height = 0, width = 0;
 };
 
 // Rows of pixels, top first, the channels of a pixel together.
-struct Picture {
+struct Image {
   std::int64_t height = 0, width = 0;
   std::int64_t channels = 1;  // 1: grey, 2: grey and alpha, 3: red, green, blue, 4: those and alpha
   std::vector<std::uint8_t> values;
@@ -28,36 +28,36 @@ struct Picture {
 // As the file stores it: what a JPEG says of how it was held (exif.h) is not the decoder's work.
 // Both take the bytes of a file, and say of bad ones what is wrong, without a name. Empty: no
 // format but PGM and PPM is read.
-struct PictureDecoder {
-  std::function<Result<PictureSize>(std::span<const std::byte>)> size;  // without decoding it
-  std::function<Result<Picture>(std::span<const std::byte>)> decode;    // of that size
+struct ImageDecoder {
+  std::function<Result<ImageSize>(std::span<const std::byte>)> size;  // without decoding it
+  std::function<Result<Image>(std::span<const std::byte>)> decode;    // of that size
 };
 
-inline constexpr std::int64_t kMostPixels = std::int64_t{64} << 20;  // of one picture
+inline constexpr std::int64_t kMaxPixels = std::int64_t{64} << 20;  // of one picture
 
 // As a person sees it. Errors: unsupported where there is no decoder for it; out_of_range: more
-// than kMostPixels; else what is wrong with the bytes.
-Result<PictureSize> picture_size(std::span<const std::byte> bytes, const PictureDecoder& decoder);
+// than kMaxPixels; else what is wrong with the bytes.
+Result<ImageSize> image_size(std::span<const std::byte> bytes, const ImageDecoder& decoder);
 // Colour, or grey where no pixel has one; what is transparent lies on white.
-Result<Picture> read_picture(std::span<const std::byte> bytes, const PictureDecoder& decoder);
+Result<Image> read_image(std::span<const std::byte> bytes, const ImageDecoder& decoder);
 
 // What a network takes: channels x height x width.
-struct PictureForm {
+struct ImageForm {
   std::int64_t channels = 1, height = 0, width = 0;
   std::int64_t values() const { return channels * height * width; }
   Json to_json() const;
-  static Result<PictureForm> from_json(const Json& json);
+  static Result<ImageForm> from_json(const Json& json);
 };
 
 // The sizes of a collection to one size: as it is where it is the only one and no side is over 64;
 // the longer side 64 where it is the only one; else a square whose side is the median of the
 // shorter sides, down to a multiple of 8, from 8 to 64. Precondition: sizes.
-PictureSize common_size(std::span<const PictureSize> sizes);
+ImageSize common_size(std::span<const ImageSize> sizes);
 
 // Fills out[channels][height][width] from the largest centred part of the form's proportions. Each
 // value is the mean of the area it covers, rounded to nearest, halves up. Grey of a colour is (77
-// red + 150 green + 29 blue) / 256. Preconditions: `picture` as read_picture gives it, out.size()
+// red + 150 green + 29 blue) / 256. Preconditions: `picture` as read_image gives it, out.size()
 // == form.values().
-void fit(const Picture& picture, const PictureForm& form, std::span<std::uint8_t> out);
+void fit(const Image& image, const ImageForm& form, std::span<std::uint8_t> out);
 
 }  // namespace loom

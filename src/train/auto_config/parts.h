@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "formats/tensor_file.h"
-#include "train/choose/choose.h"
+#include "train/auto_config/auto_config.h"
 
 namespace loom::choosing {
 
@@ -22,25 +22,25 @@ struct Answers {
   std::vector<bool> measured;  // which inputs have a mean and a scale of their own; empty: all have
                                // one together, as the brightness of pixels
   std::vector<std::int64_t>
-      picture{};        // channels, height, width: learned by convolutions; empty: by dense layers
+      image{};        // channels, height, width: learned by convolutions; empty: by dense layers
   bool words = false;   // rows of many places, most of them 0
   bool series = false;  // steps of a time series, in a split that is there
 };
 constexpr double kSeriesHeldBack = 0.2;  // the last fifth of a series
 // Chooses the split, the network and how it learns, for data that is there.
-Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers);
+Status complete(AutoConfig& t, const AutoConfigOptions& options, Answers answers);
 
 // Channels, height and width of samples that are pictures: height x width, or up to four channels
 // of them; empty: they are not.
-std::vector<std::int64_t> picture_of(std::span<const std::int64_t> sample);
+std::vector<std::int64_t> image_of(std::span<const std::int64_t> sample);
 
 // The text of a table, and its cells; `said` gets a line on an encoding that is not UTF-8.
-Result<Table> open_table(const std::string& file, std::vector<std::string>& said);
+Result<Table> open_table(const std::string& file, std::vector<std::string>& decisions);
 // Whether the table is a time series, which is then chosen; if not, `notes` may say why.
-Result<bool> choose_series(ChosenTraining& t, const ChooseOptions& options, const Table& table,
+Result<bool> choose_series(AutoConfig& t, const AutoConfigOptions& options, const Table& table,
                            std::vector<std::string>& notes);
 Result<RawRows> read_series_rows(const Json& inputs, std::int64_t width, const std::string& file);
-Status choose_table(ChosenTraining& t, const ChooseOptions& options);
+Status choose_table(AutoConfig& t, const AutoConfigOptions& options);
 Result<RawRows> read_table_rows(const Json& inputs, std::int64_t width, const std::string& file);
 
 struct Arrays {
@@ -48,12 +48,12 @@ struct Arrays {
 };
 // The first pair of names that is there; not_found where none is.
 Result<Arrays> open_pair(const std::string& folder, bool test);
-Status choose_arrays(ChosenTraining& t, const ChooseOptions& options, Arrays arrays);
+Status choose_arrays(AutoConfig& t, const AutoConfigOptions& options, Arrays arrays);
 Result<RawRows> read_array_rows(const Json& inputs, std::int64_t width, const std::string& file);
 
 // False: the folder holds neither images nor texts.
-Result<bool> choose_folder(ChosenTraining& t, const ChooseOptions& options);
+Result<bool> choose_folder(AutoConfig& t, const AutoConfigOptions& options);
 Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const std::string& file,
-                                 const PictureDecoder& decoder);
+                                 const ImageDecoder& decoder);
 
 }  // namespace loom::choosing

@@ -1,10 +1,10 @@
-#include "train/data/pictures/picture.h"
+#include "train/data/images/image.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "train/data/pictures/exif.h"
+#include "train/data/images/exif.h"
 
 namespace loom {
 namespace {
@@ -26,38 +26,38 @@ class Pnm {
            (is_space(at(2)) || at(2) == '#');
   }
 
-  Result<PictureSize> head() {
+  Result<ImageSize> head() {
     const char kind = static_cast<char>(bytes_[1]);
     digits_ = kind == '2' || kind == '3';
     channels_ = kind == '3' || kind == '6' ? 3 : 1;
     at_ = 2;
-    PictureSize size;
+    ImageSize size;
     LOOM_ASSIGN(size.width, number("width"));
     LOOM_ASSIGN(size.height, number("height"));
-    LOOM_ASSIGN(most_, number("largest value"));
+    LOOM_ASSIGN(max_, number("largest value"));
     if (size.width < 1 || size.height < 1)
       return corrupt("a PGM or PPM of " + std::to_string(size.width) + " x " +
                      std::to_string(size.height) + " pixels");
-    if (most_ < 1 || most_ > 65535)
+    if (max_ < 1 || max_ > 65535)
       return corrupt("the largest value of a PGM or PPM is from 1 to 65535, this says " +
-                     std::to_string(most_));
+                     std::to_string(max_));
     // One blank, then bytes.
     if (!digits_ && (at_ >= bytes_.size() || !is_space(static_cast<char>(bytes_[at_++]))))
       return corrupt("the head of a PGM or PPM ends with a blank");
     return size;
   }
 
-  Result<Picture> values(const PictureSize& size) {
-    Picture picture{size.height, size.width, channels_, {}};
+  Result<Image> values(const ImageSize& size) {
+    Image image{size.height, size.width, channels_, {}};
     const auto count = static_cast<std::size_t>(size.height * size.width * channels_),
-               each = static_cast<std::size_t>(most_ > 255 ? 2 : 1);
+               each = static_cast<std::size_t>(max_ > 255 ? 2 : 1);
     const std::size_t left = bytes_.size() - at_, needed = digits_ ? count : count * each;
     if (left < needed)
       return Status(Code::truncated, "has " + std::to_string(left) + " bytes of pixels, expected " +
                                          std::string(digits_ ? "at least " : "") +
                                          std::to_string(needed));
-    picture.values.resize(count);
-    for (std::uint8_t& out : picture.values) {
+    image.values.resize(count);
+    for (std::uint8_t& out : image.values) {
       std::int64_t v = 0;
       if (digits_) {
         LOOM_ASSIGN(v, number("pixel"));
@@ -65,12 +65,12 @@ class Pnm {
         for (std::size_t i = 0; i < each; ++i)
           v = v * 256 + static_cast<std::int64_t>(bytes_[at_++]);
       }
-      if (v > most_)
+      if (v > max_)
         return corrupt("a pixel of " + std::to_string(v) + ", the largest value is said to be " +
-                       std::to_string(most_));
-      out = static_cast<std::uint8_t>((v * 255 + most_ / 2) / most_);
+                       std::to_string(max_));
+      out = static_cast<std::uint8_t>((v * 255 + max_ / 2) / max_);
     }
-    return picture;
+    return image;
   }
 
  private:
@@ -104,20 +104,20 @@ class Pnm {
   std::span<const std::byte> bytes_;
   std::size_t at_ = 2;
   bool digits_ = false;
-  std::int64_t channels_ = 1, most_ = 255;
+  std::int64_t channels_ = 1, max_ = 255;
 };
 
-Status check(const PictureSize& size) {
+Status check(const ImageSize& size) {
   // Each at most 2^31, from a head or a decoder of 32 bits.
-  if (size.height > kMostPixels / size.width)
+  if (size.height > kMaxPixels / size.width)
     return Status(Code::out_of_range, std::to_string(size.width) + " x " +
                                           std::to_string(size.height) + " pixels, the most is " +
-                                          std::to_string(kMostPixels));
+                                          std::to_string(kMaxPixels));
   return {};
 }
 
 // The decoder's, once it is known that it is one and has bytes to read.
-Status decodable(std::span<const std::byte> bytes, const PictureDecoder& decoder) {
+Status decodable(std::span<const std::byte> bytes, const ImageDecoder& decoder) {
   if (bytes.empty()) return Status(Code::truncated, "is empty");
   if (!decoder.size || !decoder.decode)
     return Status(Code::unsupported,
@@ -126,14 +126,14 @@ Status decodable(std::span<const std::byte> bytes, const PictureDecoder& decoder
 }
 
 // On white, and one channel where all three are the same everywhere.
-void simplify(Picture& picture) {
-  const auto pixels = static_cast<std::size_t>(picture.height * picture.width),
-             from = static_cast<std::size_t>(picture.channels);
+void simplify(Image& image) {
+  const auto pixels = static_cast<std::size_t>(image.height * image.width),
+             from = static_cast<std::size_t>(image.channels);
   const std::size_t colours = from >= 3 ? 3 : 1;
-  std::uint8_t* out = picture.values.data();
+  std::uint8_t* out = image.values.data();
   bool grey = true;
   for (std::size_t p = 0; p < pixels; ++p) {
-    const std::uint8_t* in = picture.values.data() + p * from;
+    const std::uint8_t* in = image.values.data() + p * from;
     const unsigned alpha = from == colours ? 255u : in[colours];
     for (std::size_t c = 0; c < colours; ++c)
       out[p * colours + c] =
@@ -143,8 +143,8 @@ void simplify(Picture& picture) {
   }
   if (grey && colours == 3)
     for (std::size_t p = 0; p < pixels; ++p) out[p] = out[p * 3];
-  picture.channels = grey ? 1 : 3;
-  picture.values.resize(pixels * static_cast<std::size_t>(picture.channels));
+  image.channels = grey ? 1 : 3;
+  image.values.resize(pixels * static_cast<std::size_t>(image.channels));
 }
 
 // What of a line of `from` places each of `to` places covers, in parts of 1 / to: the sum over all
@@ -165,8 +165,8 @@ std::vector<std::vector<Part>> parts_of(std::int64_t from, std::int64_t to) {
 
 }  // namespace
 
-Result<PictureSize> picture_size(std::span<const std::byte> bytes, const PictureDecoder& decoder) {
-  PictureSize size;
+Result<ImageSize> image_size(std::span<const std::byte> bytes, const ImageDecoder& decoder) {
+  ImageSize size;
   if (Pnm::is_one(bytes)) {
     LOOM_ASSIGN(size, Pnm(bytes).head());
   } else {
@@ -179,29 +179,29 @@ Result<PictureSize> picture_size(std::span<const std::byte> bytes, const Picture
   return size;
 }
 
-Result<Picture> read_picture(std::span<const std::byte> bytes, const PictureDecoder& decoder) {
-  LOOM_ASSIGN(const PictureSize size, picture_size(bytes, decoder));
-  Picture picture;
+Result<Image> read_image(std::span<const std::byte> bytes, const ImageDecoder& decoder) {
+  LOOM_ASSIGN(const ImageSize size, image_size(bytes, decoder));
+  Image image;
   if (Pnm::is_one(bytes)) {
     Pnm pnm(bytes);
     LOOM_TRY(pnm.head().status());
-    LOOM_ASSIGN(picture, pnm.values(size));
+    LOOM_ASSIGN(image, pnm.values(size));
   } else {
-    LOOM_ASSIGN(picture, decoder.decode(bytes));
+    LOOM_ASSIGN(image, decoder.decode(bytes));
     const int orientation = orientation_of(bytes);
     const bool turned = lies(orientation);
-    const std::int64_t c = picture.channels;
-    if (picture.height != (turned ? size.width : size.height) ||
-        picture.width != (turned ? size.height : size.width) || c < 1 || c > 4 ||
-        static_cast<std::int64_t>(picture.values.size()) != size.height * size.width * c)
+    const std::int64_t c = image.channels;
+    if (image.height != (turned ? size.width : size.height) ||
+        image.width != (turned ? size.height : size.width) || c < 1 || c > 4 ||
+        static_cast<std::int64_t>(image.values.size()) != size.height * size.width * c)
       return Status(Code::internal, "the decoder gave another picture than it said");
-    picture = upright(std::move(picture), orientation);
+    image = upright(std::move(image), orientation);
   }
-  simplify(picture);
-  return picture;
+  simplify(image);
+  return image;
 }
 
-Json PictureForm::to_json() const {
+Json ImageForm::to_json() const {
   Json json = Json::object();
   json.set("channels", channels);
   json.set("height", height);
@@ -209,8 +209,8 @@ Json PictureForm::to_json() const {
   return json;
 }
 
-Result<PictureForm> PictureForm::from_json(const Json& json) {
-  PictureForm form;
+Result<ImageForm> ImageForm::from_json(const Json& json) {
+  ImageForm form;
   if (!json.is_object()) return corrupt("inputs: 'images' is no object");
   LOOM_ASSIGN(form.channels, json.get_integer("channels", 0));
   LOOM_ASSIGN(form.height, json.get_integer("height", 0));
@@ -223,9 +223,9 @@ Result<PictureForm> PictureForm::from_json(const Json& json) {
   return form;
 }
 
-PictureSize common_size(std::span<const PictureSize> sizes) {
-  const PictureSize first = sizes[0];
-  const bool one = std::all_of(sizes.begin(), sizes.end(), [&](const PictureSize& s) {
+ImageSize common_size(std::span<const ImageSize> sizes) {
+  const ImageSize first = sizes[0];
+  const bool one = std::all_of(sizes.begin(), sizes.end(), [&](const ImageSize& s) {
     return s.height == first.height && s.width == first.width;
   });
   const std::int64_t longer = std::max(first.height, first.width);
@@ -237,38 +237,38 @@ PictureSize common_size(std::span<const PictureSize> sizes) {
     return {scaled(first.height), scaled(first.width)};
   }
   std::vector<std::int64_t> shorter;
-  for (const PictureSize& s : sizes) shorter.push_back(std::min(s.height, s.width));
+  for (const ImageSize& s : sizes) shorter.push_back(std::min(s.height, s.width));
   const auto middle = shorter.begin() + static_cast<std::ptrdiff_t>((shorter.size() - 1) / 2);
   std::nth_element(shorter.begin(), middle, shorter.end());
   const std::int64_t side = std::clamp(*middle / 8 * 8, kShortestSide, kLongestSide);
   return {side, side};
 }
 
-void fit(const Picture& picture, const PictureForm& form, std::span<std::uint8_t> out) {
+void fit(const Image& image, const ImageForm& form, std::span<std::uint8_t> out) {
   // The part that has the form's proportions.
-  std::int64_t height = picture.height, width = picture.width;
+  std::int64_t height = image.height, width = image.width;
   if (width * form.height > height * form.width)
     width = std::max<std::int64_t>(1, height * form.width / form.height);
   else height = std::max<std::int64_t>(1, width * form.height / form.width);
-  const std::int64_t top = (picture.height - height) / 2, left = (picture.width - width) / 2;
+  const std::int64_t top = (image.height - height) / 2, left = (image.width - width) / 2;
   const auto rows = parts_of(height, form.height), columns = parts_of(width, form.width);
   const auto total = static_cast<std::uint64_t>(height * width);
   std::size_t at = 0;
   const auto plane = static_cast<std::size_t>(form.height * form.width);
   for (const auto& row : rows)
     for (const auto& column : columns) {
-      std::uint64_t sums[3] = {};  // at most 255 * kMostPixels each
+      std::uint64_t sums[3] = {};  // at most 255 * kMaxPixels each
       for (const Part& y : row)
         for (const Part& x : column) {
           const std::uint8_t* pixel =
-              picture.values.data() +
-              ((top + y.at) * picture.width + left + x.at) * picture.channels;
-          for (std::int64_t c = 0; c < picture.channels; ++c)
+              image.values.data() +
+              ((top + y.at) * image.width + left + x.at) * image.channels;
+          for (std::int64_t c = 0; c < image.channels; ++c)
             sums[c] += static_cast<std::uint64_t>(y.weight * x.weight) * pixel[c];
         }
       std::uint64_t means[3];
       for (std::int64_t c = 0; c < 3; ++c)
-        means[c] = (sums[c < picture.channels ? c : 0] + total / 2) / total;
+        means[c] = (sums[c < image.channels ? c : 0] + total / 2) / total;
       if (form.channels == 1) {
         out[at] =
             static_cast<std::uint8_t>((77 * means[0] + 150 * means[1] + 29 * means[2] + 128) >> 8);

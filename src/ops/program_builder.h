@@ -23,9 +23,9 @@ namespace loom {
 enum class Accumulate : std::uint8_t { no = 0, yes = 1 };
 using PairOfViews = std::pair<View, View>;
 
-class Emit {
+class ProgramBuilder {
  public:
-  explicit Emit(Program& program);
+  explicit ProgramBuilder(Program& program);
 
   Program& program() { return p_; }
   void set_segment(Segment segment) { segment_ = segment; }
@@ -35,7 +35,7 @@ class Emit {
 
   RegisterId u32_register(std::string_view name, std::uint32_t max);
   RegisterId f32_register(std::string_view name);
-  RegisterId measured_register(std::uint32_t max);
+  RegisterId dynamic_register(std::uint32_t max);
 
   View buffer(Buffer description);  // the general form of the five below
   View temp(ValueType type, Rows rows, std::int64_t cols);

@@ -2,7 +2,7 @@
 
 #include "base/files/source.h"
 #include "formats/idx/idx.h"
-#include "train/choose/parts.h"
+#include "train/auto_config/parts.h"
 
 namespace loom::choosing {
 namespace {
@@ -65,7 +65,7 @@ Result<Arrays> open_pair(const std::string& folder, bool test) {
           ".gz), x_train.npy and y_train.npy, or x.npy and y.npy");
 }
 
-Status choose_arrays(ChosenTraining& t, const ChooseOptions& options, Arrays arrays) {
+Status choose_arrays(AutoConfig& t, const AutoConfigOptions& options, Arrays arrays) {
   if (!options.target.empty()) return bad(options.data, "holds arrays, --target is for tables");
   LOOM_ASSIGN(const bool classes, are_classes(options.data, arrays.y, options.task));
   const std::vector<std::int64_t> shape = arrays.x.shape;
@@ -73,18 +73,18 @@ Status choose_arrays(ChosenTraining& t, const ChooseOptions& options, Arrays arr
   LOOM_ASSIGN(std::unique_ptr<TensorData> data,
               TensorData::create(std::move(arrays.x), arrays.y, classes));
   const DataSource::Form form = data->form();
-  const bool picture = shape.size() > 2;
+  const bool image = shape.size() > 2;
   t.whole = std::move(data);
   t.inputs = Json::object();
   Json dimensions = Json::array();
   for (std::size_t d = 1; d < shape.size(); ++d) dimensions.push(shape[d]);
   t.inputs.set("shape", std::move(dimensions));
   t.inputs.set("classes", form.classes);
-  t.said.push_back("data: " + count_of(shape[0], "sample") + " of shape " +
+  t.decisions.push_back("data: " + count_of(shape[0], "sample") + " of shape " +
                    shape_text(std::span(shape).subspan(1)) + ", " + type);
-  t.said.push_back("target: " + (classes ? std::to_string(form.classes) + " classes"
+  t.decisions.push_back("target: " + (classes ? std::to_string(form.classes) + " classes"
                                          : count_of(form.targets, "number")));
-  t.said.push_back(picture ? "inputs: " + std::to_string(form.width) + " values of one kind"
+  t.decisions.push_back(image ? "inputs: " + std::to_string(form.width) + " values of one kind"
                            : "inputs: " + count_of(form.width, "number"));
   auto test = open_pair(options.test.empty() ? options.data : options.test, true);
   if (!test.ok() && !options.test.empty() && test.status().code() == Code::not_found)
@@ -96,9 +96,9 @@ Status choose_arrays(ChosenTraining& t, const ChooseOptions& options, Arrays arr
     const DataSource::Form other = t.test->form();
     if (other.width != form.width || other.classes > form.classes || other.targets != form.targets)
       return bad(options.data, "the test files have other shapes or classes");
-    t.said.push_back("test: " + count_of(t.test->samples(), "sample"));
+    t.decisions.push_back("test: " + count_of(t.test->samples(), "sample"));
   }
-  std::vector<std::int64_t> dims = picture_of(std::span(shape).subspan(1));
+  std::vector<std::int64_t> dims = image_of(std::span(shape).subspan(1));
   if (options.network == "convolutional" && dims.empty())
     return bad(options.data, "samples of shape " + shape_text(std::span(shape).subspan(1)) +
                                  " are no pictures for a convolutional network: height x width, or "
@@ -108,9 +108,9 @@ Status choose_arrays(ChosenTraining& t, const ChooseOptions& options, Arrays arr
       t, options,
       {.classes = classes,
        .outputs = classes ? form.classes : form.targets,
-       .measured = picture ? std::vector<bool>()
+       .measured = image ? std::vector<bool>()
                            : std::vector<bool>(static_cast<std::size_t>(form.width), true),
-       .picture = std::move(dims)});
+       .image = std::move(dims)});
 }
 
 Result<RawRows> read_array_rows(const Json& inputs, std::int64_t width, const std::string& file) {

@@ -1,26 +1,26 @@
-#include "ops/emit.h"
+#include "ops/program_builder.h"
 
 #include <algorithm>
 
 namespace loom {
 
-Emit::Emit(Program& program) : p_(program) {
+ProgramBuilder::ProgramBuilder(Program& program) : p_(program) {
   for (std::size_t i = 0; i < p_.buffers.size(); ++i) know(static_cast<BufferId>(i));
 }
 
 // By its name, since programs have as many weights as networks have cells.
-void Emit::know(BufferId id) {
+void ProgramBuilder::know(BufferId id) {
   const Buffer& b = p_.buffers[static_cast<std::size_t>(id)];
   if (b.kind == BufferKind::weight) weights_.try_emplace(b.path + '\0' + b.role, id);
   if (b.kind == BufferKind::constant) constants_.push_back(id);
   if (b.kind == BufferKind::input) inputs_.try_emplace(b.role, id);
 }
-BufferId Emit::find_weight(std::string_view path, std::string_view role) const {
+BufferId ProgramBuilder::find_weight(std::string_view path, std::string_view role) const {
   const auto at = weights_.find(std::string(path) + '\0' + std::string(role));
   return at == weights_.end() ? kNone : at->second;
 }
 
-void Emit::append(Op op, std::initializer_list<View> operands, Ints ints, Reals reals,
+void ProgramBuilder::append(Op op, std::initializer_list<View> operands, Ints ints, Reals reals,
                   Registers registers) {
   Instruction ins;
   ins.op = op;
@@ -43,7 +43,7 @@ void Emit::append(Op op, std::initializer_list<View> operands, Ints ints, Reals 
   p_.code.push_back(ins);
 }
 
-RegisterId Emit::u32_register(std::string_view name, std::uint32_t max) {
+RegisterId ProgramBuilder::u32_register(std::string_view name, std::uint32_t max) {
   if (const RegisterId id = p_.find_register(name); id != kNone) {
     Register& r = p_.registers[static_cast<std::size_t>(id)];
     r.max = std::max(r.max, max);
@@ -53,29 +53,29 @@ RegisterId Emit::u32_register(std::string_view name, std::uint32_t max) {
   return static_cast<RegisterId>(p_.registers.size() - 1);
 }
 
-RegisterId Emit::f32_register(std::string_view name) {
+RegisterId ProgramBuilder::f32_register(std::string_view name) {
   if (const RegisterId id = p_.find_register(name); id != kNone) return id;
   p_.registers.push_back({std::string(name), RegisterType::f32, 0});
   return static_cast<RegisterId>(p_.registers.size() - 1);
 }
 
-RegisterId Emit::measured_register(std::uint32_t max) {
+RegisterId ProgramBuilder::dynamic_register(std::uint32_t max) {
   p_.registers.push_back(
-      {"count" + std::to_string(p_.registers.size()), RegisterType::measured, max});
+      {"count" + std::to_string(p_.registers.size()), RegisterType::dynamic_rows, max});
   return static_cast<RegisterId>(p_.registers.size() - 1);
 }
 
-View Emit::buffer(Buffer description) {
+View ProgramBuilder::buffer(Buffer description) {
   const auto cols = static_cast<std::int32_t>(description.cols);
   p_.buffers.push_back(std::move(description));
   know(static_cast<BufferId>(p_.buffers.size() - 1));
   return {static_cast<BufferId>(p_.buffers.size() - 1), 0, cols};
 }
 
-View Emit::temp(ValueType type, Rows rows, std::int64_t cols) {
+View ProgramBuilder::temp(ValueType type, Rows rows, std::int64_t cols) {
   return buffer({.type = type, .kind = BufferKind::temp, .rows = rows, .cols = cols});
 }
-View Emit::input(std::string_view name, ValueType type, Rows rows, std::int64_t cols) {
+View ProgramBuilder::input(std::string_view name, ValueType type, Rows rows, std::int64_t cols) {
   if (const auto at = inputs_.find(name); at != inputs_.end())
     return {at->second, 0, static_cast<std::int32_t>(cols)};
   return buffer({.type = type,
@@ -84,14 +84,14 @@ View Emit::input(std::string_view name, ValueType type, Rows rows, std::int64_t 
                  .cols = cols,
                  .role = std::string(name)});
 }
-View Emit::output(std::string_view name, ValueType type, Rows rows, std::int64_t cols) {
+View ProgramBuilder::output(std::string_view name, ValueType type, Rows rows, std::int64_t cols) {
   return buffer({.type = type,
                  .kind = BufferKind::output,
                  .rows = rows,
                  .cols = cols,
                  .role = std::string(name)});
 }
-View Emit::weight(std::string_view path, std::string_view role, std::int64_t rows,
+View ProgramBuilder::weight(std::string_view path, std::string_view role, std::int64_t rows,
                   std::int64_t cols, const WeightFormat& format, ValueType type) {
   if (const BufferId id = find_weight(path, role); id != kNone)
     return {id, 0, static_cast<std::int32_t>(cols)};
@@ -103,7 +103,7 @@ View Emit::weight(std::string_view path, std::string_view role, std::int64_t row
                  .role = std::string(role),
                  .format = format});
 }
-View Emit::state(std::string_view path, std::string_view role, ValueType type, Rows rows,
+View ProgramBuilder::state(std::string_view path, std::string_view role, ValueType type, Rows rows,
                  std::int64_t cols) {
   return buffer({.type = type,
                  .kind = BufferKind::state,
@@ -113,7 +113,7 @@ View Emit::state(std::string_view path, std::string_view role, ValueType type, R
                  .role = std::string(role)});
 }
 
-View Emit::constant(Buffer description) {
+View ProgramBuilder::constant(Buffer description) {
   description.kind = BufferKind::constant;
   for (const BufferId id : constants_) {
     const Buffer& b = p_.buffers[static_cast<std::size_t>(id)];

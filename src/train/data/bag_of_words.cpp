@@ -1,4 +1,4 @@
-#include "train/data/words.h"
+#include "train/data/bag_of_words.h"
 
 #include <algorithm>
 
@@ -75,8 +75,8 @@ std::int64_t places_for(const std::vector<std::vector<WordCount>>& texts) {
   for (const auto& text : texts)
     for (const WordCount& word : text) seen[word.hash] = true;
   const std::int64_t different = std::count(seen.begin(), seen.end(), true);
-  std::int64_t places = kFewestPlaces;
-  while (places < kMostPlaces && places < different) places *= 2;
+  std::int64_t places = kMinPlaces;
+  while (places < kMaxPlaces && places < different) places *= 2;
   return places;
 }
 

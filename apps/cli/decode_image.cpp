@@ -1,4 +1,4 @@
-#include "decode_picture.h"
+#include "decode_image.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,10 +10,10 @@
 namespace {
 // What one request may take while a picture is decoded: as much as its header justifies, set by
 // whoever knows it.
-thread_local std::size_t most_bytes = 0;
+thread_local std::size_t max_bytes = 0;
 thread_local bool asked_for_more = false;
 bool may_take(std::size_t bytes) {
-  if (bytes <= most_bytes) return true;
+  if (bytes <= max_bytes) return true;
   asked_for_more = true;
   return false;
 }
@@ -168,19 +168,19 @@ Status check(std::span<const std::byte> b) {
 // Tables and the like, of any picture.
 constexpr std::size_t kAlways = 1 << 20;
 
-Result<PictureSize> size_of(std::span<const std::byte> bytes) {
+Result<ImageSize> size_of(std::span<const std::byte> bytes) {
   LOOM_TRY(check(bytes));
-  most_bytes = kAlways + bytes.size();
+  max_bytes = kAlways + bytes.size();
   int width = 0, height = 0, channels = 0;
   if (!stbi_info_from_memory(data_of(bytes), static_cast<int>(bytes.size()), &width, &height,
                              &channels))
     return refused();
-  return PictureSize{height < 0 ? -std::int64_t{height} : height,
+  return ImageSize{height < 0 ? -std::int64_t{height} : height,
                      width};  // a BMP whose rows begin at the top says so by its sign
 }
 
-Result<Picture> decode(std::span<const std::byte> bytes) {
-  LOOM_ASSIGN(const PictureSize size, size_of(bytes));
+Result<Image> decode(std::span<const std::byte> bytes) {
+  LOOM_ASSIGN(const ImageSize size, size_of(bytes));
   // The values as they lie in the file: of 16 bits twice as many bytes, and GIF is decoded with a
   // background of its own beside.
   const std::uint64_t pixels =
@@ -190,16 +190,16 @@ Result<Picture> decode(std::span<const std::byte> bytes) {
   const auto named = [&] {
     return std::to_string(size.height) + " x " + std::to_string(size.width) + " pixels";
   };
-  if (pixels * each > 4 * static_cast<std::uint64_t>(kMostPixels))
+  if (pixels * each > 4 * static_cast<std::uint64_t>(kMaxPixels))
     return Status(Code::out_of_range, named() + " of " + std::to_string(each) +
-                                          " bytes, the most is " + std::to_string(kMostPixels) +
+                                          " bytes, the most is " + std::to_string(kMaxPixels) +
                                           " of 4");
   // JPEG pads to whole blocks. Rows of a PNG begin with a byte of their own; where they are
   // interlaced they have more of them than stb_image expects, and it then takes twice the room.
   const bool interlaced = byte(bytes, 0) == 0x89 && byte(bytes, 28) != 0;
   const std::uint64_t padded = (static_cast<std::uint64_t>(size.height) + 32) *
                                (static_cast<std::uint64_t>(size.width) + 32);
-  most_bytes = kAlways + std::max<std::size_t>(
+  max_bytes = kAlways + std::max<std::size_t>(
                              2 * bytes.size(),
                              static_cast<std::size_t>(padded * each * (interlaced ? 2 : 1)));
   asked_for_more = false;
@@ -213,27 +213,27 @@ Result<Picture> decode(std::span<const std::byte> bytes) {
   if (!values) return refused();
   // A GIF says how many channels its file could have had.
   const bool gif = byte(bytes, 0) == 'G' && byte(bytes, 1) == 'I';
-  Picture picture{height, width, gif ? 4 : channels, {}};
-  picture.values.assign(values.get(),
+  Image image{height, width, gif ? 4 : channels, {}};
+  image.values.assign(values.get(),
                         values.get() + static_cast<std::size_t>(width) *
                                            static_cast<std::size_t>(height) *
-                                           static_cast<std::size_t>(picture.channels));
-  return picture;
+                                           static_cast<std::size_t>(image.channels));
+  return image;
 }
 
 }  // namespace
 
-PictureDecoder picture_decoder() { return {size_of, decode}; }
+ImageDecoder image_decoder() { return {size_of, decode}; }
 
 #else
 
-PictureDecoder picture_decoder() {
+ImageDecoder image_decoder() {
   const Status missing(
       Code::unsupported,
       "is no PGM or PPM picture, and this program was built without stb_image, which reads PNG, "
       "JPEG, BMP and GIF: install it (./dev setup, or Debian's libstb-dev) and build again");
-  return {[missing](std::span<const std::byte>) { return Result<PictureSize>(missing); },
-          [missing](std::span<const std::byte>) { return Result<Picture>(missing); }};
+  return {[missing](std::span<const std::byte>) { return Result<ImageSize>(missing); },
+          [missing](std::span<const std::byte>) { return Result<Image>(missing); }};
 }
 
 #endif

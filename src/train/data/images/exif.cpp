@@ -1,4 +1,4 @@
-#include "train/data/pictures/exif.h"
+#include "train/data/images/exif.h"
 
 #include <algorithm>
 #include <cstring>
@@ -63,14 +63,14 @@ int orientation_of(std::span<const std::byte> jpeg) {
   return 1;
 }
 
-Picture upright(Picture stored, int orientation) {
+Image upright(Image stored, int orientation) {
   if (orientation == 1) return stored;
   const bool turned = lies(orientation),
              from_last_row =
                  orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7,
              from_last_column =
                  orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
-  Picture seen{turned ? stored.width : stored.height,
+  Image seen{turned ? stored.width : stored.height,
                turned ? stored.height : stored.width,
                stored.channels,
                {}};

@@ -1,11 +1,11 @@
-#include "train/choose/choose.h"
+#include "train/auto_config/auto_config.h"
 
 #include <algorithm>
 
 #include "base/escape.h"
 #include "base/files/source.h"
 #include "base/math/exact_math.h"
-#include "train/choose/parts.h"
+#include "train/auto_config/parts.h"
 #include "train/data/folder.h"
 #include "train/data/rounding.h"
 
@@ -13,8 +13,8 @@ namespace loom {
 namespace choosing {
 namespace {
 
-constexpr std::int64_t kMostMeasured = 20000;  // samples from which means and scales are taken
-constexpr std::int64_t kMostHeldBack = 5000;
+constexpr std::int64_t kMaxMeasured = 20000;  // samples from which means and scales are taken
+constexpr std::int64_t kMaxHeldBack = 5000;
 // f32 gives 0 below 2^-40, squared errors among it (numerics rule 8): what has such deviations is
 // standardized in f64.
 constexpr double kTinyInput = 0x1p-30, kTinyTarget = 0x1p-16;
@@ -76,7 +76,7 @@ bool merges_inputs(const DataSource& data) {
 
 // Means and scales of what is learned from. `measured`: which inputs; empty: all of them as one, as
 // the brightness of pixels.
-void measure(ChosenTraining& t, const std::vector<bool>& measured) {
+void measure(AutoConfig& t, const std::vector<bool>& measured) {
   const DataSource::Form form = t.whole->form();
   const auto width = static_cast<std::size_t>(form.width),
              targets = static_cast<std::size_t>(form.targets);
@@ -85,7 +85,7 @@ void measure(ChosenTraining& t, const std::vector<bool>& measured) {
     return t.merged_inputs ? v : static_cast<double>(static_cast<float>(v));
   };
   Batch batch;
-  for (std::int64_t s = 0; s < std::min(t.split.learned->samples(), kMostMeasured); ++s) {
+  for (std::int64_t s = 0; s < std::min(t.split.learned->samples(), kMaxMeasured); ++s) {
     batch.clear();
     t.split.learned->append(s, batch);
     for (std::size_t i = 0; i < width; ++i)
@@ -132,7 +132,7 @@ Json numbers(std::initializer_list<std::int64_t> values) {
 }
 
 Json topology(std::int64_t width, const Layers& layers, std::int64_t out, bool values,
-              const ChosenTraining& t) {
+              const AutoConfig& t) {
   Json cells = Json::array();
   std::int64_t at = 0;
   Json first = cell(at++, "standardize");
@@ -203,7 +203,7 @@ std::string first_of(const std::vector<std::string>& names) {
   return text + (names.size() > 6 ? ", ..." : "");
 }
 
-std::vector<std::int64_t> picture_of(std::span<const std::int64_t> sample) {
+std::vector<std::int64_t> image_of(std::span<const std::int64_t> sample) {
   std::vector<std::int64_t> dims(sample.begin(), sample.end());
   if (dims.size() == 2) dims.insert(dims.begin(), 1);
   return dims.size() == 3 && dims[0] <= 4 && dims[1] >= 8 && dims[2] >= 8
@@ -214,20 +214,20 @@ std::vector<std::int64_t> picture_of(std::span<const std::int64_t> sample) {
 namespace {
 
 // Holds samples back, where a series has not yet, and says so.
-Status hold_back(ChosenTraining& t, const ChooseOptions& options, double share) {
+Status hold_back(AutoConfig& t, const AutoConfigOptions& options, double share) {
   const std::int64_t n = t.whole->samples();
   LOOM_ASSIGN(t.split, split(*t.whole, share, static_cast<std::uint64_t>(options.seed)));
   const std::int64_t learned = t.split.learned->samples();
-  t.said.push_back("split: " + count_of(learned, "sample") + " to learn from, " +
+  t.decisions.push_back("split: " + count_of(learned, "sample") + " to learn from, " +
                    std::to_string(n - learned) + " held back to judge by (seed " +
                    std::to_string(options.seed) + ")");
   const std::string single = single_text(t.split, t.inputs);
-  if (!single.empty()) t.said.push_back(single);
+  if (!single.empty()) t.decisions.push_back(single);
   return {};
 }
 
 // What was chosen, in lines.
-Status tell(ChosenTraining& t, const Layers& layers, std::int64_t outputs) {
+Status tell(AutoConfig& t, const Layers& layers, std::int64_t outputs) {
   const TrainingSpec& s = t.spec;
   const bool convolutional = !layers.dims.empty(), classes = s.loss == Loss::cross_entropy;
   std::string chain =
@@ -238,10 +238,10 @@ Status tell(ChosenTraining& t, const Layers& layers, std::int64_t outputs) {
   for (const std::int64_t hidden : layers.hidden)
     chain += " -> " + std::to_string(hidden) + " " + layers.activation;
   LOOM_ASSIGN(Network network, t.network());
-  t.said.push_back("network: " + chain + " -> " + std::to_string(outputs) + ", " +
+  t.decisions.push_back("network: " + chain + " -> " + std::to_string(outputs) + ", " +
                    std::to_string(network.parameter_count()) + " parameters; inputs" +
                    (classes ? "" : " and answers") + " are standardized by the network itself");
-  t.said.push_back("training: adamw, " + std::string(classes ? "cross-entropy" : "mse") +
+  t.decisions.push_back("training: adamw, " + std::string(classes ? "cross-entropy" : "mse") +
                    ", rate " + format_double(s.schedule.rate) +
                    (convolutional ? " reached and left in one cycle, " : " falling as a cosine, ") +
                    count_of(s.steps, "step") + " of " + count_of(s.batch, "sample") +
@@ -253,16 +253,16 @@ Status tell(ChosenTraining& t, const Layers& layers, std::int64_t outputs) {
                         : "") +
                    "; the best network is kept");
   if (t.tiny_inputs || s.loss_weight != 1)
-    t.said.push_back("tiny " +
+    t.decisions.push_back("tiny " +
                      std::string(s.loss_weight == 1 ? "inputs"
                                  : t.tiny_inputs    ? "inputs and answers"
                                                     : "answers") +
                      ", which f32 would take for 0, are standardized in f64");
   if (t.merged_inputs && !t.tiny_inputs)
-    t.said.push_back(
+    t.decisions.push_back(
         "inputs that f32 would take for one another are standardized in f64, as they are");
   if (!s.quantize.dtype.empty())
-    t.said.push_back("weights: " + s.quantize.dtype +
+    t.decisions.push_back("weights: " + s.quantize.dtype +
                      " in all layers from the first step on: what learns are f32 masters, by the "
                      "gradients of what they are rounded to; the file runs as it was trained");
   return {};
@@ -270,14 +270,14 @@ Status tell(ChosenTraining& t, const Layers& layers, std::int64_t outputs) {
 
 }  // namespace
 
-Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers) {
+Status complete(AutoConfig& t, const AutoConfigOptions& options, Answers answers) {
   const bool classes = answers.classes;
   const std::int64_t outputs = answers.outputs;
   const std::int64_t n = t.whole->samples();
   const double share = answers.series
                            ? kSeriesHeldBack
                            : std::min(n < 1000 ? 0.2 : 0.1,
-                                      static_cast<double>(kMostHeldBack) / static_cast<double>(n));
+                                      static_cast<double>(kMaxHeldBack) / static_cast<double>(n));
   if (!answers.series) LOOM_TRY(hold_back(t, options, share));
   t.merged_inputs = merges_inputs(*t.whole) || (t.test && merges_inputs(*t.test));
   measure(t, answers.measured);
@@ -287,8 +287,8 @@ Status complete(ChosenTraining& t, const ChooseOptions& options, Answers answers
                         : Layers{learned < 1000 ? std::vector<std::int64_t>{32, 32}
                                                 : std::vector<std::int64_t>{64, 64},
                                  "silu"};
-  const bool convolutional = !answers.picture.empty();
-  if (convolutional) layers = {{128}, "relu", std::move(answers.picture), {16, 32}, true};
+  const bool convolutional = !answers.image.empty();
+  if (convolutional) layers = {{128}, "relu", std::move(answers.image), {16, 32}, true};
   else if (answers.series && options.network.empty()) layers.hidden.clear();
   else if (answers.words) layers = {{64}, "relu", {}, {}, true};
   TrainingSpec& s = t.spec;
@@ -347,7 +347,7 @@ std::string single_text(const Split& split, const Json& inputs) {
          ", which is learned: nothing judges it";
 }
 
-Result<Network> ChosenTraining::network() const {
+Result<Network> AutoConfig::network() const {
   LOOM_ASSIGN(Network network, create_network(spec));
   auto set = [&](std::int64_t at, const char* role, const auto& values) {
     WeightStore* store = network.find("0.0.0." + std::to_string(at), role);
@@ -378,8 +378,8 @@ Result<Network> ChosenTraining::network() const {
   return network;
 }
 
-Result<ChosenTraining> choose_training(const ChooseOptions& options) {
-  ChosenTraining t;
+Result<AutoConfig> auto_config(const AutoConfigOptions& options) {
+  AutoConfig t;
   auto arrays = choosing::open_pair(options.data, false);
   if (arrays.ok()) {
     LOOM_TRY(choosing::choose_arrays(t, options, std::move(*arrays)));
@@ -400,7 +400,7 @@ Result<ChosenTraining> choose_training(const ChooseOptions& options) {
 }
 
 Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file,
-                          const PictureDecoder& decoder) {
+                          const ImageDecoder& decoder) {
   if (inputs.find("series")) return choosing::read_series_rows(inputs, width, file);
   if (inputs.find("columns")) return choosing::read_table_rows(inputs, width, file);
   if (inputs.find("images") || inputs.find("words"))

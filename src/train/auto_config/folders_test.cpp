@@ -1,10 +1,10 @@
-// What choose_training and read_rows make of folders, and what they refuse. tests/e2e learns from
+// What auto_config and read_rows make of folders, and what they refuse. tests/e2e learns from
 // such folders with the program.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "train/choose/choose.h"
+#include "train/auto_config/auto_config.h"
 #include "train/data/test_folder.h"
 
 namespace loom {
@@ -23,15 +23,15 @@ std::string ppm(int width, int height, const std::string& pixel) {
 }
 
 void expect_refused(const std::string& data, Code code, const std::string& part,
-                    ChooseOptions options = {}) {
+                    AutoConfigOptions options = {}) {
   options.data = data;
-  const auto chosen = choose_training(options);
+  const auto chosen = auto_config(options);
   ASSERT_FALSE(chosen.ok()) << part;
   EXPECT_EQ(chosen.status().code(), code) << chosen.status().to_string();
   EXPECT_NE(chosen.status().message().find(part), std::string::npos) << chosen.status().to_string();
 }
-bool says(const std::vector<std::string>& said, const std::string& part) {
-  return std::any_of(said.begin(), said.end(),
+bool says(const std::vector<std::string>& decisions, const std::string& part) {
+  return std::any_of(decisions.begin(), decisions.end(),
                      [&](const std::string& line) { return line.find(part) != std::string::npos; });
 }
 
@@ -39,13 +39,13 @@ TEST(ChooseFolders, ImagesOfOneSizeStayAsTheyAre) {
   const TempFolder f;
   for (int i = 0; i < 6; ++i)
     f.write((i % 2 ? "odd/" : "even/") + std::to_string(i) + ".pgm", pgm(9, 8, 10 * i));
-  auto t = choose_training({.data = f.path(), .steps = 1});
+  auto t = auto_config({.data = f.path(), .steps = 1});
   ASSERT_TRUE(t.ok()) << t.status().to_string();
   EXPECT_EQ(t->inputs.dump(),
             R"({"images":{"channels":1,"height":8,"width":9},"labels":["even","odd"]})");
   EXPECT_TRUE(
-      says(t->said, "inputs: 1 x 8 x 9 (channels x height x width), as the images are; grey"));
-  EXPECT_TRUE(says(t->said, "3x3 convolution"));
+      says(t->decisions, "inputs: 1 x 8 x 9 (channels x height x width), as the images are; grey"));
+  EXPECT_TRUE(says(t->decisions, "3x3 convolution"));
   Batch batch;
   for (std::int64_t i = 0; i < 6; ++i) t->whole->append(i, batch);
   EXPECT_EQ(batch.classes, (std::vector<std::int32_t>{0, 0, 0, 1, 1, 1}));
@@ -60,14 +60,14 @@ TEST(ChooseFolders, ImagesOfManySizesBecomeSquares) {
             i == 3 ? ppm(40, 30, "abc") : pgm(20 + i, 17, 7));
   f.write("test/odd/x.ppm", ppm(100, 10, "xyz"));
   f.write("test/even/y.pgm", pgm(3, 3, 5));
-  auto t = choose_training({.data = f.path(), .steps = 1});
+  auto t = auto_config({.data = f.path(), .steps = 1});
   ASSERT_TRUE(t.ok()) << t.status().to_string();
   EXPECT_EQ(t->inputs.dump(),
             R"({"images":{"channels":3,"height":16,"width":16},"labels":["even","odd"]})");
-  EXPECT_TRUE(says(t->said,
+  EXPECT_TRUE(says(t->decisions,
                    "inputs: scaled to 3 x 16 x 16 (channels x height x width); the images are from "
                    "20 x 17 to 40 x 30, of each the largest centred square counts"));
-  EXPECT_TRUE(says(t->said, "test: 2 samples"));
+  EXPECT_TRUE(says(t->decisions, "test: 2 samples"));
   Batch batch;
   t->whole->append(4, batch);  // 3.ppm
   EXPECT_EQ(batch.classes, std::vector<std::int32_t>{1});
@@ -91,13 +91,13 @@ TEST(ChooseFolders, BadImagesAreNamed) {
   f.write("b/2 \xC3\xA9.pgm", pgm(8, 8, 1));
   f.write("a/0.png", "\x89PNG");
   expect_refused(f.path(), Code::unsupported, f / "a/0.png: is no PGM or PPM picture");
-  ChooseOptions options;
+  AutoConfigOptions options;
   options.decoder = {
-      [](std::span<const std::byte>) { return Result<PictureSize>(Code::corrupt, "a bad day"); },
-      [](std::span<const std::byte>) { return Result<Picture>(Picture{}); }};
+      [](std::span<const std::byte>) { return Result<ImageSize>(Code::corrupt, "a bad day"); },
+      [](std::span<const std::byte>) { return Result<Image>(Image{}); }};
   expect_refused(f.path(), Code::corrupt, f / "a/0.png: a bad day", options);
   f.write("a/0.png", pgm(8, 8, 1));  // what it is counts, not what it is called
-  EXPECT_TRUE(choose_training({.data = f.path(), .steps = 1}).ok());
+  EXPECT_TRUE(auto_config({.data = f.path(), .steps = 1}).ok());
 }
 
 TEST(ChooseFolders, FoldersThatSayNothing) {
@@ -109,7 +109,7 @@ TEST(ChooseFolders, FoldersThatSayNothing) {
   f.make("b");
   expect_refused(f.path(), Code::invalid_argument, "holds one class, 'a'");
   f.write("b/1.pgm", pgm(8, 8, 1));
-  ChooseOptions options;
+  AutoConfigOptions options;
   options.target = "b";
   expect_refused(f.path(), Code::invalid_argument, "--target is for tables", options);
   options = {.task = "numbers"};
@@ -142,7 +142,7 @@ TEST(ChooseFolders, RowsComeFromFoldersAndFiles) {
   EXPECT_EQ(raw->rows, 4);
   EXPECT_EQ(raw->names,
             (std::vector<std::string>{f / "a/1.pgm", f / "b/1.pgm", f / "c/1.pgm", f / "0.pgm"}));
-  EXPECT_TRUE(says(raw->said, "not judged: what is in 'c'"));
+  EXPECT_TRUE(says(raw->decisions, "not judged: what is in 'c'"));
   ASSERT_TRUE(raw->judged);
   Batch batch;
   for (std::int64_t i = 0; i < 4; ++i) raw->judged->append(i, batch);

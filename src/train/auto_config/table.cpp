@@ -2,7 +2,7 @@
 
 #include "base/escape.h"
 #include "base/files/source.h"
-#include "train/choose/parts.h"
+#include "train/auto_config/parts.h"
 #include "train/data/tables/csv.h"
 #include "train/data/tables/encoding.h"
 
@@ -79,7 +79,7 @@ Result<std::vector<std::int64_t>> places_in(const TableForm& form, const Table& 
 Result<std::vector<std::string>> unknown_cells(const TableForm& form, const Table& table,
                                                const std::vector<std::int64_t>& places,
                                                const std::string& name) {
-  std::vector<std::string> said;
+  std::vector<std::string> decisions;
   bool any = false;
   for (std::size_t c = 0; c < form.columns.size(); ++c) {
     if (places[c] < 0 || form.columns[c].kind == Column::Kind::unused) continue;
@@ -94,33 +94,33 @@ Result<std::vector<std::string>> unknown_cells(const TableForm& form, const Tabl
       else if (unknown++ == 0) first = r;
     }
     if (unknown > 0)
-      said.push_back("column " + quoted(form.columns[c].name) + ": " +
+      decisions.push_back("column " + quoted(form.columns[c].name) + ": " +
                      count_of(static_cast<std::int64_t>(unknown), "cell") +
                      (unknown == 1 ? " is" : " are") + " nothing that was learned, and " +
                      (unknown == 1 ? "counts" : "count") + " as missing: row " +
                      std::to_string(first + 1) + " holds " + quoted(table.rows[first][place]));
   }
-  if (!any && !said.empty())
-    return bad(name, "no cell of it is anything that was learned: is it another table? " + said[0]);
-  return said;
+  if (!any && !decisions.empty())
+    return bad(name, "no cell of it is anything that was learned: is it another table? " + decisions[0]);
+  return decisions;
 }
 
 }  // namespace
 
-Result<Table> open_table(const std::string& file, std::vector<std::string>& said) {
+Result<Table> open_table(const std::string& file, std::vector<std::string>& decisions) {
   LOOM_ASSIGN(std::string bytes, read_text_file(file));
   std::string note;
   LOOM_ASSIGN(const std::string text, table_text(std::move(bytes), file, &note));
-  if (!note.empty()) said.push_back(std::move(note));
+  if (!note.empty()) decisions.push_back(std::move(note));
   if (text.find('\0') != std::string::npos)
     return bad(file, "is neither a table nor a folder of arrays (idx, .npy), images or texts");
   return read_cells(text, file);
 }
 
-Status choose_table(ChosenTraining& t, const ChooseOptions& options) {
+Status choose_table(AutoConfig& t, const AutoConfigOptions& options) {
   if (options.network == "convolutional")
     return bad(options.data, "a convolutional network is for pictures, this is a table");
-  LOOM_ASSIGN(const Table table, open_table(options.data, t.said));
+  LOOM_ASSIGN(const Table table, open_table(options.data, t.decisions));
   std::vector<std::string> notes;
   LOOM_ASSIGN(const bool series, choose_series(t, options, table, notes));
   if (series) return {};
@@ -128,12 +128,12 @@ Status choose_table(ChosenTraining& t, const ChooseOptions& options) {
   const std::vector<std::int64_t> places = in_order(table.names.size());
   LOOM_ASSIGN(t.whole, samples_of(form, table.rows, places, options.data, &t.rows));
   t.inputs = form.to_json();
-  t.said.push_back(
+  t.decisions.push_back(
       "data: " + count_of(static_cast<std::int64_t>(table.rows.size()), "row") + " of " +
       count_of(static_cast<std::int64_t>(table.names.size()), "column") +
       (table.header ? ", named by a header" : ", no header: they are called 0, 1, ..."));
   const Column& target = form.columns[static_cast<std::size_t>(form.target)];
-  t.said.push_back("target: column " + quoted(target.name) +
+  t.decisions.push_back("target: column " + quoted(target.name) +
                    (form.classes ? ", " + std::to_string(form.labels.size()) +
                                        " classes: " + first_of(form.labels)
                                  : ", a number"));
@@ -160,10 +160,10 @@ Status choose_table(ChosenTraining& t, const ChooseOptions& options) {
                    ? ", rows without a target are left out"
                    : "") +
               ")";
-  t.said.push_back("inputs: " + inputs);
-  for (std::string& note : notes) t.said.push_back(std::move(note));
+  t.decisions.push_back("inputs: " + inputs);
+  for (std::string& note : notes) t.decisions.push_back(std::move(note));
   if (!options.test.empty()) {
-    LOOM_ASSIGN(const Table other, open_table(options.test, t.said));
+    LOOM_ASSIGN(const Table other, open_table(options.test, t.decisions));
     LOOM_ASSIGN(const std::vector<std::int64_t> there, places_in(form, other, options.test));
     if (there[static_cast<std::size_t>(form.target)] < 0)
       return bad(options.test, "has no target column");
@@ -181,10 +181,10 @@ Result<RawRows> read_table_rows(const Json& inputs, std::int64_t width, const st
   if (form.width() != width)
     return Status(Code::corrupt, "inputs: the columns are " + std::to_string(form.width()) +
                                      " values, the network takes " + std::to_string(width));
-  LOOM_ASSIGN(const Table table, open_table(file, raw.said));
+  LOOM_ASSIGN(const Table table, open_table(file, raw.decisions));
   LOOM_ASSIGN(const std::vector<std::int64_t> places, places_in(form, table, file));
   LOOM_ASSIGN(const std::vector<std::string> unknown, unknown_cells(form, table, places, file));
-  raw.said.insert(raw.said.end(), unknown.begin(), unknown.end());
+  raw.decisions.insert(raw.decisions.end(), unknown.begin(), unknown.end());
   for (const auto& row : table.rows) form.encode(row, places, raw.wide_x);
   raw.rows = static_cast<std::int64_t>(table.rows.size());
   const bool has_target = form.target >= 0 &&
@@ -193,7 +193,7 @@ Result<RawRows> read_table_rows(const Json& inputs, std::int64_t width, const st
   if (has_target) {
     auto judged = samples_of(form, table.rows, places, file);
     if (judged.ok()) raw.judged = std::move(*judged);
-    else raw.said.push_back("not measured: " + judged.status().message());
+    else raw.decisions.push_back("not measured: " + judged.status().message());
   }
   return raw;
 }

@@ -11,7 +11,7 @@ namespace loom {
 // comes in repeats the edge. How far is a function of (seed, sample):
 // docs/reference/training-spec.md, "Order of samples".
 template <class T>  // float or double
-void shift_picture(std::span<T> picture, std::int64_t height, std::int64_t width, std::int64_t most,
+void random_translate(std::span<T> image, std::int64_t height, std::int64_t width, std::int64_t max,
                    std::uint64_t seed, std::uint64_t sample);
 
 }  // namespace loom

@@ -39,7 +39,7 @@ static inline N interleaved(N a, N b) {
 // with those half a square away moves one bit of the row's number into the column's and back, as
 // often as there are bits.
 template <class N, class Pass>
-__attribute__((always_inline)) static inline void turn_squares(const float* from, i64 from_step,
+__attribute__((always_inline)) static inline void transpose_squares(const float* from, i64 from_step,
                                                                i64 rows, i64 cols, float* to,
                                                                i64 to_step, Pass pass) {
   constexpr int kLanes = sizeof(N) / sizeof(float);
@@ -63,7 +63,7 @@ __attribute__((always_inline)) static inline void turn_squares(const float* from
 }
 // The same of any sizes, floats by squares, which `pass` sees as vectors (none of the others).
 template <class T, class Pass>
-__attribute__((noinline)) static void turn(const T* from, i64 from_step, i64 rows, i64 cols, T* to,
+__attribute__((noinline)) static void transpose(const T* from, i64 from_step, i64 rows, i64 cols, T* to,
                                            i64 to_step, Pass pass) {
   const i64 whole_rows = sizeof(T) == 4 ? rows / 4 * 4 : 0, whole_cols = cols / 4 * 4;
   if constexpr (sizeof(T) == 4) {
@@ -75,13 +75,13 @@ __attribute__((noinline)) static void turn(const T* from, i64 from_step, i64 row
       constexpr i64 kWide = LOOM_VECTOR_BYTES / 4;
       wide_rows = rows / kWide * kWide;
       wide_cols = cols / kWide * kWide;
-      turn_squares<Wide>(from, from_step, wide_rows, wide_cols, to, to_step, pass);
+      transpose_squares<Wide>(from, from_step, wide_rows, wide_cols, to, to_step, pass);
       if (wide_cols == 0) wide_rows = 0;
     }
 #endif
-    turn_squares<Four>(from + wide_cols, from_step, wide_rows, whole_cols - wide_cols,
+    transpose_squares<Four>(from + wide_cols, from_step, wide_rows, whole_cols - wide_cols,
                        to + wide_cols * to_step, to_step, pass);
-    turn_squares<Four>(from + wide_rows * from_step, from_step, whole_rows - wide_rows, whole_cols,
+    transpose_squares<Four>(from + wide_rows * from_step, from_step, whole_rows - wide_rows, whole_cols,
                        to + wide_rows, to_step, pass);
   }
   for (i64 r = 0; r < rows; ++r)
@@ -89,8 +89,8 @@ __attribute__((noinline)) static void turn(const T* from, i64 from_step, i64 row
       to[c * to_step + r] = from[r * from_step + c];
 }
 template <class T>
-static void turn(const T* from, i64 from_step, i64 rows, i64 cols, T* to, i64 to_step) {
-  turn(from, from_step, rows, cols, to, to_step,
+static void transpose(const T* from, i64 from_step, i64 rows, i64 cols, T* to, i64 to_step) {
+  transpose(from, from_step, rows, cols, to, to_step,
        [](auto v) __attribute__((always_inline)) { return v; });
 }
 

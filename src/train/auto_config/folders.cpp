@@ -3,17 +3,17 @@
 
 #include "base/escape.h"
 #include "base/files/source.h"
-#include "train/choose/parts.h"
+#include "train/auto_config/parts.h"
 #include "train/data/folder.h"
 #include "train/data/tables/encoding.h"
-#include "train/data/words.h"
+#include "train/data/bag_of_words.h"
 
 namespace loom::choosing {
 namespace {
 
-constexpr std::uint64_t kMostPixelBytes = std::uint64_t{2}
+constexpr std::uint64_t kMaxPixelBytes = std::uint64_t{2}
                                           << 30;  // of all pictures together, as they are kept
-constexpr std::uint64_t kMostWords =
+constexpr std::uint64_t kMaxWords =
     200'000'000;  // of all texts together, different ones of a text
 constexpr std::uint64_t kLargestImage = std::uint64_t{256} << 20,
                         kLargestText = std::uint64_t{64} << 20;  // bytes of one file
@@ -41,12 +41,12 @@ Result<std::vector<std::byte>> bytes_of(const std::string& file) {
   return read_all(*source, kLargestImage);
 }
 
-Result<std::vector<PictureSize>> sizes_of(const std::vector<std::string>& files,
-                                          const PictureDecoder& decoder) {
-  std::vector<PictureSize> sizes;
+Result<std::vector<ImageSize>> sizes_of(const std::vector<std::string>& files,
+                                          const ImageDecoder& decoder) {
+  std::vector<ImageSize> sizes;
   for (const std::string& file : files) {
     LOOM_ASSIGN(const std::vector<std::byte> bytes, bytes_of(file));
-    const auto size = picture_size(bytes, decoder);
+    const auto size = image_size(bytes, decoder);
     if (!size.ok()) return size.status().at(file);
     sizes.push_back(*size);
   }
@@ -55,32 +55,32 @@ Result<std::vector<PictureSize>> sizes_of(const std::vector<std::string>& files,
 
 // All in the form, bytes one after another. `grey`: whether every one of them is. Errors name the
 // file; too many are refused before the first is read.
-Result<std::vector<std::byte>> read_pictures(const std::string& where,
+Result<std::vector<std::byte>> read_images(const std::string& where,
                                              const std::vector<std::string>& files,
-                                             const PictureForm& form, const PictureDecoder& decoder,
+                                             const ImageForm& form, const ImageDecoder& decoder,
                                              bool* grey) {
   const auto each = static_cast<std::size_t>(form.values());
-  if (files.size() > kMostPixelBytes / each)
+  if (files.size() > kMaxPixelBytes / each)
     return Status(Code::out_of_range, where + ": " + std::to_string(files.size()) + " images of " +
                                           std::to_string(each) +
                                           " bytes each, scaled, are more than " +
-                                          std::to_string(kMostPixelBytes) +
+                                          std::to_string(kMaxPixelBytes) +
                                           " bytes, the most that is held in memory: take fewer");
   std::vector<std::byte> all(files.size() * each);
   *grey = true;
   for (std::size_t i = 0; i < files.size(); ++i) {
     LOOM_ASSIGN(const std::vector<std::byte> bytes, bytes_of(files[i]));
-    const auto picture = read_picture(bytes, decoder);
-    if (!picture.ok()) return picture.status().at(files[i]);
-    *grey = *grey && picture->channels == 1;
-    fit(*picture, form, std::span(reinterpret_cast<std::uint8_t*>(all.data()) + i * each, each));
+    const auto image = read_image(bytes, decoder);
+    if (!image.ok()) return image.status().at(files[i]);
+    *grey = *grey && image->channels == 1;
+    fit(*image, form, std::span(reinterpret_cast<std::uint8_t*>(all.data()) + i * each, each));
   }
   return all;
 }
 
-Result<std::unique_ptr<DataSource>> picture_data(const std::string& where,
+Result<std::unique_ptr<DataSource>> image_data(const std::string& where,
                                                  std::vector<std::byte> pixels,
-                                                 const PictureForm& form,
+                                                 const ImageForm& form,
                                                  const std::vector<std::int32_t>& classes) {
   const auto n = static_cast<std::int64_t>(classes.size());
   std::vector<std::byte> numbers;
@@ -109,25 +109,25 @@ Result<std::vector<std::vector<WordCount>>> read_texts(const std::string& where,
     texts.push_back(count_words(text));
     words += texts.back().size();
     if (texts.back().empty()) wordless->push_back(file);
-    if (words > kMostWords)
+    if (words > kMaxWords)
       return Status(Code::out_of_range,
-                    where + ": the texts hold more than " + std::to_string(kMostWords) +
+                    where + ": the texts hold more than " + std::to_string(kMaxWords) +
                         " words and pairs, the most that is held in memory: take fewer");
   }
   return texts;
 }
 
-std::string form_text(const PictureForm& form) {
+std::string form_text(const ImageForm& form) {
   return std::to_string(form.channels) + " x " + std::to_string(form.height) + " x " +
          std::to_string(form.width);
 }
 
-std::string size_text(const PictureSize& size) {
+std::string size_text(const ImageSize& size) {
   return std::to_string(size.width) + " x " + std::to_string(size.height);
 }
 
 // The test set's files; empty where there is none. Its classes are training's.
-Result<Listed> test_files(ChosenTraining& t, const std::string& folder, SampleKind kind,
+Result<Listed> test_files(AutoConfig& t, const std::string& folder, SampleKind kind,
                           const std::vector<std::string>& labels) {
   if (folder.empty()) return Listed{};
   LOOM_ASSIGN(const auto found, read_classes(folder, kind));
@@ -138,26 +138,26 @@ Result<Listed> test_files(ChosenTraining& t, const std::string& folder, SampleKi
     if (std::find(labels.begin(), labels.end(), c.name) == labels.end())
       return bad(folder, "the class " + quoted(c.name) +
                              " is none of those that are learned: " + first_of(labels));
-  for (const std::string& line : found->said) t.said.push_back(folder + ": " + line);
+  for (const std::string& line : found->decisions) t.decisions.push_back(folder + ": " + line);
   if (!found->files.empty())
-    t.said.push_back(
+    t.decisions.push_back(
         folder + ": left out: " + count_of(static_cast<std::int64_t>(found->files.size()), "file") +
         " in no class");
   Listed listed = list(*found, labels);
-  t.said.push_back("test: " + count_of(static_cast<std::int64_t>(listed.files.size()), "sample") +
+  t.decisions.push_back("test: " + count_of(static_cast<std::int64_t>(listed.files.size()), "sample") +
                    " of " + folder);
   return listed;
 }
 
-Result<std::vector<std::int64_t>> choose_pictures(ChosenTraining& t, const ChooseOptions& options,
+Result<std::vector<std::int64_t>> choose_images(AutoConfig& t, const AutoConfigOptions& options,
                                                   const std::string& where, const Listed& learned,
                                                   const Listed& test) {
-  LOOM_ASSIGN(const std::vector<PictureSize> sizes, sizes_of(learned.files, options.decoder));
-  const PictureSize size = common_size(sizes);
-  PictureForm form{3, size.height, size.width};
+  LOOM_ASSIGN(const std::vector<ImageSize> sizes, sizes_of(learned.files, options.decoder));
+  const ImageSize size = common_size(sizes);
+  ImageForm form{3, size.height, size.width};
   bool grey = false, test_grey = false;
   LOOM_ASSIGN(std::vector<std::byte> pixels,
-              read_pictures(where, learned.files, form, options.decoder, &grey));
+              read_images(where, learned.files, form, options.decoder, &grey));
   if (grey) {
     // The three planes of each are the same.
     form.channels = 1;
@@ -167,29 +167,29 @@ Result<std::vector<std::int64_t>> choose_pictures(ChosenTraining& t, const Choos
     pixels.resize(learned.files.size() * plane);
     pixels.shrink_to_fit();
   }
-  PictureSize least = sizes[0], most = sizes[0];
-  for (const PictureSize& s : sizes) {
-    least = {std::min(least.height, s.height), std::min(least.width, s.width)};
-    most = {std::max(most.height, s.height), std::max(most.width, s.width)};
+  ImageSize min = sizes[0], max = sizes[0];
+  for (const ImageSize& s : sizes) {
+    min = {std::min(min.height, s.height), std::min(min.width, s.width)};
+    max = {std::max(max.height, s.height), std::max(max.width, s.width)};
   }
-  const bool one = least.height == most.height && least.width == most.width,
-             kept = one && size.height == least.height && size.width == least.width;
+  const bool one = min.height == max.height && min.width == max.width,
+             kept = one && size.height == min.height && size.width == min.width;
   std::string how = kept  ? ", as the images are"
-                    : one ? "; the images are " + size_text(least)
-                          : "; the images are from " + size_text(least) + " to " + size_text(most) +
+                    : one ? "; the images are " + size_text(min)
+                          : "; the images are from " + size_text(min) + " to " + size_text(max) +
                                 ", of each the largest centred square counts";
   how += grey ? "; grey, since no image has a color" : "";
-  t.said.push_back("inputs: " + std::string(kept ? "" : "scaled to ") + form_text(form) +
+  t.decisions.push_back("inputs: " + std::string(kept ? "" : "scaled to ") + form_text(form) +
                    " (channels x height x width)" + how);
-  LOOM_ASSIGN(t.whole, picture_data(where, std::move(pixels), form, learned.classes));
+  LOOM_ASSIGN(t.whole, image_data(where, std::move(pixels), form, learned.classes));
   if (!test.files.empty()) {
     LOOM_ASSIGN(std::vector<std::byte> others,
-                read_pictures(where, test.files, form, options.decoder, &test_grey));
-    LOOM_ASSIGN(t.test, picture_data(where, std::move(others), form, test.classes));
+                read_images(where, test.files, form, options.decoder, &test_grey));
+    LOOM_ASSIGN(t.test, image_data(where, std::move(others), form, test.classes));
   }
   t.inputs.set("images", form.to_json());
   const std::int64_t shape[] = {form.channels, form.height, form.width};
-  std::vector<std::int64_t> dims = picture_of(shape);
+  std::vector<std::int64_t> dims = image_of(shape);
   if (options.network == "convolutional" && dims.empty())
     return bad(where, "images of " + form_text(form) +
                           " are too small for a convolutional network, which takes 8 x 8 and more");
@@ -197,7 +197,7 @@ Result<std::vector<std::int64_t>> choose_pictures(ChosenTraining& t, const Choos
   return dims;
 }
 
-Status choose_texts(ChosenTraining& t, const ChooseOptions& options, const std::string& where,
+Status choose_texts(AutoConfig& t, const AutoConfigOptions& options, const std::string& where,
                     const Listed& learned, const Listed& test) {
   if (options.network == "convolutional")
     return bad(where, "a convolutional network is for pictures, these are texts");
@@ -210,9 +210,9 @@ Status choose_texts(ChosenTraining& t, const ChooseOptions& options, const std::
     LOOM_ASSIGN(t.test, SparseData::create(others, places, test.classes));
   }
   if (!wordless.empty())
-    t.said.push_back("note: " + count_of(static_cast<std::int64_t>(wordless.size()), "text") +
+    t.decisions.push_back("note: " + count_of(static_cast<std::int64_t>(wordless.size()), "text") +
                      " without a word, all zeros as inputs: " + first_of(wordless));
-  t.said.push_back("inputs: words and pairs of neighbors, hashed to " + std::to_string(places) +
+  t.decisions.push_back("inputs: words and pairs of neighbors, hashed to " + std::to_string(places) +
                    " places: 1 + ln(how often) each, of length 1 together");
   Json words = Json::object();
   words.set("places", places);
@@ -222,7 +222,7 @@ Status choose_texts(ChosenTraining& t, const ChooseOptions& options, const std::
 
 }  // namespace
 
-Result<bool> choose_folder(ChosenTraining& t, const ChooseOptions& options) {
+Result<bool> choose_folder(AutoConfig& t, const AutoConfigOptions& options) {
   LOOM_ASSIGN(FolderParts parts, parts_of(options.data));
   LOOM_ASSIGN(const auto found, read_classes(parts.learned));
   if (!found) return false;
@@ -237,10 +237,10 @@ Result<bool> choose_folder(ChosenTraining& t, const ChooseOptions& options) {
                           " and no folder for each class: expected " + where +
                           "/CLASS/*.png, of two classes or more");
   }
-  for (std::string& line : parts.said) t.said.push_back(std::move(line));
-  for (const std::string& line : found->said) t.said.push_back(line);
+  for (std::string& line : parts.decisions) t.decisions.push_back(std::move(line));
+  for (const std::string& line : found->decisions) t.decisions.push_back(line);
   if (!found->files.empty())
-    t.said.push_back(
+    t.decisions.push_back(
         "left out: " + count_of(static_cast<std::int64_t>(found->files.size()), kind + " file") +
         " in no class");
   if (!options.target.empty())
@@ -252,17 +252,17 @@ Result<bool> choose_folder(ChosenTraining& t, const ChooseOptions& options) {
                           ": expected a folder for each of two classes or more");
 
   std::vector<std::string> labels;
-  std::size_t fewest = found->classes[0].files.size(), most = fewest;
+  std::size_t fewest = found->classes[0].files.size(), max = fewest;
   for (const ClassFiles::Class& c : found->classes) {
     labels.push_back(c.name);
     fewest = std::min(fewest, c.files.size());
-    most = std::max(most, c.files.size());
+    max = std::max(max, c.files.size());
   }
-  t.said.push_back("data: " + count_of(found->count(), kind + " file") + " of " + where + ", " +
-                   (fewest == most ? std::to_string(most)
-                                   : std::to_string(fewest) + " to " + std::to_string(most)) +
+  t.decisions.push_back("data: " + count_of(found->count(), kind + " file") + " of " + where + ", " +
+                   (fewest == max ? std::to_string(max)
+                                   : std::to_string(fewest) + " to " + std::to_string(max)) +
                    " in a class");
-  t.said.push_back("target: the folder, " + std::to_string(labels.size()) +
+  t.decisions.push_back("target: the folder, " + std::to_string(labels.size()) +
                    " classes: " + first_of(labels));
   std::string other = parts.test;
   if (!options.test.empty()) {
@@ -274,7 +274,7 @@ Result<bool> choose_folder(ChosenTraining& t, const ChooseOptions& options) {
   t.inputs = Json::object();
   Answers answers{.classes = true, .outputs = static_cast<std::int64_t>(labels.size())};
   if (found->kind == SampleKind::pictures) {
-    LOOM_ASSIGN(answers.picture, choose_pictures(t, options, where, learned, test));
+    LOOM_ASSIGN(answers.image, choose_images(t, options, where, learned, test));
   } else {
     LOOM_TRY(choose_texts(t, options, where, learned, test));
     answers.words = true;
@@ -287,14 +287,14 @@ Result<bool> choose_folder(ChosenTraining& t, const ChooseOptions& options) {
 }
 
 Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const std::string& file,
-                                 const PictureDecoder& decoder) {
+                                 const ImageDecoder& decoder) {
   const Json* images = inputs.find("images");
   const Json* words = inputs.find("words");
   const SampleKind kind = images ? SampleKind::pictures : SampleKind::texts;
-  PictureForm form;
+  ImageForm form;
   std::int64_t places = 0;
   if (images) {
-    LOOM_ASSIGN(form, PictureForm::from_json(*images));
+    LOOM_ASSIGN(form, ImageForm::from_json(*images));
   } else {
     if (!words->is_object()) return Status(Code::corrupt, "inputs: 'words' is no object");
     LOOM_ASSIGN(places, words->get_integer("places", 0));
@@ -325,14 +325,14 @@ Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const s
       return Status(Code::not_found, where + ": holds no " + std::string(name(kind)) + " (" +
                                          std::string(endings(kind)) +
                                          "), in itself or in the folders in it");
-    raw.said = found->said;
+    raw.decisions = found->decisions;
     listed = list(*found, labels);
     std::vector<std::string> unknown;
     for (const ClassFiles::Class& c : found->classes)
       if (std::find(labels.begin(), labels.end(), c.name) == labels.end())
         unknown.push_back(c.name);
     if (!unknown.empty())
-      raw.said.push_back("not judged: what is in " + first_of(unknown) +
+      raw.decisions.push_back("not judged: what is in " + first_of(unknown) +
                          ", no class of the network's, which are " + first_of(labels));
     listed.files.insert(listed.files.end(), found->files.begin(), found->files.end());
     listed.classes.resize(listed.files.size(), kIgnoredClass);
@@ -342,14 +342,14 @@ Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const s
   if (images) {
     bool grey = false;
     LOOM_ASSIGN(std::vector<std::byte> pixels,
-                read_pictures(file, listed.files, form, decoder, &grey));
-    LOOM_ASSIGN(raw.source, picture_data(file, std::move(pixels), form, listed.classes));
+                read_images(file, listed.files, form, decoder, &grey));
+    LOOM_ASSIGN(raw.source, image_data(file, std::move(pixels), form, listed.classes));
   } else {
     std::vector<std::string> wordless;
     LOOM_ASSIGN(const auto texts, read_texts(file, listed.files, &wordless));
     LOOM_ASSIGN(raw.source, SparseData::create(texts, places, listed.classes));
     if (!wordless.empty())
-      raw.said.push_back("note: " + count_of(static_cast<std::int64_t>(wordless.size()), "text") +
+      raw.decisions.push_back("note: " + count_of(static_cast<std::int64_t>(wordless.size()), "text") +
                          " without a word, all zeros as inputs: " + first_of(wordless));
   }
   if (judged) raw.judged = raw.source;

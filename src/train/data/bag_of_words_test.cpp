@@ -1,4 +1,4 @@
-#include "train/data/words.h"
+#include "train/data/bag_of_words.h"
 
 #include <gtest/gtest.h>
 

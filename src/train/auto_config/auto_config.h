@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "base/status.h"
-#include "train/data/pictures/picture.h"
+#include "train/data/images/image.h"
 #include "train/data/tables/columns.h"
 #include "train/data/tables/series.h"
 #include "train/data/tensor_data.h"
@@ -18,7 +18,7 @@
 
 namespace loom {
 
-struct ChooseOptions {
+struct AutoConfigOptions {
   // A CSV file; a folder with arrays: the names of MNIST's idx files, x_train.npy and y_train.npy,
   // or x.npy and y.npy; or a folder of images or of .txt files, in a folder for each class, or in
   // train and test (or val) with such folders.
@@ -35,26 +35,26 @@ struct ChooseOptions {
   // column of numbers at dates in regular steps, and nothing else.
   std::string series;
   std::int64_t horizon = kDefaultHorizon;  // of a series: steps ahead that are judged
-  PictureDecoder decoder{};  // of what is no PGM or PPM; empty: such files are refused
+  ImageDecoder decoder{};  // of what is no PGM or PPM; empty: such files are refused
 };
 
 // A table that is learned as a time series: judge_series judges it, and completes the form.
-struct ChosenSeries {
+struct SeriesConfig {
   SeriesForm form;
   SeriesValues values;
   std::int64_t held_back = 0, horizon = 0;  // the first place that is held back
 };
 
-struct ChosenTraining {
+struct AutoConfig {
   TrainingSpec spec;
   std::unique_ptr<DataSource> whole, test;  // test: null where there is none
   Split split;                              // of whole
   // Of a table: where the samples of whole and test stand in their files, rows from 1; of a series,
   // steps from its first.
   std::vector<std::int64_t> rows, test_rows;
-  std::optional<ChosenSeries> series;
+  std::optional<SeriesConfig> series;
   Json inputs;  // the .entity's section "inputs": how raw data becomes rows, and what answers mean
-  std::vector<std::string> said;  // "target: column 'species', 3 classes"
+  std::vector<std::string> decisions;  // "target: column 'species', 3 classes"
 
   // With random weights, and the means and scales of the data in its standardize cells.
   Result<Network> network() const;
@@ -68,7 +68,7 @@ struct ChosenTraining {
   std::vector<double> line;
 };
 
-Result<ChosenTraining> choose_training(const ChooseOptions& options);
+Result<AutoConfig> auto_config(const AutoConfigOptions& options);
 
 // Raw data for a network that was trained so: rows and, where the data has them, their targets.
 struct RawRows {
@@ -79,7 +79,7 @@ struct RawRows {
   std::shared_ptr<DataSource> source;
   std::shared_ptr<DataSource> judged;  // the rows that have targets; null where there are none
   std::vector<std::string> names;      // of the files that the rows come from, where each has one
-  std::vector<std::string> said;       // what was left out
+  std::vector<std::string> decisions;       // what was left out
   // Fills out with n rows of `width` values from row `at` on. out_of_range: they are not there.
   Status read(std::int64_t at, std::int64_t n, std::int64_t width, std::vector<double>& out) const;
 };
@@ -87,11 +87,11 @@ struct RawRows {
 // images and texts also a folder without classes, or one file. Errors name the file. Of a series
 // the rows are steps, each with the values before it.
 Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::string& file,
-                          const PictureDecoder& decoder = {});
+                          const ImageDecoder& decoder = {});
 
 // The form with the end and the history of a table that goes on where the one of training began.
 Result<SeriesForm> continue_series(const Json& inputs, const std::string& file,
-                                   std::vector<std::string>& said);
+                                   std::vector<std::string>& decisions);
 
 // The name of a class: a label of the section "inputs", or the number where it has none.
 std::string label_of(const Json& inputs, std::int64_t number);

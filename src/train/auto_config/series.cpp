@@ -3,7 +3,7 @@
 
 #include "base/escape.h"
 #include "base/math/exact_math.h"
-#include "train/choose/parts.h"
+#include "train/auto_config/parts.h"
 #include "train/data/tables/csv.h"
 
 namespace loom::choosing {
@@ -37,7 +37,7 @@ bool is_date_column(const Table& table, std::size_t column, bool digits) {
 }
 
 // Dates and target; an empty date: there is no series, and `why` says what lacks.
-SeriesColumns find_columns(const Table& table, const ChooseOptions& options, bool asked,
+SeriesColumns find_columns(const Table& table, const AutoConfigOptions& options, bool asked,
                            std::string& why) {
   SeriesColumns columns;
   std::vector<std::string> dates, numbers;
@@ -266,7 +266,7 @@ std::vector<SeriesForm> forms_of(const SeriesForm& form, const std::vector<std::
 
 // The form of which a line forecasts the last two fifths of what is learned best.
 Status choose_form(SeriesForm& form, const SeriesValues& series, std::int64_t learned,
-                   std::int64_t horizon, std::string& said) {
+                   std::int64_t horizon, std::string& decisions) {
   const auto known = std::span(series.values).first(static_cast<std::size_t>(learned));
   form.logarithm = wants_logarithm(known, form.season) &&
                    *std::min_element(series.values.begin(), series.values.end()) > 0;
@@ -292,7 +292,7 @@ Status choose_form(SeriesForm& form, const SeriesValues& series, std::int64_t le
   }
   if (best < 0) return Status(Code::invalid_argument, "is too short to be learned as a series");
   form = std::move(found);
-  said = "inputs: " + describe(form) +
+  decisions = "inputs: " + describe(form) +
          "; of what was tried, this errs least where the steps from " +
          form.steps.at(begin).text() + " to " + form.steps.at(learned - 1).text() +
          " are forecast from those before";
@@ -329,7 +329,7 @@ void end_at(SeriesForm& form, const SeriesValues& series) {
                       series.values.end());
 }
 
-Status plan_series(ChosenTraining& t, const ChooseOptions& options, const SeriesColumns& columns,
+Status plan_series(AutoConfig& t, const AutoConfigOptions& options, const SeriesColumns& columns,
                    SeriesValues series) {
   const auto n = static_cast<std::int64_t>(series.values.size());
   const std::int64_t held = std::max<std::int64_t>(
@@ -341,8 +341,8 @@ Status plan_series(ChosenTraining& t, const ChooseOptions& options, const Series
   form.order = series.order;
   form.season = series.steps.season();
   const std::int64_t horizon = std::min(options.horizon, held);
-  std::string said;
-  LOOM_TRY(choose_form(form, series, learned, horizon, said).at(options.data));
+  std::string decisions;
+  LOOM_TRY(choose_form(form, series, learned, horizon, decisions).at(options.data));
   end_at(form, series);
   std::vector<float> x, y;
   std::vector<std::int64_t> places, before, after;
@@ -358,12 +358,12 @@ Status plan_series(ChosenTraining& t, const ChooseOptions& options, const Series
   t.rows = std::move(places);
   t.inputs = form.to_json();
   const Steps& s = form.steps;
-  t.said.push_back("data: a time series: " + quoted(columns.target) + " in " + s.text() + " from " +
+  t.decisions.push_back("data: a time series: " + quoted(columns.target) + " in " + s.text() + " from " +
                    s.at(0).text() + " to " + s.at(n - 1).text() + ", " + std::to_string(n) +
                    " values, forecast from its own past (--no-series: the table row by row)");
-  for (std::string& note : series.notes) t.said.push_back(std::move(note));
-  t.said.push_back(std::move(said));
-  t.said.push_back(
+  for (std::string& note : series.notes) t.decisions.push_back(std::move(note));
+  t.decisions.push_back(std::move(decisions));
+  t.decisions.push_back(
       "split: " + std::to_string(learned) + " steps to learn from, the last " +
       std::to_string(held) + ", from " + s.at(learned).text() + " on, held back to judge by" +
       (horizon < options.horizon ? ", by forecasts of up to " + count_of(horizon, "step") : ""));
@@ -371,13 +371,13 @@ Status plan_series(ChosenTraining& t, const ChooseOptions& options, const Series
                   .outputs = 1,
                   .measured = std::vector<bool>(static_cast<std::size_t>(form.width()), true),
                   .series = true};
-  t.series.emplace(ChosenSeries{std::move(form), std::move(series), learned, horizon});
+  t.series.emplace(SeriesConfig{std::move(form), std::move(series), learned, horizon});
   return complete(t, options, std::move(answers));
 }
 
 }  // namespace
 
-Result<bool> choose_series(ChosenTraining& t, const ChooseOptions& options, const Table& table,
+Result<bool> choose_series(AutoConfig& t, const AutoConfigOptions& options, const Table& table,
                            std::vector<std::string>& notes) {
   const bool asked = options.series == "yes";
   if (options.series == "no" || (options.task == "classes" && !asked)) return false;
@@ -414,7 +414,7 @@ Result<bool> choose_series(ChosenTraining& t, const ChooseOptions& options, cons
   for (const std::string& name : table.names)
     if (name != columns.date && name != columns.target) others.push_back(name);
   if (!others.empty())
-    t.said.push_back("left out: " + first_of(others) + ": a series is forecast from its own past");
+    t.decisions.push_back("left out: " + first_of(others) + ": a series is forecast from its own past");
   LOOM_TRY(plan_series(t, options, columns, std::move(*series)));
   return true;
 }
@@ -423,13 +423,13 @@ namespace {
 
 // The table of another file, with places counted from the first date of training.
 Result<SeriesValues> read_again(const SeriesForm& form, const std::string& file,
-                                std::vector<std::string>& said) {
-  LOOM_ASSIGN(const Table table, open_table(file, said));
+                                std::vector<std::string>& decisions) {
+  LOOM_ASSIGN(const Table table, open_table(file, decisions));
   SeriesValues known;
   known.steps = form.steps;
   known.order = form.order;
   LOOM_ASSIGN(SeriesValues series, read_series(table, form.columns, file, &known));
-  said.insert(said.end(), series.notes.begin(), series.notes.end());
+  decisions.insert(decisions.end(), series.notes.begin(), series.notes.end());
   const auto n = static_cast<std::int64_t>(series.values.size());
   if (n < form.before())
     return bad(file, "has " + count_of(n, "step") + ", a forecast looks back on " +
@@ -449,12 +449,12 @@ Result<RawRows> read_series_rows(const Json& inputs, std::int64_t width, const s
   if (form.width() != width)
     return Status(Code::corrupt, "inputs: the series has rows of " + std::to_string(form.width()) +
                                      " values, the network takes " + std::to_string(width));
-  LOOM_ASSIGN(const SeriesValues series, read_again(form, file, raw.said));
+  LOOM_ASSIGN(const SeriesValues series, read_again(form, file, raw.decisions));
   std::vector<float> y;
   rows_of(form, series, 0, static_cast<std::int64_t>(series.values.size()), raw.x, y);
   if (y.empty()) return bad(file, "has no step that can be judged");
   raw.rows = static_cast<std::int64_t>(y.size());
-  raw.said.push_back(
+  raw.decisions.push_back(
       "a time series: each row is one step ahead, in the scale that the network learned");
   LOOM_ASSIGN(raw.judged, ArrayData::create(raw.x, width, std::move(y), 1));
   return raw;
@@ -465,9 +465,9 @@ Result<RawRows> read_series_rows(const Json& inputs, std::int64_t width, const s
 namespace loom {
 
 Result<SeriesForm> continue_series(const Json& inputs, const std::string& file,
-                                   std::vector<std::string>& said) {
+                                   std::vector<std::string>& decisions) {
   LOOM_ASSIGN(SeriesForm form, SeriesForm::from_json(inputs));
-  LOOM_ASSIGN(const SeriesValues series, choosing::read_again(form, file, said));
+  LOOM_ASSIGN(const SeriesValues series, choosing::read_again(form, file, decisions));
   choosing::end_at(form, series);
   return form;
 }

@@ -1,5 +1,5 @@
 // y = a b for each matrix of a row. SHAPE: outer, inner, m, n, k; A_STEP: outer, inner, m, k; B_STEP: outer, inner, k, n. A thread per element of y.
-@compute @workgroup_size(64) fn value_matmul(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64) fn batched_matmul(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let row = u / cols(2u);

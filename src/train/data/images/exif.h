@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "train/data/pictures/picture.h"
+#include "train/data/images/image.h"
 
 namespace loom {
 
@@ -14,6 +14,6 @@ int orientation_of(std::span<const std::byte> jpeg);
 // Whether rows become columns.
 inline bool lies(int orientation) { return orientation >= 5; }
 // The picture as it is seen, of one that is stored with that orientation.
-Picture upright(Picture stored, int orientation);
+Image upright(Image stored, int orientation);
 
 }  // namespace loom
