@@ -14,8 +14,8 @@
 #include "base/threads/thread_pool.h"
 #include "gpu/device.h"
 #include "ops/cpu/isa.h"
-#include "ops/program_builder.h"
 #include "ops/executor.h"
+#include "ops/program_builder.h"
 
 namespace {
 

@@ -176,7 +176,7 @@ Result<ImageSize> size_of(std::span<const std::byte> bytes) {
                              &channels))
     return refused();
   return ImageSize{height < 0 ? -std::int64_t{height} : height,
-                     width};  // a BMP whose rows begin at the top says so by its sign
+                   width};  // a BMP whose rows begin at the top says so by its sign
 }
 
 Result<Image> decode(std::span<const std::byte> bytes) {
@@ -199,9 +199,9 @@ Result<Image> decode(std::span<const std::byte> bytes) {
   const bool interlaced = byte(bytes, 0) == 0x89 && byte(bytes, 28) != 0;
   const std::uint64_t padded = (static_cast<std::uint64_t>(size.height) + 32) *
                                (static_cast<std::uint64_t>(size.width) + 32);
-  max_bytes = kAlways + std::max<std::size_t>(
-                             2 * bytes.size(),
-                             static_cast<std::size_t>(padded * each * (interlaced ? 2 : 1)));
+  max_bytes = kAlways +
+              std::max<std::size_t>(2 * bytes.size(),
+                                    static_cast<std::size_t>(padded * each * (interlaced ? 2 : 1)));
   asked_for_more = false;
   int width = 0, height = 0, channels = 0;
   const std::unique_ptr<stbi_uc, void (*)(void*)> values(
@@ -214,10 +214,9 @@ Result<Image> decode(std::span<const std::byte> bytes) {
   // A GIF says how many channels its file could have had.
   const bool gif = byte(bytes, 0) == 'G' && byte(bytes, 1) == 'I';
   Image image{height, width, gif ? 4 : channels, {}};
-  image.values.assign(values.get(),
-                        values.get() + static_cast<std::size_t>(width) *
-                                           static_cast<std::size_t>(height) *
-                                           static_cast<std::size_t>(image.channels));
+  image.values.assign(values.get(), values.get() + static_cast<std::size_t>(width) *
+                                                       static_cast<std::size_t>(height) *
+                                                       static_cast<std::size_t>(image.channels));
   return image;
 }
 

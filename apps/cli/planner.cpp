@@ -13,8 +13,8 @@ namespace loom::cli {
 namespace {
 
 constexpr std::size_t kMaxPoints = 2000;  // of the frontier; more are thinned out evenly
-constexpr int kMeasured = 16;              // points of the model that are measured for one answer
-constexpr int kRounds = 3;                 // of changing one matrix at a time
+constexpr int kMeasured = 16;             // points of the model that are measured for one answer
+constexpr int kRounds = 3;                // of changing one matrix at a time
 
 }  // namespace
 

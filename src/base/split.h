@@ -8,7 +8,8 @@
 namespace loom {
 
 // What lies between separators: views of the text.
-inline std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
+inline std::vector<std::string_view> split(std::string_view text,
+                                           std::string_view separator = " ") {
   std::vector<std::string_view> parts;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(separator), text.size());
@@ -17,6 +18,5 @@ inline std::vector<std::string_view> split(std::string_view text, std::string_vi
   }
   return parts;
 }
-inline std::vector<std::string_view> split(std::string_view text) { return split(text, " "); }
 
 }  // namespace loom

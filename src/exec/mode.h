@@ -15,7 +15,7 @@ struct Mode {
   std::string device = "cpu";  // as webgpu::choose_device reads it
   int threads = 0;             // 0: one per core
   bool fuse = true;            // SessionOptions, TrainerOptions
-  bool auto_device = false;       // the device, or the CPU where that is faster
+  bool auto_device = false;    // the device, or the CPU where that is faster
 };
 
 // What they mean stands in docs/reference/modes.md.

@@ -24,7 +24,7 @@ TEST(Mode, SaysDeviceThreadsAndFusing) {
     EXPECT_EQ(m->device, c.device) << c.name;
     EXPECT_EQ(m->threads, c.threads) << c.name;
     EXPECT_EQ(m->fuse, c.fuse) << c.name;
-    EXPECT_EQ(m->auto_device, c.measured) << c.name;
+    EXPECT_EQ(m->auto_device, c.auto_device) << c.name;
   }
   EXPECT_EQ(mode_of("gpu-sc", 0, "")->name, "gpu-mc");
   EXPECT_EQ(mode_of("cpu-mc", 3, "")->threads, 3);

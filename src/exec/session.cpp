@@ -153,7 +153,8 @@ auto Session::faster(std::size_t rows, const Run& run) -> decltype(run(*this)) {
   cpu_fallback_ = std::move(twin);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (result.ok() && (cost.runs[on_cpu_fallback_]++ == 0 || seconds < cost.seconds[on_cpu_fallback_]))
+  if (result.ok() &&
+      (cost.runs[on_cpu_fallback_]++ == 0 || seconds < cost.seconds[on_cpu_fallback_]))
     cost.seconds[on_cpu_fallback_] = seconds;
   return result;
 }

@@ -29,9 +29,9 @@ struct SessionOptions {
   gpu::Device* device = nullptr;     // null: the CPU; it must outlive the session
   std::string isa;                   // "": the best here
   bool fuse = true;                  // ExecutorOptions
-  bool auto_device = false;  // with a device: each run takes the CPU where runs of as many rows were
-                          // faster there. Sessions with states choose once
-  bool poison = false;    // tests: NaN in what was not written
+  bool auto_device = false;  // with a device: each run takes the CPU where runs of as many rows
+                             // were faster there. Sessions with states choose once
+  bool poison = false;       // tests: NaN in what was not written
   // Set: a run ends as cancelled (Executor::run). Its rows count as not given: a cache then ends
   // before the first of them, a recurrent state begins anew.
   const std::atomic<bool>* cancel = nullptr;

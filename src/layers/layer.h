@@ -68,7 +68,8 @@ struct ParamSpec {
   Init init = Init::zeros;
   double std = 0;         // of normal
   bool quantized = true;  // false: norms and biases stay in the cell's float type
-  bool adapts = false;    // a weight that LayerContext::linear multiplies: an adapter may stand beside it
+  bool adapts =
+      false;  // a weight that LayerContext::linear multiplies: an adapter may stand beside it
 
   // The weight of a product [rows, cols], drawn with the standard deviation `std`.
   static ParamSpec product(std::string role, std::int64_t rows, std::int64_t cols, double std) {

@@ -14,8 +14,8 @@ Status spread(const std::vector<std::int64_t>& list, std::string_view key, std::
   for (std::size_t i = 0; i < rank; ++i) {
     const std::int64_t v = list[list.size() == 1 ? 0 : i];
     if (v < min || v > INT32_MAX / 2)
-      return bad("\"" + std::string(key) + "\" must be at least " + std::to_string(min) +
-                 ", got " + std::to_string(v));
+      return bad("\"" + std::string(key) + "\" must be at least " + std::to_string(min) + ", got " +
+                 std::to_string(v));
     to[3 - rank + i] = v;
   }
   return {};

@@ -65,8 +65,8 @@ View step_numbers(ProgramBuilder& emit, ValueType type, std::int64_t steps) {
   for (std::int64_t have = 1; have < steps; have *= 2) {
     const std::int64_t more = std::min(have, steps - have);
     emit.fill(add, static_cast<double>(have));
-    emit.copy_to(emit.binary(ProgramBuilder::slice(all, 0, more), add, Binary::add, {1, 1, 1, 1, more},
-                             {0, 0, 0, 0, 1}, {}, {}),
+    emit.copy_to(emit.binary(ProgramBuilder::slice(all, 0, more), add, Binary::add,
+                             {1, 1, 1, 1, more}, {0, 0, 0, 0, 1}, {}, {}),
                  ProgramBuilder::slice(all, have, more));
   }
   return all;

@@ -214,7 +214,8 @@ Ref GraphBuilder::permute(const Ref& x, const Dims& order) {
   for (const std::int64_t d : order) out.push_back(x.dims[static_cast<std::size_t>(d)]);
   return add(std::move(cell), {x}, std::move(out));
 }
-Ref GraphBuilder::index_select(const Ref& x, std::span<const std::int64_t> places, Dims dims, double fill) {
+Ref GraphBuilder::index_select(const Ref& x, std::span<const std::int64_t> places, Dims dims,
+                               double fill) {
   if (std::find(places.begin(), places.end(), -1) == places.end() || !settled(fill)) fill = 0;
   Json cell = typed("pick"), runs = Json::array();
   for (const double v : GatherIndices::runs(places)) runs.push(Json(static_cast<std::int64_t>(v)));
@@ -265,7 +266,7 @@ Ref GraphBuilder::concat(const std::vector<Ref>& all, std::int64_t axis) {
       const std::int64_t run = elements(parts[i].dims) / outer;
       for (std::int64_t k = 0; k < run; ++k) places.push_back(firsts[i] + o * run + k);
     }
-  return pick(joined, places, out);
+  return index_select(joined, places, out);
 }
 Ref GraphBuilder::matmul(const Ref& a, const Ref& b, Dims out) {
   Json cell = typed("batched_matmul"), shapes = Json::array();

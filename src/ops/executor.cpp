@@ -38,7 +38,8 @@ Status Executor::set(RegisterId id, std::uint32_t value) {
     return Status(Code::invalid_argument, "the program has no register " + std::to_string(id));
   const Register& r = program_.registers[static_cast<std::size_t>(id)];
   if (r.type == RegisterType::dynamic_rows)
-    return Status(Code::invalid_argument, "register " + r.name + " is measured by the run");
+    return Status(Code::invalid_argument,
+                  "register " + r.name + " is set by the run itself: its rows are dynamic");
   if (value > r.max)
     return Status(Code::out_of_range, "register " + r.name + ": " + std::to_string(value) +
                                           " is above its maximum of " + std::to_string(r.max));

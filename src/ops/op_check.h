@@ -18,10 +18,10 @@ constexpr std::int64_t kMaxAttentionRows = std::int64_t{1}
 // What the verifier knows of the instructions before.
 struct CheckedSoFar {
   std::vector<bool> written, dynamic_rows;  // buffers; registers
-  std::vector<BufferId> routed;         // of places: 1 + the share they were made of
-  std::vector<std::int64_t> ids;        // of ids made of values: their count
-  std::vector<CallPlan> calls;          // of the program's calls
-  bool filled = true;                   // what the instruction modifies was written before
+  std::vector<BufferId> routed;             // of places: 1 + the share they were made of
+  std::vector<std::int64_t> ids;            // of ids made of values: their count
+  std::vector<CallPlan> calls;              // of the program's calls
+  bool filled = true;                       // what the instruction modifies was written before
 };
 
 class OpCheck {

@@ -60,9 +60,9 @@ void parse_registers(std::string_view text, OpInfo& info) {
     const std::size_t colon = word.find(':');
     const std::string_view type = colon == std::string_view::npos ? "f32" : word.substr(colon + 1);
     info.registers.push_back(word.substr(0, colon));
-    info.register_types.push_back(type == "u32"        ? RegisterType::u32
-                                  : type == "measured" ? RegisterType::dynamic_rows
-                                                       : RegisterType::f32);
+    info.register_types.push_back(type == "u32"            ? RegisterType::u32
+                                  : type == "dynamic_rows" ? RegisterType::dynamic_rows
+                                                           : RegisterType::f32);
   }
 }
 
@@ -93,8 +93,8 @@ class Table final : public RowSink {
     info = {static_cast<Op>(id),
             column[0],
             lowered[place].operands,
-            words(column[2]),
-            words(column[3]),
+            split(column[2]),
+            split(column[3]),
             {},
             {}};
     parse_registers(column[4], info);

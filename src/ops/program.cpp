@@ -172,7 +172,7 @@ std::string Program::to_text() const {
     out += "register " + r.name +
            (r.type == RegisterType::f32
                 ? " f32"
-                : (r.type == RegisterType::u32 ? " u32 max " : " measured max ") +
+                : (r.type == RegisterType::u32 ? " u32 max " : " dynamic max ") +
                       std::to_string(r.max)) +
            "\n";
   }

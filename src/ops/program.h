@@ -81,8 +81,8 @@ struct Buffer {
 enum class RegisterType : std::uint8_t {
   u32 = 0,
   f32 = 1,
-  dynamic_rows = 2,  // a row count that one instruction (route_rows) finds in the run; only temporaries
-                 // have such rows
+  dynamic_rows = 2,  // a row count that one instruction (route_rows) finds in the run; only
+                     // temporaries have such rows
 };
 struct Register {
   std::string name;
@@ -154,7 +154,7 @@ struct ProgramFrame {
   // Rows of a buffer when the u32 registers hold these values.
   std::int64_t rows(BufferId id, std::span<const std::uint32_t> registers) const;
   std::int64_t max_rows(BufferId id) const;
-  // The measured register of a buffer's rows, or kNone.
+  // The register of dynamic rows of a buffer's rows, or kNone.
   RegisterId dynamic_rows(BufferId id) const;
 };
 

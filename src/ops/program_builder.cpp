@@ -21,7 +21,7 @@ BufferId ProgramBuilder::find_weight(std::string_view path, std::string_view rol
 }
 
 void ProgramBuilder::append(Op op, std::initializer_list<View> operands, Ints ints, Reals reals,
-                  Registers registers) {
+                            Registers registers) {
   Instruction ins;
   ins.op = op;
   ins.segment = segment_;
@@ -92,7 +92,7 @@ View ProgramBuilder::output(std::string_view name, ValueType type, Rows rows, st
                  .role = std::string(name)});
 }
 View ProgramBuilder::weight(std::string_view path, std::string_view role, std::int64_t rows,
-                  std::int64_t cols, const WeightFormat& format, ValueType type) {
+                            std::int64_t cols, const WeightFormat& format, ValueType type) {
   if (const BufferId id = find_weight(path, role); id != kNone)
     return {id, 0, static_cast<std::int32_t>(cols)};
   return buffer({.type = type,
@@ -104,7 +104,7 @@ View ProgramBuilder::weight(std::string_view path, std::string_view role, std::i
                  .format = format});
 }
 View ProgramBuilder::state(std::string_view path, std::string_view role, ValueType type, Rows rows,
-                 std::int64_t cols) {
+                           std::int64_t cols) {
   return buffer({.type = type,
                  .kind = BufferKind::state,
                  .rows = rows,

@@ -43,8 +43,8 @@ class Verifier {
   }
 
   static bool measures(const OpInfo& op) {
-    return std::count(op.register_types.begin(), op.register_types.end(), RegisterType::dynamic_rows) >
-           0;
+    return std::count(op.register_types.begin(), op.register_types.end(),
+                      RegisterType::dynamic_rows) > 0;
   }
   bool is_register(RegisterId id, RegisterType type) const {
     return id >= 0 && static_cast<std::size_t>(id) < p_.registers.size() &&
@@ -62,7 +62,7 @@ class Verifier {
       if (!is_register(reg, RegisterType::dynamic_rows))
         return bad("its rows name register " + std::to_string(reg) + ", which is no row count");
       if (b.kind != BufferKind::temp || ++dynamic_rows > 1)
-        return bad("measured rows are those of a temporary, of one measured register");
+        return bad("dynamic rows are those of a temporary, counted by one register");
     }
     if (b.rows.constant < 1 || b.rows.constant > kMaxCols)
       return bad("row count " + std::to_string(b.rows.constant) + " is not in 1..2^31");
@@ -88,7 +88,8 @@ class Verifier {
       if (b.constant.kind == ConstantKind::steps) return steps(b, bad);
       if (b.rows.a != kNone || b.rows.b != kNone) return bad("a constant's rows are constant");
       if (b.constant.kind == ConstantKind::alibi) return slopes(b, bad);
-      if (b.constant.kind == ConstantKind::gather_indices || b.constant.kind == ConstantKind::inverse_index)
+      if (b.constant.kind == ConstantKind::gather_indices ||
+          b.constant.kind == ConstantKind::inverse_index)
         return places(b, bad);
       if (b.constant.kind != ConstantKind::rope) return bad("a constant without a description");
       if (b.type != ValueType::f32 && b.type != ValueType::f64)
@@ -172,11 +173,11 @@ class Verifier {
     if (writes && (b.kind == BufferKind::input || b.kind == BufferKind::weight ||
                    b.kind == BufferKind::constant))
       return error(what + " writes to " + std::string(name(b.kind)));
-    // Rows are measured before they are used, but for what is written with the measure.
+    // Rows are counted before they are used, except those written together with the count.
     const RegisterId count = p_.dynamic_rows(v.buffer);
     if (count != kNone && !before_.dynamic_rows[static_cast<std::size_t>(count)] &&
         !(writes && measures(op)))
-      return error(what + " has rows that are not measured yet");
+      return error(what + " has rows that are not counted yet");
     const bool transient = b.kind == BufferKind::temp || b.kind == BufferKind::output;
     if (transient && !writes && op.operands[i].role == Role::read &&
         !before_.written[static_cast<std::size_t>(v.buffer)])
@@ -261,7 +262,7 @@ bool OpCheck::measures(int places, int share) {
   const auto count = static_cast<std::size_t>(ins.registers[0]);
   if (!require(!before_.dynamic_rows[count] &&
                    program.registers[count].max >= program.max_rows(view(share).buffer),
-               "count must be measured once, its maximum hold all rows of share"))
+               "count must be written once, and its maximum hold all rows of share"))
     return false;
   before_.dynamic_rows[count] = true;
   before_.routed[static_cast<std::size_t>(view(places).buffer)] = view(share).buffer + 1;

@@ -125,7 +125,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   learning.seed = static_cast<std::uint64_t>(spec.seed);
   learning.isa = options.isa;
   // Left to Loom, the device is one that can run the layers.
-  const bool here = options.measured && network.on_cpu_alone();
+  const bool here = options.auto_device && network.on_cpu_alone();
   learning.device = here ? nullptr : options.device;
   learning.fuse = options.fuse;
   learning.poison = options.poison;
@@ -157,7 +157,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   trainer->matrices_ = std::move(matrices);
   trainer->topology_ = std::move(topology);
   trainer->quantized_ = at_once;
-  if (options.measured && trainer->learning_.device) {
+  if (options.auto_device && trainer->learning_.device) {
     LOOM_ASSIGN(const double on_device, trainer->first_seconds());
     LearnerOptions on_cpu_too = trainer->learning_;
     on_cpu_too.device = nullptr;
@@ -276,8 +276,8 @@ void Trainer::shift_last(std::int64_t sample) {
   const auto shift = [&]<class T>(std::vector<T>& x) {
     if (x.empty()) return;
     random_translate(std::span(x).last(static_cast<std::size_t>(in.width)), in.dims.end()[-2],
-                  in.dims.back(), spec_.shift, static_cast<std::uint64_t>(spec_.seed),
-                  static_cast<std::uint64_t>(sample));
+                     in.dims.back(), spec_.shift, static_cast<std::uint64_t>(spec_.seed),
+                     static_cast<std::uint64_t>(sample));
   };
   shift(batch_.x);
   shift(batch_.wide_x);

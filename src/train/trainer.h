@@ -56,7 +56,7 @@ struct TrainerOptions {
   // What the network runs with: an adapter that learns goes on from it, and nothing else learns.
   std::shared_ptr<const Adapter> adapter;
   bool fuse = true;  // ExecutorOptions
-  bool measured =
+  bool auto_device =
       false;  // with a device: learns on the CPU where the first micro-batch took less time there
   bool judged = false;  // somebody holds back and judges what the spec's "validation" says
                         // (validation.h); without that a spec that asks for it is refused

@@ -64,8 +64,8 @@ class Rowwise {
     const Rows rows{1, emit.u32_register("R", kRows), kNone};
     const View x = emit.input("x", type, rows, n), t = emit.input("t", ValueType::i32, rows, 1);
     const View results[4] = {emit.softmax(x, SoftmaxKind::softmax, n, 2),
-                             emit.softmax(x, SoftmaxKind::log_softmax, n, 2), emit.cross_entropy(x, t),
-                             emit.cross_entropy_back(x, t)};
+                             emit.softmax(x, SoftmaxKind::log_softmax, n, 2),
+                             emit.cross_entropy(x, t), emit.cross_entropy_back(x, t)};
     for (int i = 0; i < 4; ++i) {
       const std::string name = "y" + std::to_string(i);
       emit.copy_to(results[i], emit.output(name, type, rows, results[i].cols));

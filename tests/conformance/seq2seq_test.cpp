@@ -119,8 +119,7 @@ double difference(const std::string& name, const WeightFormat& format, int threa
           const double got = s->output_f64(r).empty() ? s->output(r)[k] : s->output_f64(r)[k];
           EXPECT_TRUE(std::isfinite(got)) << name;
           max = std::max(
-              max,
-              std::abs(got - expected[static_cast<std::size_t>((r * steps + t) * width + i)]));
+              max, std::abs(got - expected[static_cast<std::size_t>((r * steps + t) * width + i)]));
         }
     }
   }

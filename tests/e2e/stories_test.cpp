@@ -339,7 +339,7 @@ TEST(Program, ShowNamesWhatWouldFail) {
                                  [](const TensorInfo& t) { return t.name == "model.norm.weight"; });
   norm->name = "model.norm.weights";
   EXPECT_NE(result(tensors).find("does not run: not found: " + folder / "" +
-                                ": tensor 'model.norm.weight' is missing"),
+                                 ": tensor 'model.norm.weight' is missing"),
             std::string::npos)
       << result(tensors);
   norm->name = "model.norm.weight";

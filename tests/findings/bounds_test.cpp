@@ -216,7 +216,7 @@ TEST(Findings, G6_APictureIsInflatedNoFurtherThanItsHeaderSays) {
       const auto image = decoder.decode(
           as_bytes(test::png(k.width, k.height, k.depth, k.color, interlaced, bytes)));
       ASSERT_TRUE(image.ok()) << k.width << " x " << k.height << " " << interlaced << ": "
-                                << image.status().to_string();
+                              << image.status().to_string();
       EXPECT_EQ(image->width, k.width);
       EXPECT_EQ(image->channels, k.channels);
       EXPECT_EQ(image->values,

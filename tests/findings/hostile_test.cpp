@@ -70,10 +70,12 @@ void every_number(const std::string& text, const Read& read, bool named) {
       if (!refused(read, other)) continue;
       ++refusals;
       const std::string message = read(other).message();
-      const bool holds = message.find(key) != message.npos || message.find(number) != message.npos ||
+      const bool holds = message.find(key) != message.npos ||
+                         message.find(number) != message.npos ||
                          message.find("0.0.0.") != message.npos;
       // What is no number of JSON is named by its place; null is a key left out.
-      EXPECT_TRUE(!named || holds || number == "null" || message.starts_with("JSON line ")) << message;
+      EXPECT_TRUE(!named || holds || number == "null" || message.starts_with("JSON line "))
+          << message;
       if (testing::Test::HasFailure()) return;
     }
     at = end - 1;

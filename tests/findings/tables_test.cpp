@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "e2e/process.h"
-#include "train/check_data.h"
 #include "train/auto_config/auto_config.h"
+#include "train/check_data.h"
 #include "train/data/tables/columns.h"
 #include "train/data/tables/csv.h"
 #include "train/data/tables/encoding.h"
@@ -280,7 +280,8 @@ TEST(Findings, A7_NumbersThatF32DoesNotTellApartAreLearnedAsTheyAre) {
   const test::Outcome decisions = test::loom({"predict", entity, "--data", f / "new.csv"});
   ASSERT_EQ(decisions.code, 0) << decisions.err;
   double v[3] = {};
-  ASSERT_EQ(std::sscanf(decisions.out.c_str(), "%lf\n%lf\n%lf", v, v + 1, v + 2), 3) << decisions.out;
+  ASSERT_EQ(std::sscanf(decisions.out.c_str(), "%lf\n%lf\n%lf", v, v + 1, v + 2), 3)
+      << decisions.out;
   EXPECT_NEAR(v[0], 2.5, 1) << decisions.out;
   EXPECT_NEAR(v[2], 12.5, 1) << decisions.out;
   EXPECT_NE(v[0], v[1]);

@@ -128,7 +128,8 @@ TEST(Findings, A3_OnlyOneClassIsLeftOut) {
   EXPECT_NE(message.find("classes, row 2 is -1: a class is a whole number from 0 to 1, or -100"),
             std::string::npos)
       << message;
-  EXPECT_NE(message.find("make labels -1 and +1 the classes 0 and 1"), std::string::npos) << message;
+  EXPECT_NE(message.find("make labels -1 and +1 the classes 0 and 1"), std::string::npos)
+      << message;
   EXPECT_EQ(class_refusal_of({1, 0, -100, 1}, kIgnoredClass), "");
   EXPECT_EQ(class_refusal_of({1, 0, -1, 1}, -1), "");
   EXPECT_EQ(class_refusal_of({1, 0, 255, 1}, 255), "");

@@ -19,8 +19,8 @@ TEST(Auto, RunsOnBothThenOnOneWithTheSameBits) {
     ASSERT_TRUE(n.ok());
     const test::SampleRows rows;
     auto cpu = Session::create(*n, test::pool_of(1), {.max_rows = 6});
-    auto either =
-        Session::create(*n, test::pool_of(1), {.max_rows = 6, .device = device, .auto_device = true});
+    auto either = Session::create(*n, test::pool_of(1),
+                                  {.max_rows = 6, .device = device, .auto_device = true});
     ASSERT_TRUE(cpu.ok() && either.ok()) << either.status().to_string();
     std::set<std::string> ran_on;
     std::string last;
@@ -98,8 +98,9 @@ TEST(Auto, LearnsTheSameWeights) {
     spec.batch = 3;
     spec.steps = 4;
     spec.fp8 = in_fp8;
-    auto trainer = Trainer::create(spec, *n, **data, test::pool_of(1),
-                                   {.device = way % 2 ? device : nullptr, .auto_device = measured});
+    auto trainer =
+        Trainer::create(spec, *n, **data, test::pool_of(1),
+                        {.device = way % 2 ? device : nullptr, .auto_device = auto_device});
     ASSERT_TRUE(trainer.ok()) << trainer.status().to_string();
     while ((*trainer)->done() < 4) ASSERT_TRUE((*trainer)->step().ok());
     ASSERT_TRUE((*trainer)->sync().ok());

@@ -248,7 +248,8 @@ class FileErrors : public testing::TestWithParam<std::string> {
     }
     ASSERT_EQ(got.status().code(), Code::io) << got.status().to_string();
     const std::string& message = got.status().message();
-    ASSERT_TRUE(message.find(folder_) != message.npos || message.find("loom/tiny") != message.npos) << message;
+    ASSERT_TRUE(message.find(folder_) != message.npos || message.find("loom/tiny") != message.npos)
+        << message;
     const auto has = [](const Files& files, const auto& file) {
       const auto at = files.find(file.first);
       return at != files.end() && at->second == file.second;

@@ -39,8 +39,8 @@ std::string drawn(const std::vector<double>& seconds, const std::string& marks) 
   constexpr double kMin = 1e-6, kMax = 1;
   std::string line(60, ' ');
   for (std::size_t i = 0; i < seconds.size(); ++i) {
-    const double at = std::log(seconds[i] / kMin) / std::log(kMax / kMin) *
-                      static_cast<double>(line.size() - 1);
+    const double at =
+        std::log(seconds[i] / kMin) / std::log(kMax / kMin) * static_cast<double>(line.size() - 1);
     line[static_cast<std::size_t>(std::clamp(at, 0.0, static_cast<double>(line.size() - 1)))] =
         marks[i];
   }

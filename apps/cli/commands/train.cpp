@@ -20,9 +20,9 @@
 #include "outputs.h"
 #include "report/report.h"
 #include "telemetry/event_file.h"
+#include "train/auto_config/auto_config.h"
 #include "train/check_data.h"
 #include "train/checkpoint.h"
-#include "train/auto_config/auto_config.h"
 
 namespace loom::cli {
 namespace {
@@ -327,18 +327,18 @@ Result<Job> job_of_texts(const Args& a, const std::vector<std::string>& files) {
 Result<Job> job_of_data(const Args& a) {
   LOOM_ASSIGN(AutoConfig chosen,
               auto_config({.data = a.data,
-                               .test = a.test,
-                               .target = a.target,
-                               .task = a.task,
-                               .network = a.network,
-                               .dtype = a.fp8 && a.dtype.empty() ? "fp8e4m3" : a.dtype,
-                               .seed = std::max<std::int64_t>(a.seed, 0),
-                               .steps = a.steps,
-                               .series = a.series      ? "yes"
-                                         : a.no_series ? "no"
-                                                       : "",
-                               .horizon = a.horizon.value_or(kDefaultHorizon),
-                               .decoder = image_decoder()}));
+                           .test = a.test,
+                           .target = a.target,
+                           .task = a.task,
+                           .network = a.network,
+                           .dtype = a.fp8 && a.dtype.empty() ? "fp8e4m3" : a.dtype,
+                           .seed = std::max<std::int64_t>(a.seed, 0),
+                           .steps = a.steps,
+                           .series = a.series      ? "yes"
+                                     : a.no_series ? "no"
+                                                   : "",
+                           .horizon = a.horizon.value_or(kDefaultHorizon),
+                           .decoder = image_decoder()}));
   for (const std::string& line : chosen.decisions) say(escaped(line));
   Job job;
   LOOM_ASSIGN(job.network, chosen.network());

@@ -217,7 +217,8 @@ std::string Report::to_text(bool brief) const {
           " rows:\n";
   for (std::size_t i = 0; i < listed; ++i)
     text += "  " + signed_text(columns[i].harm) + "  " + escaped(columns[i].name) + "\n";
-  if (listed < columns.size()) text += "  and " + std::to_string(columns.size() - listed) + " more\n";
+  if (listed < columns.size())
+    text += "  and " + std::to_string(columns.size() - listed) + " more\n";
   text += std::string(brief ? "" : "\n") + "worst:\n";
   for (std::size_t i = 0; i < std::min(samples.size(), brief ? kBriefSamples : kMaxSamples); ++i)
     text += "  " + sample_text(*this, samples[i]) + "\n";

@@ -45,8 +45,8 @@ struct Report {
   std::int64_t rows = 0, right = 0, shuffled_rows = 0;
   double mean_error = 0;
   double half = 0, max = 0, largest = 0;  // quantiles of the errors: 0.5, 0.9, 1
-  std::vector<Column> columns;             // the most harmful first
-  std::vector<Sample> samples;             // the largest error first
+  std::vector<Column> columns;            // the most harmful first
+  std::vector<Sample> samples;            // the largest error first
 
   Json to_json() const;
   // All of it, or (`brief`) what fits on a screen beside the figures of the training.

@@ -134,7 +134,8 @@ void draw_columns(Drawing& p, const Report& r) {
     p.text(kLeft + 400, p.y, short_name(r.columns[i].name));
     p.y += kLine;
   }
-  if (listed < r.columns.size()) p.line("and " + std::to_string(r.columns.size() - listed) + " more");
+  if (listed < r.columns.size())
+    p.line("and " + std::to_string(r.columns.size() - listed) + " more");
 }
 
 }  // namespace

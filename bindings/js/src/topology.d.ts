@@ -680,7 +680,7 @@ export interface PickCell extends AnyCell {
 
 /** The product of two operands that arrive side by side, NumPy's matmul for two dimensions or
  *  more. */
-export interface ValueMatmulCell extends AnyCell {
+export interface BatchedMatmulCell extends AnyCell {
   type: 'batched_matmul';
   /** of both: [..., M, K] and [..., K, N]; none: two that come as `operands`; at least 1 */
   shapes?: number[][];
@@ -751,7 +751,7 @@ export type Cell =
   | ReduceCell
   | PermuteCell
   | PickCell
-  | ValueMatmulCell
+  | BatchedMatmulCell
   | CustomCell
   | PoolStepsCell;
 

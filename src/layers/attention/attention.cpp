@@ -287,7 +287,8 @@ class Attention : public LayerWith<AttentionConfig> {
       v.save("stats", out.stats);
       return narrow(out.y, d.heads);
     }
-    AttentionGradients backward(LayerContext& v, View g, View positions, const AttentionShape& s) const {
+    AttentionGradients backward(LayerContext& v, View g, View positions,
+                                const AttentionShape& s) const {
       const AttentionGradients wide =
           e.attention_back(v.saved("wide_q"), v.saved("wide_k"), v.saved("wide_v"), positions,
                            {v.saved("wide_y"), v.saved("stats")}, wider(g, d.heads, 0), shape(s));
@@ -345,7 +346,8 @@ class Attention : public LayerWith<AttentionConfig> {
     std::int64_t max;
   };
   static AttentionGradients attended_back(const AttentionConfig& c, LayerContext& v, View g,
-                                          const GatherIndices& places, const Dims& d, std::int64_t steps) {
+                                          const GatherIndices& places, const Dims& d,
+                                          std::int64_t steps) {
     const AttentionShape shape = attention_shape(c, d, v);
     if (hides_keys(c, v)) return Hidden(v.emit, d).backward(v, g, places.positions, shape);
     if (!in_row(first_operand(v.in())) || !by_scores(c, v.learning))
@@ -385,8 +387,8 @@ class Attention : public LayerWith<AttentionConfig> {
     v.save(role, h);
     return h;
   }
-  static View project_back(const AttentionConfig& c, LayerContext& v, const std::string& role, View g,
-                           View x, std::int64_t head_dim, const GatherIndices& places) {
+  static View project_back(const AttentionConfig& c, LayerContext& v, const std::string& role,
+                           View g, View x, std::int64_t head_dim, const GatherIndices& places) {
     if (c.rope) g = v.emit.rope(g, places.positions, table(c, v, head_dim, places), head_dim, true);
     if (c.qk_norm) {
       const View raw = v.saved(role + "_raw");

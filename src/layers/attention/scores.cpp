@@ -30,7 +30,8 @@ MatmulShape Scores::product(std::int64_t m, std::int64_t n, std::int64_t k, Step
 }
 // Where the matrices lie: [steps, heads, head_dim], [heads, steps, head_dim] or [heads, queries,
 // keys]; `turned`: transposed.
-Scores::Steps Scores::laid(std::int64_t matrix, std::int64_t row, bool transposed, bool of_keys) const {
+Scores::Steps Scores::laid(std::int64_t matrix, std::int64_t row, bool transposed,
+                           bool of_keys) const {
   const std::int64_t of_group = of_keys ? matrix : group() * matrix,
                      in_group = of_keys || group() == 1 ? 0 : matrix;
   return transposed ? Steps{of_group, in_group, 1, row} : Steps{of_group, in_group, row, 1};
@@ -102,7 +103,8 @@ View Scores::dropped(LayerContext& v, View x) const {
 View Scores::forward(LayerContext& v, View q, View k, View value, const Names& takes, View row,
                      std::size_t first) const {
   ProgramBuilder& e = v.emit;
-  View scores = e.batched_matmul(q, k, product(queries, keys, head_dim, of_queries(), of_keys(true)));
+  View scores =
+      e.batched_matmul(q, k, product(queries, keys, head_dim, of_queries(), of_keys(true)));
   if (alibi) scores = nearer(e, scores);
   const View keep = seen_of(v, e.type(q), takes, row, first);
   if (keep.valid()) {
@@ -132,7 +134,7 @@ AttentionGradients Scores::backward(LayerContext& v, View g) const {
   const View g_scores = e.softmax_back(v.saved("shares"), g_shares, SoftmaxKind::softmax, keys, 2);
   const View gq =
       e.batched_matmul(g_scores, v.saved("row_k"),
-                     product(queries, head_dim, keys, of_scores(false), of_keys(false)));
+                       product(queries, head_dim, keys, of_scores(false), of_keys(false)));
   const View gk = gradient_of_keys(e, g_scores, v.saved("row_q"), false);
   const View gv = gradient_of_keys(e, v.saved("seen"), g_head, true);
   return {gq, gk, gv};
@@ -147,13 +149,13 @@ View Scores::gradient_of_keys(ProgramBuilder& e, View scores, View of_query, boo
   if (!by_head) of_query = to_heads(e, of_query);
   const std::int64_t all = group() * queries;
   return e.batched_matmul(scores, of_query,
-                        {kv_heads,
-                         1,
-                         keys,
-                         head_dim,
-                         all,
-                         {all * keys, 0, 1, keys},
-                         {all * head_dim, 0, head_dim, 1}});
+                          {kv_heads,
+                           1,
+                           keys,
+                           head_dim,
+                           all,
+                           {all * keys, 0, 1, keys},
+                           {all * head_dim, 0, head_dim, 1}});
 }
 
 }  // namespace loom

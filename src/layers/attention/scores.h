@@ -42,7 +42,8 @@ struct Scores {
   Steps of_scores(bool transposed) const { return laid(queries * keys, keys, transposed); }
   View gradient_of_keys(ProgramBuilder& e, View scores, View of_queries, bool by_head) const;
   View to_heads(ProgramBuilder& e, View x) const;
-  View seen_of(LayerContext& v, ValueType type, const Names& takes, View row, std::size_t first) const;
+  View seen_of(LayerContext& v, ValueType type, const Names& takes, View row,
+               std::size_t first) const;
   View over(ProgramBuilder& e, View scores, View keep, Binary kind) const;
   View seen_pairs(ProgramBuilder& e, ValueType type) const;
   View nearer(ProgramBuilder& e, View scores) const;

@@ -86,8 +86,8 @@ class BatchNorm : public LayerWith<BatchNormConfig> {
         v.emit.fold_norm(mean, ProgramBuilder::slice(moments, channels, channels), {}, {}, c.eps);
     const std::int64_t places = v.emit.rows(x).constant * space;
     v.learn_average("running_mean", mean, c.momentum, places);
-    v.learn_average("running_var", ProgramBuilder::slice(moments, 2 * channels, channels), c.momentum,
-                    places);
+    v.learn_average("running_var", ProgramBuilder::slice(moments, 2 * channels, channels),
+                    c.momentum, places);
     const View normal = v.emit.channel_affine(x, scale, shift, space);
     v.save("scale", scale);
     v.save("normal", normal);
@@ -105,8 +105,10 @@ class BatchNorm : public LayerWith<BatchNormConfig> {
       scale = v.emit.mul(scale, v.weight("gain"));
     }
     const View minus = v.emit.scale(scale, -1);
-    const View through_mean = v.emit.mul(minus, ProgramBuilder::slice(sums, 2 * channels, channels));
-    const View through_variance = v.emit.mul(minus, ProgramBuilder::slice(sums, 3 * channels, channels));
+    const View through_mean =
+        v.emit.mul(minus, ProgramBuilder::slice(sums, 2 * channels, channels));
+    const View through_variance =
+        v.emit.mul(minus, ProgramBuilder::slice(sums, 3 * channels, channels));
     return v.emit.add(v.emit.channel_affine(gy, scale, {}, space),
                       v.emit.channel_affine(normal, through_variance, through_mean, space));
   }

@@ -162,7 +162,8 @@ class ConvTransposed : public LayerWith<ConvConfig> {
     const View gz = v.emit.activation_back(v.saved("z"), gy, c.activation);
     if (c.bias) {
       const auto gb = v.gradient("bias");
-      v.emit.bias_grad(to_places(v.emit, gz, Window::product(w.in), c.filters), gb.to, gb.accumulate);
+      v.emit.bias_grad(to_places(v.emit, gz, Window::product(w.in), c.filters), gb.to,
+                       gb.accumulate);
     }
     const View rows = v.emit.unfold(gz, w, v.weight("weight"), true);
     const auto gw = v.gradient("weight");

@@ -84,7 +84,8 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
     const Geometry s = sizes(c, v.in());
     ProgramBuilder& e = v.emit;
     const View own = e.reshape(ProgramBuilder::slice(x, 0, s.queries * s.width), s.width),
-               memory = e.reshape(ProgramBuilder::slice(x, s.queries * s.width, s.keys * s.memory), s.memory);
+               memory = e.reshape(ProgramBuilder::slice(x, s.queries * s.width, s.keys * s.memory),
+                                  s.memory);
     v.save("own", own);
     v.save("memory", memory);
     const auto project = [&](const char* role, View from) {

@@ -95,8 +95,9 @@ class Custom : public LayerWith<CustomConfig> {
   }
 
   std::string_view row_dependence(const LayerConfig& config, const Shape&) const override {
-    return of(config).registered->row_dependence ? "is registered as one whose rows depend on others"
-                                               : "";
+    return of(config).registered->row_dependence
+               ? "is registered as one whose rows depend on others"
+               : "";
   }
 
  private:

@@ -48,7 +48,8 @@ class Embedding : public LayerWith<EmbeddingConfig> {
   Result<View> backward(const LayerConfig&, LayerContext& v, View gy, View*) const override {
     const auto gw = v.gradient("weight");
     const std::int64_t steps = v.in().count();
-    v.emit.embedding_grad(v.emit.reshape(gy, gy.cols / steps), v.saved("ids"), gw.to, gw.accumulate);
+    v.emit.embedding_grad(v.emit.reshape(gy, gy.cols / steps), v.saved("ids"), gw.to,
+                          gw.accumulate);
     return View{};
   }
 };

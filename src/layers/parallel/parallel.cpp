@@ -191,7 +191,8 @@ class Parallel : public LayerWith<ParallelConfig> {
         g = ProgramBuilder::slice(gy, col, y.cols);
         col += y.cols;
       } else if (c.combine == "grid_scatter") {
-        g = ProgramBuilder::slice(gy, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * y.cols, y.cols);
+        g = ProgramBuilder::slice(gy, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * y.cols,
+                                  y.cols);
       } else if (c.combine == "filter") {
         const auto [gown, gshare] =
             v.emit.binary_back(y, share_of(v.saved("shares"), i), gy, Binary::mul,
@@ -201,7 +202,8 @@ class Parallel : public LayerWith<ParallelConfig> {
         g = gown;
       }
       if (stitched(c, v, i))
-        g = v.linear_back(stitch_role(static_cast<std::int64_t>(i)), v.saved(numbered("raw", i)), g);
+        g = v.linear_back(stitch_role(static_cast<std::int64_t>(i)), v.saved(numbered("raw", i)),
+                          g);
       View gskip;
       LOOM_ASSIGN(const View own, v.child_backward(i, g, &gskip));
       if (c.input == "split") splits.push_back(own);
@@ -273,7 +275,8 @@ class Parallel : public LayerWith<ParallelConfig> {
           v.emit.scatter_rows(v.emit.reduce(gshare, Reduce::sum, y.cols), places, v.emit.rows(gy)),
           share_of(gshares, i));
       if (stitched(c, v, i))
-        g = v.linear_back(stitch_role(static_cast<std::int64_t>(i)), v.saved(numbered("raw", i)), g);
+        g = v.linear_back(stitch_role(static_cast<std::int64_t>(i)), v.saved(numbered("raw", i)),
+                          g);
       View gskip;
       LOOM_ASSIGN(const View own, v.child_backward(i, g, &gskip));
       if (own.valid()) v.emit.scatter_add(own, {}, places, input_of(c, v, gx, i));
@@ -299,15 +302,16 @@ class Parallel : public LayerWith<ParallelConfig> {
     const std::int64_t width = x.cols / static_cast<std::int64_t>(v.child_count());
     return ProgramBuilder::slice(x, static_cast<std::int64_t>(i) * width, width);
   }
-  static View scattered(const ParallelConfig& c, ProgramBuilder& emit, const std::vector<View>& parts) {
+  static View scattered(const ParallelConfig& c, ProgramBuilder& emit,
+                        const std::vector<View>& parts) {
     const std::int64_t width = parts[0].cols;
     const View all =
         emit.temp(emit.type(parts[0]), emit.rows(parts[0]), c.grid[0] * c.grid[1] * width);
     if (static_cast<std::int64_t>(parts.size()) < c.grid[0] * c.grid[1]) emit.fill(all, 0);
     for (std::size_t i = 0; i < parts.size(); ++i)
-      emit.copy_to(
-          parts[i],
-          ProgramBuilder::slice(all, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * width, width));
+      emit.copy_to(parts[i],
+                   ProgramBuilder::slice(
+                       all, (c.places[2 * i] * c.grid[1] + c.places[2 * i + 1]) * width, width));
     return all;
   }
   // Branches that give dimensions lie side by side as they are where they are joined along the

@@ -62,7 +62,7 @@ class PoolSteps : public LayerWith<PoolStepsConfig> {
     } else {
       if (op == "mean") gy = divided(v, gy, v.saved("count"));
       gx = e.batched_matmul(v.saved("shares"), gy,
-                          {1, 1, s.steps, s.features, 1, {0, 0, 1, 0}, {0, 0, 0, 1}});
+                            {1, 1, s.steps, s.features, 1, {0, 0, 1, 0}, {0, 0, 0, 1}});
     }
     return joined_gradients(e, v.in(), {gx});
   }
@@ -80,7 +80,8 @@ class PoolSteps : public LayerWith<PoolStepsConfig> {
     return i > 0 ? operand(v.in(), row, i) : View{};
   }
   // What counts of each step: 1 or 0.
-  static View shares_of(const std::string& op, ProgramBuilder& e, View x, View lengths, std::int64_t steps) {
+  static View shares_of(const std::string& op, ProgramBuilder& e, View x, View lengths,
+                        std::int64_t steps) {
     if (lengths.valid() && op != "last") return seen_steps(e, lengths, steps);
     if (lengths.valid())
       return e.binary(lengths, step_numbers(e, e.type(x), steps), Binary::equal,

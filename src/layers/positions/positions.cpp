@@ -79,7 +79,8 @@ class Positions : public LayerWith<PositionsConfig> {
     if (sinusoidal(of(config))) return gy;
     const auto gw = v.gradient("weight");
     const std::int64_t steps = in_row(v) ? v.in().dims[0] : 1;
-    v.emit.embedding_grad(v.emit.reshape(gy, gy.cols / steps), v.saved("places"), gw.to, gw.accumulate);
+    v.emit.embedding_grad(v.emit.reshape(gy, gy.cols / steps), v.saved("places"), gw.to,
+                          gw.accumulate);
     return gy;
   }
 

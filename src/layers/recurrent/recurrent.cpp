@@ -122,8 +122,9 @@ struct Run {
     return of_step(states, reverse ? t : t + 1, c.hidden);
   }
   View all_before(const Memory& m) const {
-    return m.entry.valid() ? m.entry
-                           : ProgramBuilder::slice(m.states, reverse ? c.hidden : 0, steps * c.hidden);
+    return m.entry.valid()
+               ? m.entry
+               : ProgramBuilder::slice(m.states, reverse ? c.hidden : 0, steps * c.hidden);
   }
   View all_after(View states) const {
     return ProgramBuilder::slice(states, reverse ? 0 : c.hidden, steps * c.hidden);
@@ -270,7 +271,8 @@ View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before
   ProgramBuilder& emit = run.v.emit;
   const std::int64_t n = run.c.hidden;
   const View h = run.before(run.kept_memory("h"), t),
-             xt = run.of_step(run.saved("sums"), t, run.width()), s = run.saved(run.numbered("s", t));
+             xt = run.of_step(run.saved("sums"), t, run.width()),
+             s = run.saved(run.numbered("s", t));
   switch (run.c.kind) {
     case Kind::lstm: {
       const Memory c = run.kept_memory("c");
@@ -295,9 +297,11 @@ View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before
   const View greset = emit.matmul_t(run.v.weight(run.role("weight_hn")), gn),
              ggates = run.per_row(2 * n);
   emit.copy_to(emit.mul(greset, h), ProgramBuilder::slice(ggates, 0, n));
-  emit.copy_to(emit.mul(g, run.saved(run.numbered("away", t))), ProgramBuilder::slice(ggates, n, n));
-  emit.copy_to(emit.activation_back(run.saved(run.numbered("sums", t)), ggates, Activation::sigmoid),
-               ProgramBuilder::slice(gx, 0, 2 * n));
+  emit.copy_to(emit.mul(g, run.saved(run.numbered("away", t))),
+               ProgramBuilder::slice(ggates, n, n));
+  emit.copy_to(
+      emit.activation_back(run.saved(run.numbered("sums", t)), ggates, Activation::sigmoid),
+      ProgramBuilder::slice(gx, 0, 2 * n));
   emit.copy_to(gn, ProgramBuilder::slice(gx, 2 * n, n));
   return emit.add(direct, emit.mul(greset, r));
 }
@@ -349,7 +353,8 @@ RunGradients backward_run(const Run& run, View x, RunGradients g, bool initial) 
     const View direct = step_back(run, gh, g.c, gx_t, gs_t, gc_before, t);
     g.c = run.left(past_c.valid() ? emit.add(gc_before, past_c) : gc_before, t);
     if (i == 0 && !initial) break;
-    g.h = emit.matmul_t(run.v.weight(run.role("weight_hh")), ProgramBuilder::slice(gs_t, 0, through));
+    g.h =
+        emit.matmul_t(run.v.weight(run.role("weight_hh")), ProgramBuilder::slice(gs_t, 0, through));
     if (direct.valid()) g.h = emit.add(direct, g.h);
     if (past_h.valid()) g.h = emit.add(g.h, past_h);
     g.h = run.left(g.h, t);
@@ -512,9 +517,18 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       View gx;
       for (std::int64_t d = 0; d < c.directions(); ++d) {
         const std::int64_t i = l * c.directions() + d, part = gy.cols / c.directions();
-        const Run run{
-            c,  v,  steps,        d == 1,           suffix(l, d), rows, false, v.saved("wide"),
-            {}, {}, v.saved("on"), v.saved("nothing")};
+        const Run run{c,
+                      v,
+                      steps,
+                      d == 1,
+                      suffix(l, d),
+                      rows,
+                      false,
+                      v.saved("wide"),
+                      {},
+                      {},
+                      v.saved("on"),
+                      v.saved("nothing")};
         const View own = ProgramBuilder::slice(gy, d * part, part);
         RunGradients g{all ? own : View{}, state(c, gh, i), state(c, gc, i)};
         if (!all) g.h = g.h.valid() ? v.emit.add(own, g.h) : own;
@@ -538,7 +552,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     const Shape& x = first_operand(in);
     return x.dims.empty() ? 1 : x.dims[0];
   }
-  static View taken(const RecurrentConfig& c, const LayerContext& v, View row, std::string_view name) {
+  static View taken(const RecurrentConfig& c, const LayerContext& v, View row,
+                    std::string_view name) {
     const std::size_t i = place_of(c.takes, name);
     return i > 0 ? operand(v.in(), row, i) : View{};
   }

@@ -42,7 +42,9 @@ class Reshape : public LayerWith<ReshapeConfig> {
     return LayerPlan{std::move(out), {}};
   }
   Result<View> forward(const LayerConfig&, LayerContext&, View x, View) const override { return x; }
-  Result<View> backward(const LayerConfig&, LayerContext&, View gy, View*) const override { return gy; }
+  Result<View> backward(const LayerConfig&, LayerContext&, View gy, View*) const override {
+    return gy;
+  }
 };
 
 struct FlattenConfig : LayerConfig {
@@ -61,7 +63,9 @@ class Flatten : public LayerWith<FlattenConfig> {
     return LayerPlan{{in.width}, {}};
   }
   Result<View> forward(const LayerConfig&, LayerContext&, View x, View) const override { return x; }
-  Result<View> backward(const LayerConfig&, LayerContext&, View gy, View*) const override { return gy; }
+  Result<View> backward(const LayerConfig&, LayerContext&, View gy, View*) const override {
+    return gy;
+  }
 };
 
 }  // namespace

@@ -200,15 +200,16 @@ class Mixture : public LayerWith<MixtureConfig> {
     const std::int64_t k = c.mixtures, n = c.out;
     const View x = v.saved("x"), prior = v.saved("prior");
     if (c.log)
-      gy = v.emit.unary_back(v.saved("y"), v.emit.unary_back(v.saved("least"), gy, Unary::log, 0, 0),
-                             Unary::clip, kMin, 2);
+      gy =
+          v.emit.unary_back(v.saved("y"), v.emit.unary_back(v.saved("least"), gy, Unary::log, 0, 0),
+                            Unary::clip, kMin, 2);
     const View gclass = v.emit.reduce_back(v.saved("by_class"), v.saved("y"), gy, Reduce::sum, k);
     const View gweighted = v.emit.transpose(gclass, {1, 1, 1, n, k}, {0, 1, 2, 4, 3}, k * n);
     const auto [gall, gspread] =
         v.emit.binary_back(v.saved("all"), prior, gweighted, Binary::mul, {1, 1, 1, k, n},
                            {0, 0, 0, n, 1}, {0, 0, 0, 1, 0});
-    const View gprior =
-        v.emit.softmax_back(prior, v.emit.reduce(gspread, Reduce::sum, n), SoftmaxKind::softmax, k, 2);
+    const View gprior = v.emit.softmax_back(prior, v.emit.reduce(gspread, Reduce::sum, n),
+                                            SoftmaxKind::softmax, k, 2);
     const View glogits =
         v.emit.softmax_back(v.saved("each"), v.emit.reshape(gall, n), SoftmaxKind::softmax, n, 2);
     const View gseen =

@@ -172,10 +172,12 @@ class Softmax : public LayerWith<SoftmaxConfig> {
     } else {
       const std::int64_t width = gy.cols, group = group_of(c, v.in());
       const Mask mask(c.is("masked") ? c.mask : std::vector<std::int64_t>{});
-      if (c.is("masked")) gy = v.emit.index_select_back(v.emit.reshape(gy, group), mask.spread, mask.count);
+      if (c.is("masked"))
+        gy = v.emit.index_select_back(v.emit.reshape(gy, group), mask.spread, mask.count);
       gx = v.emit.softmax_back(v.saved("y"), gy, c.simplex(), c.is("masked") ? mask.count : group,
                                c.op_alpha());
-      if (c.is("masked")) gx = v.emit.reshape(v.emit.index_select_back(gx, mask.kept, group), width);
+      if (c.is("masked"))
+        gx = v.emit.reshape(v.emit.index_select_back(gx, mask.kept, group), width);
     }
     return c.temperature != 1 ? v.emit.scale(gx, 1 / c.temperature) : gx;
   }
@@ -193,8 +195,8 @@ class Softmax : public LayerWith<SoftmaxConfig> {
     View path;
     std::int64_t at = 0;
     for (std::size_t l = 0; l < tree.nodes.size(); at += tree.nodes[l++]) {
-      const View own =
-          v.emit.softmax(ProgramBuilder::slice(x, at, tree.nodes[l]), SoftmaxKind::softmax, tree.children[l], 2);
+      const View own = v.emit.softmax(ProgramBuilder::slice(x, at, tree.nodes[l]),
+                                      SoftmaxKind::softmax, tree.children[l], 2);
       path = l == 0 ? own
                     : v.emit.binary(path, own, Binary::mul, tree.sizes(l), Tree::above(),
                                     tree.own(l), v.emit.rows(x));

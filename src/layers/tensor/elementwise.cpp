@@ -206,10 +206,10 @@ class SelectLayer : public LayerWith<SelectConfig> {
                nothing = v.emit.temp(v.emit.type(gy), v.emit.rows(gy), elements(c.shapes.list[0]));
     v.emit.fill(none, 0);
     v.emit.fill(nothing, 0);
-    LOOM_ASSIGN(const View ga, sum_spread(v.emit, v.emit.select(v.saved("condition"), gy, none), out,
-                                          c.shapes.list[1]));
-    LOOM_ASSIGN(const View gb, sum_spread(v.emit, v.emit.select(v.saved("condition"), none, gy), out,
-                                          c.shapes.list[2]));
+    LOOM_ASSIGN(const View ga, sum_spread(v.emit, v.emit.select(v.saved("condition"), gy, none),
+                                          out, c.shapes.list[1]));
+    LOOM_ASSIGN(const View gb, sum_spread(v.emit, v.emit.select(v.saved("condition"), none, gy),
+                                          out, c.shapes.list[2]));
     return joined(v.emit, {nothing, ga, gb});
   }
 
@@ -219,7 +219,8 @@ class SelectLayer : public LayerWith<SelectConfig> {
     return broadcast(two, c.shapes.list[2]);
   }
   // An operand spread to the shape of the result: it and itself by `max`.
-  static Result<View> spread_part(const SelectConfig& c, ProgramBuilder& emit, View x, std::size_t i) {
+  static Result<View> spread_part(const SelectConfig& c, ProgramBuilder& emit, View x,
+                                  std::size_t i) {
     const View own = part(x, c.shapes, i);
     LOOM_ASSIGN(const Dims out, result(c));
     if (elements(c.shapes.list[i]) == elements(out)) return own;

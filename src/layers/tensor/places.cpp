@@ -40,13 +40,13 @@ class Permute : public LayerWith<PermuteConfig> {
   Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     LOOM_ASSIGN(const Dims dims, own_dims(of(config), v.in()));
     LOOM_ASSIGN(const auto order, order_of(of(config), dims.size()));
-    Dims transposed;
+    Dims sizes;
     std::vector<std::size_t> back(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
-      transposed.push_back(dims[order[i]]);
+      sizes.push_back(dims[order[i]]);
       back[order[i]] = i;
     }
-    LOOM_ASSIGN(const Transposed t, transposed(transposed, back));
+    LOOM_ASSIGN(const Transposed t, transposed(sizes, back));
     return t.same ? gy : v.emit.transpose(gy, t.sizes, t.order, gy.cols);
   }
 
@@ -132,7 +132,9 @@ class IndexSelect : public LayerWith<IndexSelectConfig> {
   }
 
  private:
-  static std::vector<double> runs(const IndexSelectConfig& c) { return {c.runs.begin(), c.runs.end()}; }
+  static std::vector<double> runs(const IndexSelectConfig& c) {
+    return {c.runs.begin(), c.runs.end()};
+  }
   // Neighbors in their order are a view of the row.
   static bool one_slice(const IndexSelectConfig& c) {
     return c.runs.size() == 3 && c.runs[0] >= 0 && (c.runs[1] == 1 || c.runs[2] == 1);

@@ -82,14 +82,14 @@ class ReduceLayer : public LayerWith<ReduceConfig> {
       if (!gone[d]) cut.out.push_back(dims[d]);
       else if (c.keep) cut.out.push_back(1);
     }
-    Dims transposed;
+    Dims sizes;
     std::vector<std::size_t> back(order.size());
     for (std::size_t i = 0; i < order.size(); ++i) {
-      transposed.push_back(dims[order[i]]);
+      sizes.push_back(dims[order[i]]);
       back[order[i]] = i;
     }
     LOOM_ASSIGN(cut.there, transposed(dims, order));
-    LOOM_ASSIGN(cut.back, transposed(transposed, back));
+    LOOM_ASSIGN(cut.back, transposed(sizes, back));
     return cut;
   }
 };
@@ -138,21 +138,21 @@ class ValueMatmul : public LayerWith<MatmulConfig> {
     const View a = part(v.saved("x"), c.shapes, 0), b = part(v.saved("x"), c.shapes, 1);
     const std::int64_t g_outer = s.inner * s.m * s.n, g_inner = s.m * s.n;
     const View ga = v.emit.batched_matmul(gy, b,
-                                        {s.outer,
-                                         s.inner,
-                                         s.m,
-                                         s.k,
-                                         s.n,
-                                         {g_outer, g_inner, s.n, 1},
-                                         {s.b[0], s.b[1], s.b[3], s.b[2]}});
+                                          {s.outer,
+                                           s.inner,
+                                           s.m,
+                                           s.k,
+                                           s.n,
+                                           {g_outer, g_inner, s.n, 1},
+                                           {s.b[0], s.b[1], s.b[3], s.b[2]}});
     const View gb = v.emit.batched_matmul(a, gy,
-                                        {s.outer,
-                                         s.inner,
-                                         s.k,
-                                         s.n,
-                                         s.m,
-                                         {s.a[0], s.a[1], s.a[3], s.a[2]},
-                                         {g_outer, g_inner, s.n, 1}});
+                                          {s.outer,
+                                           s.inner,
+                                           s.k,
+                                           s.n,
+                                           s.m,
+                                           {s.a[0], s.a[1], s.a[3], s.a[2]},
+                                           {g_outer, g_inner, s.n, 1}});
     Dims a_full = p.out, b_full = p.out;
     a_full.back() = s.k;
     b_full[b_full.size() - 2] = s.k;

@@ -1,5 +1,5 @@
-// Each: a row is `count` equal parts, and its one layer sees every part as a row of its own (a
-// batch inside of a row; a layer at every step). What the layer gives is joined again.
+// TimeDistributed: a row is `count` equal parts, and its one layer sees every part as a row of its
+// own (a batch inside of a row; a layer at every step). What the layer gives is joined again.
 #include "layers/layer.h"
 
 namespace loom {
@@ -60,7 +60,7 @@ class TimeDistributed : public LayerWith<TimeDistributedConfig> {
 
 }  // namespace
 
-void register_each(LayerList& layers) {
+void register_time_distributed(LayerList& layers) {
   static const TimeDistributed type;
   layers.push_back(&type);
 }

@@ -73,8 +73,8 @@ Result<Ternary> ternary_of(const Json& config, const Architecture& a) {
   const std::string linear = value_of("linear_class", "bitlinear"),
                     mode = value_of("quantization_mode", "offline");
   const Json* norm = q->is_object() ? q->find("use_rms_norm") : nullptr;
-  if (!a.ternary || value_of("quant_method", "") != "bitnet" || (norm && !same(*norm, Json(false))) ||
-      (linear != "bitlinear" && linear != "autobitlinear") ||
+  if (!a.ternary || value_of("quant_method", "") != "bitnet" ||
+      (norm && !same(*norm, Json(false))) || (linear != "bitlinear" && linear != "autobitlinear") ||
       (mode != "offline" && mode != "online"))
     return unsupported(
         "\"quantization_config\": " + quoted_value(*q) + " is not supported" +
@@ -95,8 +95,8 @@ Status check_neutral(const Json& config, const Architecture& a) {
     if (!value || value->is_null() || same(*value, n.value)) continue;
     // A switch that is off says nothing.
     if (n.value.is_null() && value->is_bool() && !value->as_bool()) continue;
-    return unsupported("\"" + std::string(n.key) + "\": " + quoted_value(*value) + " is not supported" +
-                       (n.value.is_null() ? "" : ", only " + n.value.dump()));
+    return unsupported("\"" + std::string(n.key) + "\": " + quoted_value(*value) +
+                       " is not supported" + (n.value.is_null() ? "" : ", only " + n.value.dump()));
   }
   return {};
 }

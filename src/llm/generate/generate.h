@@ -25,7 +25,7 @@ struct GeneratorOptions {
   std::int64_t sequences = 1;
   std::string isa;                            // "": the best here
   gpu::Device* device = nullptr;              // null: the CPU; it must outlive the generator
-  bool fuse = true, auto_device = false;         // SessionOptions
+  bool fuse = true, auto_device = false;      // SessionOptions
   std::shared_ptr<Adapter> adapter;           // beside the model's weights; null: none
   std::function<double()> seconds;            // a clock for the statistics; none: they stay 0
   const std::atomic<bool>* cancel = nullptr;  // looked at before every run, and inside of them

@@ -140,8 +140,8 @@ Choice best_pair(const float* values, Ends ends, const Pairs& pairs, int guess) 
       turns[i] = static_cast<std::uint16_t>(static_cast<std::int32_t>(values[i] * per_turn));
     // Errors in f32 are within 2^-19 of the real ones.
     const int max = static_cast<int>(std::min(
-                         best.error * (16384 * 1.00001f) / static_cast<float>(s * s), 65535.0f)) +
-                     17;
+                        best.error * (16384 * 1.00001f) / static_cast<float>(s * s), 65535.0f)) +
+                    17;
     for (int m = first; m <= last; m += 8) {
       std::uint16_t sums[8];
       distances(turns, pairs.turns[s - 1] + m, sums);

@@ -390,8 +390,8 @@ Status rotary(StepCall& c) {
   LOOM_TRY(c.lists(elements(d)));
   const std::int64_t half = transposed / 2;
   if (transposed < 2 || transposed % 2 != 0 || transposed > d[3])
-    return Status(Code::invalid_argument,
-                  "rotary_embedding_dim " + std::to_string(transposed) + " of " + std::to_string(d[3]));
+    return Status(Code::invalid_argument, "rotary_embedding_dim " + std::to_string(transposed) +
+                                              " of " + std::to_string(d[3]));
   // [.., half] of each position, to meet [batch, length, heads, half].
   const auto angles = [&](std::size_t i) -> Result<Ref> {
     const Dims& own = c.dims(i);

@@ -16,9 +16,8 @@ Status eight_bits(StepCall& c, std::size_t a, std::size_t b) {
   return {};
 }
 Status exact_sums(double max) {
-  return max < kMaxWhole
-             ? Status()
-             : StepCall::refuse("sums of its products of integers may go beyond 2^24");
+  return max < kMaxWhole ? Status()
+                         : StepCall::refuse("sums of its products of integers may go beyond 2^24");
 }
 
 // Whether sums may be rounded as f32 where they pass 2^24: their next step makes floats or integers

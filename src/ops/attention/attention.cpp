@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "base/files/bytes.h"
-#include "ops/program_builder.h"
 #include "ops/lowering/lowered.h"
 #include "ops/op_check.h"
+#include "ops/program_builder.h"
 #include "ops/webgpu/launches.h"
 
 namespace loom {
@@ -209,14 +209,15 @@ View ProgramBuilder::rope(View x, View pos, View table, std::int64_t head_dim, b
   return y;
 }
 View ProgramBuilder::rope_table(const RopeSpec& spec, std::int64_t positions, std::int64_t head_dim,
-                      ValueType type) {
+                                ValueType type) {
   return constant({.type = type,
                    .rows = {positions},
                    .cols = head_dim,
                    .role = "rope",
                    .constant = {ConstantKind::rope, spec.to_reals()}});
 }
-void ProgramBuilder::kv_append(View k, View v, View seq, View pos, View kv, const AttentionShape& s) {
+void ProgramBuilder::kv_append(View k, View v, View seq, View pos, View kv,
+                               const AttentionShape& s) {
   append(Op::kv_append, {k, v, seq, pos, kv}, {s.kv_heads, s.head_dim});
 }
 View ProgramBuilder::alibi_slopes(std::int64_t heads, ValueType type) {
@@ -242,8 +243,9 @@ Attended ProgramBuilder::attention_rows(View q, View k, View v, View pos, const 
   else append(Op::attention_rows, {q, k, v, pos, out.y, out.stats}, ints, {s.scale});
   return out;
 }
-AttentionGradients ProgramBuilder::attention_back(View q, View k, View v, View pos, const Attended& forward,
-                                        View gy, const AttentionShape& s) {
+AttentionGradients ProgramBuilder::attention_back(View q, View k, View v, View pos,
+                                                  const Attended& forward, View gy,
+                                                  const AttentionShape& s) {
   const AttentionGradients out{like(q, q.cols), like(k, k.cols), like(v, v.cols)};
   append(s.slopes.valid() ? Op::attention_back_alibi : Op::attention_back,
          {q, k, v, pos, forward.y, forward.stats, gy, out.q, out.k, out.v},

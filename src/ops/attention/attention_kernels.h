@@ -216,7 +216,7 @@ static inline void attend(const RowHead<T>& head, const T* values, i64 stride, T
     for (i64 b = head.first(); b <= head.last(); ++b) {
       V<T> c[1][1] = {};
       micro_kernel<T, 1, 1>(min(kBlock, head.length - b * kBlock), e + b * kBlock, 0, 1,
-                        values + b * kBlock * stride + d, 0, stride, c);
+                            values + b * kBlock * stride + d, 0, stride, c);
       num += c[0][0];
     }
     put_lanes(y + d, num * inverse, head.hd - d);
@@ -315,7 +315,7 @@ static inline void over_queries(const Span& s, const T* weight, const T* x, i64 
   for (i64 d = 0; d < s.hd; d += 16) {
     V<T> c[1][1] = {{s.more ? load_lanes(to + d, s.hd - d) : V<T>{}}};
     micro_kernel<T, 1, 1>(s.n - s.from, weight + s.from * s.padded, 0, s.padded,
-                      x + s.from * stride + d, 0, stride, c);
+                          x + s.from * stride + d, 0, stride, c);
     store_lanes(to + d, c[0][0], s.hd - d);
   }
 }
@@ -356,7 +356,7 @@ static inline void attend_back(const KernelArgs& a, bool alibi) {
           for (i64 d = 0; d < hd; d += 16) {
             V<T> c[1][1] = {};
             micro_kernel<T, 1, 1>(end + 1, srow, 0, 1, row<T>(key, s.begin) + kvh * hd + d, 0,
-                              key.stride, c);
+                                  key.stride, c);
             put_lanes(row<T>(gq, i) + h * hd + d, c[0][0] * scale, hd - d);
           }
         }

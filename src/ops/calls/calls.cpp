@@ -1,8 +1,8 @@
 // Host side of calls.def: shapes, devices, calls.
 #include <algorithm>
 
-#include "ops/program_builder.h"
 #include "ops/op_check.h"
+#include "ops/program_builder.h"
 #include "ops/webgpu/launches.h"
 
 namespace loom {
@@ -75,14 +75,15 @@ std::int64_t ProgramBuilder::add_call(const Call& call) {
   p_.calls.push_back(call);
   return static_cast<std::int64_t>(p_.calls.size()) - 1;
 }
-View ProgramBuilder::call(std::int64_t call, View x, std::span<const View> params, std::int64_t out) {
+View ProgramBuilder::call(std::int64_t call, View x, std::span<const View> params,
+                          std::int64_t out) {
   const View y = like(x, out);
   const Four p = four(params);
   append(Op::call, {x, p[0], p[1], p[2], p[3], y}, {call});
   return y;
 }
-View ProgramBuilder::call_back(std::int64_t call, View x, View y, View gy, std::span<const View> params,
-                     std::span<const View> gradients) {
+View ProgramBuilder::call_back(std::int64_t call, View x, View y, View gy,
+                               std::span<const View> params, std::span<const View> gradients) {
   const View gx = like(x, x.cols);
   const Four p = four(params), g = four(gradients);
   append(Op::call_back, {x, y, gy, p[0], p[1], p[2], p[3], gx, g[0], g[1], g[2], g[3]}, {call});

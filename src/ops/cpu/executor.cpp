@@ -324,8 +324,8 @@ void Executor::bind_registers() {
   // A segment that runs by itself has the counts of the run before.
   for (std::size_t i = 0; i < u32_.size(); ++i)
     dynamic_rows_[i] = lowered_.registers[i].type == RegisterType::dynamic_rows
-                       ? std::min(dynamic_rows_[i], u32_[i])
-                       : u32_[i];
+                           ? std::min(dynamic_rows_[i], u32_[i])
+                           : u32_[i];
   schedule_.update(u32_, data_);
   for (std::size_t n = 0; n < steps_.size(); ++n) {
     Step& step = steps_[n];

@@ -37,7 +37,9 @@ class Executor final : public loom::Executor {
   std::int64_t barriers() const override;
   std::int64_t scratch_bytes() const override { return scratch_bytes_; }
   // What the last run has measured.
-  std::uint32_t dynamic_rows(RegisterId id) const { return dynamic_rows_[static_cast<std::size_t>(id)]; }
+  std::uint32_t dynamic_rows(RegisterId id) const {
+    return dynamic_rows_[static_cast<std::size_t>(id)];
+  }
 
   std::byte* row_bytes(BufferId id, std::int64_t r) override {
     const auto i = static_cast<std::size_t>(id);

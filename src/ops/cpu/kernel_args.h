@@ -31,7 +31,7 @@ struct KernelArgs {
   const unsigned* page_table = nullptr;  // kv ops: page of (sequence, block of 64 positions)
   i64 pages_per_sequence = 0;
   unsigned* dynamic_rows = nullptr;  // route_rows: where its count goes
-  char* scratch = nullptr;       // this worker's own
+  char* scratch = nullptr;           // this worker's own
   int worker = 0, workers = 1;
 };
 

@@ -1,9 +1,9 @@
 // Host side of graph.def: shapes, memory, devices, calls.
 #include <algorithm>
 
-#include "ops/program_builder.h"
 #include "ops/graph/kinds.h"
 #include "ops/op_check.h"
+#include "ops/program_builder.h"
 #include "ops/webgpu/launches.h"
 
 namespace loom {
@@ -63,13 +63,16 @@ bool places_shape(OpCheck& c, ConstantKind kind, int x, int y) {
                  "places must be a whole list"))
     return false;
   const auto limit = static_cast<std::int64_t>(list.constant.reals[0]);
-  const std::int64_t count = kind == ConstantKind::gather_indices ? list.cols : list.cols - limit - 1;
+  const std::int64_t count =
+      kind == ConstantKind::gather_indices ? list.cols : list.cols - limit - 1;
   return c.require(
       c.one_type({0, 2}) && c.rows_equal(0, 2) && c.cols(x) == limit && c.cols(y) == count,
       "the list's limit and length are the columns of both sides");
 }
 bool index_select_shape(OpCheck& c) { return places_shape(c, ConstantKind::gather_indices, 0, 2); }
-bool index_select_back_shape(OpCheck& c) { return places_shape(c, ConstantKind::inverse_index, 2, 0); }
+bool index_select_back_shape(OpCheck& c) {
+  return places_shape(c, ConstantKind::inverse_index, 2, 0);
+}
 bool select_shape(OpCheck& c) {
   return c.require(c.alike({0, 1, 2, 3}), "operands differ in type or shape");
 }
@@ -134,8 +137,8 @@ std::array<std::int64_t, 16> pair_ints(Binary kind, const Sizes& sizes, const Si
   return ints;
 }
 // A list of places: one of a kind serves all that use it.
-View places_of(ProgramBuilder& e, ConstantKind kind, std::span<const double> runs, std::int64_t limit,
-               std::int64_t cols) {
+View places_of(ProgramBuilder& e, ConstantKind kind, std::span<const double> runs,
+               std::int64_t limit, std::int64_t cols) {
   ConstantSpec spec{kind, {static_cast<double>(limit)}};
   spec.reals.insert(spec.reals.end(), runs.begin(), runs.end());
   return e.constant({.type = ValueType::i32,
@@ -157,7 +160,7 @@ View ProgramBuilder::unary_back(View x, View gy, Unary kind, double a, double b)
   return gx;
 }
 View ProgramBuilder::binary(View a, View b, Binary kind, const Sizes& sizes, const Sizes& a_steps,
-                  const Sizes& b_steps, Rows to) {
+                            const Sizes& b_steps, Rows to) {
   std::int64_t cols = 1;
   for (const std::int64_t s : sizes) cols *= s;
   const View y = temp(type(a), to, cols);
@@ -166,7 +169,7 @@ View ProgramBuilder::binary(View a, View b, Binary kind, const Sizes& sizes, con
   return y;
 }
 PairOfViews ProgramBuilder::binary_back(View a, View b, View gy, Binary kind, const Sizes& sizes,
-                              const Sizes& a_steps, const Sizes& b_steps) {
+                                        const Sizes& a_steps, const Sizes& b_steps) {
   const View ga = like(gy, gy.cols), gb = like(gy, gy.cols);
   append(Op::binary_back, {a, b, gy, ga, gb});
   std::ranges::copy(pair_ints(kind, sizes, a_steps, b_steps), p_.code.back().ints.begin());
@@ -182,14 +185,16 @@ View ProgramBuilder::reduce_back(View x, View y, View gy, Reduce kind, std::int6
   append(Op::reduce_back, {x, y, gy, gx}, {static_cast<int>(kind), n});
   return gx;
 }
-View ProgramBuilder::index_select(View x, std::span<const double> runs, std::int64_t count, double fill) {
+View ProgramBuilder::index_select(View x, std::span<const double> runs, std::int64_t count,
+                                  double fill) {
   const View places = places_of(*this, ConstantKind::gather_indices, runs, x.cols, count),
              y = like(x, count);
   append(Op::index_select, {x, places, y}, {}, {fill});
   return y;
 }
 View ProgramBuilder::index_select_back(View gy, std::span<const double> runs, std::int64_t limit) {
-  const View inverse = places_of(*this, ConstantKind::inverse_index, runs, limit, limit + 1 + gy.cols),
+  const View inverse =
+                 places_of(*this, ConstantKind::inverse_index, runs, limit, limit + 1 + gy.cols),
              gx = like(gy, limit);
   append(Op::index_select_back, {gy, inverse, gx});
   return gx;

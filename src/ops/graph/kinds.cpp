@@ -81,7 +81,8 @@ bool differentiable(Unary kind) {
 bool differentiable(Binary kind) { return kind <= Binary::prelu; }
 bool differentiable(Reduce kind) { return kind < Reduce::argmax; }
 
-Result<std::vector<std::int32_t>> GatherIndices::list(std::span<const double> runs, std::int64_t limit) {
+Result<std::vector<std::int32_t>> GatherIndices::list(std::span<const double> runs,
+                                                      std::int64_t limit) {
   const auto wrong = [](const char* what) {
     return Status(Code::corrupt, std::string("places: ") + what);
   };
@@ -126,7 +127,8 @@ std::vector<double> GatherIndices::runs(std::span<const std::int64_t> list) {
   return out;
 }
 
-std::vector<std::int32_t> inverse_index_of(std::span<const std::int32_t> places, std::int64_t limit) {
+std::vector<std::int32_t> inverse_index_of(std::span<const std::int32_t> places,
+                                           std::int64_t limit) {
   const auto n = static_cast<std::size_t>(limit);
   std::vector<std::int32_t> out(n + 1 + places.size(), 0);
   for (const std::int32_t p : places)
@@ -148,7 +150,8 @@ std::vector<std::int32_t> index_table(const ConstantSpec& constant, std::int64_t
       steps[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(i % limit);
     return steps;
   }
-  std::vector<std::int32_t> list = *GatherIndices::list(std::span(constant.reals).subspan(1), limit);
+  std::vector<std::int32_t> list =
+      *GatherIndices::list(std::span(constant.reals).subspan(1), limit);
   return constant.kind == ConstantKind::inverse_index ? inverse_index_of(list, limit) : list;
 }
 

@@ -34,7 +34,8 @@ struct GatherIndices {
 };
 // The inverse: for each of `limit` places where its uses begin in the list behind (limit + 1
 // numbers), then the uses, ascending.
-std::vector<std::int32_t> inverse_index_of(std::span<const std::int32_t> places, std::int64_t limit);
+std::vector<std::int32_t> inverse_index_of(std::span<const std::int32_t> places,
+                                           std::int64_t limit);
 struct ConstantSpec;  // ops/program.h
 // What a verified constant of kind places, uses or steps holds; rows: of steps.
 std::vector<std::int32_t> index_table(const ConstantSpec& constant, std::int64_t rows);

@@ -1,6 +1,6 @@
 // Host side of losses.def: shapes, memory, devices, calls.
-#include "ops/program_builder.h"
 #include "ops/op_check.h"
+#include "ops/program_builder.h"
 #include "ops/webgpu/launches.h"
 
 namespace loom {
@@ -65,7 +65,8 @@ View loss(ProgramBuilder& e, Op op, View y, View target, std::initializer_list<d
   e.append(op, {y, target, loss}, {}, reals);
   return loss;
 }
-View slope(ProgramBuilder& e, Op op, View y, View target, std::initializer_list<double> reals = {}) {
+View slope(ProgramBuilder& e, Op op, View y, View target,
+           std::initializer_list<double> reals = {}) {
   const View g = e.like(y, y.cols);
   e.append(op, {y, target, g}, {}, reals);
   return g;
@@ -90,7 +91,9 @@ View ProgramBuilder::huber_back(View y, View target, double delta) {
   return slope(*this, Op::huber_back, y, target, {delta});
 }
 View ProgramBuilder::bce(View logits, View target) { return loss(*this, Op::bce, logits, target); }
-View ProgramBuilder::bce_back(View logits, View target) { return slope(*this, Op::bce_back, logits, target); }
+View ProgramBuilder::bce_back(View logits, View target) {
+  return slope(*this, Op::bce_back, logits, target);
+}
 void ProgramBuilder::sum_rows(View x, View total) { append(Op::sum_rows, {x, total}); }
 
 #define LOOM_FAMILY losses

@@ -104,8 +104,8 @@ Status PreparedWeights::refresh_share(void* context, int worker, int workers) {
 void PreparedWeights::pack_share(void* context, int worker, int workers) noexcept {
   auto* self = static_cast<PreparedWeights*>(context);
   for (const Entry* e : self->masters_)
-    pack(*e, share((e->arg.rows + 15) / 16 * ((e->arg.cols + kPackColumns - 1) / kPackColumns), 1, worker,
-                      workers));
+    pack(*e, share((e->arg.rows + 15) / 16 * ((e->arg.cols + kPackColumns - 1) / kPackColumns), 1,
+                   worker, workers));
 }
 
 bool PreparedWeights::is_plain_master(const Entry& e) {
@@ -177,7 +177,7 @@ void PreparedWeights::pack(const Entry& e, Range blocks) {
       const i64 some = std::min<i64>(16, end - c), whole = some / 4 * 4;
       const float* from = master + first * cols + c;
       transpose(from, cols, whole_rows, whole, to + c * 16, 16,
-           [](auto v) __attribute__((always_inline)) { return flushed(v); });
+                [](auto v) __attribute__((always_inline)) { return flushed(v); });
       for (i64 r = 0; r < count; ++r)
         for (i64 i = r < whole_rows ? whole : 0; i < some; ++i)
           to[(c + i) * 16 + r] = stored(from[r * cols + i]);

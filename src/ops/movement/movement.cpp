@@ -1,7 +1,7 @@
 // Host side of movement.def: shapes, memory, devices, calls.
 #include "ops/cpu/kernel_args.h"
-#include "ops/program_builder.h"
 #include "ops/op_check.h"
+#include "ops/program_builder.h"
 #include "ops/webgpu/launches.h"
 
 namespace loom {
@@ -124,7 +124,7 @@ View ProgramBuilder::reshape(View x, std::int64_t cols) {
   return y;
 }
 View ProgramBuilder::transpose(View x, std::array<std::int64_t, 5> sizes, std::array<int, 5> order,
-                     std::int64_t cols) {
+                               std::int64_t cols) {
   const View y = temp(type(x), rows_of(rows(x), x.cols, cols), cols);
   std::int64_t code = 0;
   for (const int d : order) code = code << 4 | d;

@@ -115,8 +115,9 @@ static void reorder(const KernelArgs& k) {
       T* b = row<T>(y, yr) + yc;
       // Lines of a transposition are neighbors in x: eight of them at once read whole cache lines.
       const i64 next = yc + sizes[4] < y.cols ? sizes[4] : y.stride - yc;
-      if (step[3] == 1 && line % sizes[3] + kTransposed <= sizes[3] && line + kTransposed <= r.end &&
-          xc + kTransposed <= x.cols && (sizes[4] == y.cols || yc + kTransposed * sizes[4] <= y.cols)) {
+      if (step[3] == 1 && line % sizes[3] + kTransposed <= sizes[3] &&
+          line + kTransposed <= r.end && xc + kTransposed <= x.cols &&
+          (sizes[4] == y.cols || yc + kTransposed * sizes[4] <= y.cols)) {
         transpose(a, apart, sizes[4], kTransposed, b, next);
         line += kTransposed - 1;
         continue;

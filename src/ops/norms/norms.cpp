@@ -1,6 +1,6 @@
 // Host side of norms.def: shapes, memory, devices, calls.
-#include "ops/program_builder.h"
 #include "ops/op_check.h"
+#include "ops/program_builder.h"
 #include "ops/webgpu/launches.h"
 
 namespace loom {
@@ -71,7 +71,7 @@ View ProgramBuilder::rms_norm_back(View x, View gain, View gy, std::int64_t grou
   return gx;
 }
 void ProgramBuilder::rms_norm_gain(View x, View gy, View gg, std::int64_t group, double eps,
-                         Accumulate accumulate) {
+                                   Accumulate accumulate) {
   append(Op::rms_norm_gain, {x, gy, gg}, {group, static_cast<int>(accumulate)}, {eps});
 }
 View ProgramBuilder::layer_norm(View x, View gain, View bias, std::int64_t group, double eps) {
@@ -85,7 +85,7 @@ View ProgramBuilder::layer_norm_back(View x, View gain, View gy, std::int64_t gr
   return gx;
 }
 void ProgramBuilder::layer_norm_gain(View x, View gy, View gg, std::int64_t group, double eps,
-                           Accumulate accumulate) {
+                                     Accumulate accumulate) {
   append(Op::layer_norm_gain, {x, gy, gg}, {group, static_cast<int>(accumulate)}, {eps});
 }
 

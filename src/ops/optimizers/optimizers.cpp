@@ -1,6 +1,6 @@
 // Host side of optimizers.def: shapes, memory, devices, calls.
-#include "ops/program_builder.h"
 #include "ops/op_check.h"
+#include "ops/program_builder.h"
 #include "ops/webgpu/launches.h"
 
 namespace loom {
@@ -54,7 +54,7 @@ Status single_launch(Launches& l) {
 }  // namespace
 
 void ProgramBuilder::grad_merge(View g, View levels, View total, std::int64_t micro_batches,
-                      RegisterId micro) {
+                                RegisterId micro) {
   append(Op::grad_merge, {g, levels, total}, {micro_batches}, {}, {micro});
 }
 void ProgramBuilder::sum_squares(View g, View total, Accumulate accumulate) {
@@ -63,27 +63,28 @@ void ProgramBuilder::sum_squares(View g, View total, Accumulate accumulate) {
 void ProgramBuilder::clip_scale(View total, View scale, double max_norm, RegisterId inv_n) {
   append(Op::clip_scale, {total, scale}, {}, {max_norm}, {inv_n});
 }
-void ProgramBuilder::sgd(View g, View scale, View w, View velocity, double momentum, double weight_decay,
-               RegisterId lr) {
+void ProgramBuilder::sgd(View g, View scale, View w, View velocity, double momentum,
+                         double weight_decay, RegisterId lr) {
   append(Op::sgd, {g, scale, w, velocity}, {}, {momentum, weight_decay}, {lr});
 }
-void ProgramBuilder::adamw(View g, View scale, View w, View m, View v, double beta1, double beta2, double eps,
-                 double weight_decay, RegisterId lr, RegisterId correction1,
-                 RegisterId correction2) {
+void ProgramBuilder::adamw(View g, View scale, View w, View m, View v, double beta1, double beta2,
+                           double eps, double weight_decay, RegisterId lr, RegisterId correction1,
+                           RegisterId correction2) {
   append(Op::adamw, {g, scale, w, m, v}, {}, {beta1, beta2, eps, weight_decay},
          {lr, correction1, correction2});
 }
 void ProgramBuilder::sgd_nesterov(View g, View scale, View w, View velocity, double momentum,
-                        double weight_decay, RegisterId lr) {
+                                  double weight_decay, RegisterId lr) {
   append(Op::sgd_nesterov, {g, scale, w, velocity}, {}, {momentum, weight_decay}, {lr});
 }
-void ProgramBuilder::rmsprop(View g, View scale, View w, View v, View mean, View velocity, double alpha,
-                   double eps, double momentum, double weight_decay, RegisterId lr) {
+void ProgramBuilder::rmsprop(View g, View scale, View w, View v, View mean, View velocity,
+                             double alpha, double eps, double momentum, double weight_decay,
+                             RegisterId lr) {
   append(Op::rmsprop, {g, scale, w, v, mean, velocity}, {}, {alpha, eps, momentum, weight_decay},
          {lr});
 }
-void ProgramBuilder::lion(View g, View scale, View w, View m, double beta1, double beta2, double weight_decay,
-                RegisterId lr) {
+void ProgramBuilder::lion(View g, View scale, View w, View m, double beta1, double beta2,
+                          double weight_decay, RegisterId lr) {
   append(Op::lion, {g, scale, w, m}, {}, {beta1, beta2, weight_decay}, {lr});
 }
 

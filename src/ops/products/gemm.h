@@ -89,7 +89,7 @@ __attribute__((always_inline)) static inline void add_products(
 #ifdef LOOM_FUSED
 template <class T, int MR, int NP, class A>
 __attribute__((always_inline)) static inline void micro_kernel(i64 n, const A a, const T* b, i64 bp,
-                                                           i64 bk, V<T> (&c)[MR][NP]) {
+                                                               i64 bk, V<T> (&c)[MR][NP]) {
   using G = TileShape<T, MR, NP>;
   const auto rows = a.template rows<MR>();
   typename G::Sums sum;
@@ -108,7 +108,7 @@ __attribute__((always_inline)) static inline void micro_kernel(i64 n, const A a,
 #else
 template <class T, int MR, int NP, class A>
 __attribute__((always_inline)) static inline void micro_kernel(i64 n, const A a, const T* b, i64 bp,
-                                                           i64 bk, V<T> (&c)[MR][NP]) {
+                                                               i64 bk, V<T> (&c)[MR][NP]) {
   using G = TileShape<T, MR, NP>;
   const auto rows = a.template rows<MR>();
   for (i64 k0 = 0; k0 < n; k0 += 32) {
@@ -143,7 +143,7 @@ __attribute__((always_inline)) static inline void micro_kernel(i64 n, const A a,
 
 template <class T, int MR, int NP>
 static inline void micro_kernel(i64 n, const T* a, i64 am, i64 ak, const T* b, i64 bp, i64 bk,
-                            V<T> (&c)[MR][NP]) {
+                                V<T> (&c)[MR][NP]) {
   micro_kernel<T, MR, NP>(n, Strided<T>{a, am, ak}, b, bp, bk, c);
 }
 
@@ -234,7 +234,7 @@ static void pack_transposed(const WeightArg& w, i64 panel, Range k, float* to) {
   const float* from = w.master + first * w.cols + k.begin;
   const i64 whole_rows = count / 4 * 4, whole = n / 4 * 4;
   transpose(from, w.cols, whole_rows, whole, to, 16,
-       [](auto v) __attribute__((always_inline)) { return flushed(v); });
+            [](auto v) __attribute__((always_inline)) { return flushed(v); });
   for (i64 c = 0; c < n; ++c)
     for (i64 r = c < whole ? whole_rows : 0; r < 16; ++r)
       to[c * 16 + r] = r < count ? stored(from[r * w.cols + c]) : 0;
@@ -252,7 +252,8 @@ static inline void product(const Product<T>& g, i64 rows, const KernelArgs& k,
     // Few chains in a row's panel: several panels at once keep the units busy.
     const Range r = share((panels + kWidePanels - 1) / kWidePanels, 1, k.worker, k.workers);
     for (i64 panel = r.begin * kWidePanels; panel < min(r.end * kWidePanels, panels);) {
-      if (panel + kWidePanels <= panels) compute_tile<T, 1, kWidePanels>(g, 0, panel), panel += kWidePanels;
+      if (panel + kWidePanels <= panels)
+        compute_tile<T, 1, kWidePanels>(g, 0, panel), panel += kWidePanels;
       else compute_tile<T, 1, 1>(g, 0, panel), ++panel;
     }
     return;

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <bit>
 
-#include "ops/program_builder.h"
 #include "ops/lowering/weight_forms.h"
 #include "ops/op_check.h"
 #include "ops/products/decode/decode.h"
 #include "ops/products/product_sizes.h"
+#include "ops/program_builder.h"
 #include "ops/webgpu/launches.h"
 
 namespace loom {
@@ -159,7 +159,8 @@ void integer_rows(Launches& l) {
 Status matmul_launch(Launches& l) {
   const int form = l.weight().form;
   const bool integer = form == kIntegerForm, decoded = form == kFloatForm || form == kDecodedForm;
-  if (decoded && l.cols(1) >= kLongSum && l.cols(3) * l.max_rows(3) <= kFewResults && !l.dynamic_rows) {
+  if (decoded && l.cols(1) >= kLongSum && l.cols(3) * l.max_rows(3) <= kFewResults &&
+      !l.dynamic_rows) {
     l.add("", "matmul_chunks", 3, (l.cols(3) + 7) / 8, 1);
     l.with_weights("arena weights matmul_chunks", l.has(2));
     return {};
@@ -283,7 +284,8 @@ View ProgramBuilder::group_matmul_t(View w, View gy, std::int64_t groups) {
   append(Op::group_matmul_t, {w, gy, gx}, {groups});
   return gx;
 }
-void ProgramBuilder::group_weight_grad(View gy, View x, View gw, std::int64_t groups, Accumulate accumulate) {
+void ProgramBuilder::group_weight_grad(View gy, View x, View gw, std::int64_t groups,
+                                       Accumulate accumulate) {
   if (in_fp8(gw)) {
     x = rounded(x, Unary::fp8e4m3);
     gy = rounded(gy, Unary::fp8e5m2);

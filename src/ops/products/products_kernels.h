@@ -138,8 +138,7 @@ static void weight_grad(const KernelArgs& k) {
   if (gy.rows <= kPackedOuter) {
     T *columns = reinterpret_cast<T*>(k.scratch), *lanes = columns + kPackedOuterValues;
     const i64 max = kPackedOuterValues / (gy.rows > 1 ? gy.rows * kRows : kRows);
-    for (; r.end - r.begin >= 4 * kRows;
-         r.begin += kRows * min(max, (r.end - r.begin) / kRows)) {
+    for (; r.end - r.begin >= 4 * kRows; r.begin += kRows * min(max, (r.end - r.begin) / kRows)) {
       const i64 tiles = min(max, (r.end - r.begin) / kRows);
       for (i64 i = 0; i < gy.rows; ++i)
         for (i64 t = 0; t < tiles; ++t)

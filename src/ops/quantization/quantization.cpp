@@ -1,8 +1,8 @@
 // Host side of quantization.def: shapes, memory, devices, calls.
 #include <algorithm>
 
-#include "ops/program_builder.h"
 #include "ops/op_check.h"
+#include "ops/program_builder.h"
 #include "ops/webgpu/launches.h"
 
 namespace loom {

@@ -1,6 +1,6 @@
 // Host side of recurrent.def: shapes, memory, devices, calls.
-#include "ops/program_builder.h"
 #include "ops/op_check.h"
+#include "ops/program_builder.h"
 #include "ops/webgpu/launches.h"
 
 namespace loom {
@@ -50,17 +50,21 @@ void ProgramBuilder::lstm_cell(View x, View s, View c, View h, View next) {
   append(Op::lstm_cell, {x, s, c, h, next});
 }
 void ProgramBuilder::lstm_cell_back(View x, View s, View c, View next, View gh, View gnext, View gz,
-                          View gc) {
+                                    View gc) {
   append(Op::lstm_cell_back, {x, s, c, next, gh, gnext, gz, gc});
 }
-void ProgramBuilder::gru_cell(View x, View s, View h, View next) { append(Op::gru_cell, {x, s, h, next}); }
+void ProgramBuilder::gru_cell(View x, View s, View h, View next) {
+  append(Op::gru_cell, {x, s, h, next});
+}
 void ProgramBuilder::gru_cell_back(View x, View s, View h, View gnext, View gx, View gs, View gh) {
   append(Op::gru_cell_back, {x, s, h, gnext, gx, gs, gh});
 }
 void ProgramBuilder::state_read(View state, View seq, View pos, View y) {
   append(Op::state_read, {state, seq, pos, y});
 }
-void ProgramBuilder::state_write(View x, View seq, View state) { append(Op::state_write, {x, seq, state}); }
+void ProgramBuilder::state_write(View x, View seq, View state) {
+  append(Op::state_write, {x, seq, state});
+}
 
 #define LOOM_FAMILY recurrent
 #define LOOM_FAMILY_ROWS "ops/recurrent/recurrent.def"

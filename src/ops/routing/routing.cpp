@@ -1,6 +1,6 @@
 // Host side of routing.def: shapes, memory, devices, calls.
-#include "ops/program_builder.h"
 #include "ops/op_check.h"
+#include "ops/program_builder.h"
 #include "ops/webgpu/launches.h"
 
 namespace loom {

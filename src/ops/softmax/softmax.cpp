@@ -1,7 +1,7 @@
 // Host side of softmax.def: shapes, memory, devices, calls.
 #include "base/numbered.h"
-#include "ops/program_builder.h"
 #include "ops/op_check.h"
+#include "ops/program_builder.h"
 #include "ops/webgpu/launches.h"
 
 namespace loom {
@@ -46,7 +46,8 @@ View ProgramBuilder::softmax(View x, SoftmaxKind kind, std::int64_t group, doubl
   append(Op::softmax, {x, y}, {static_cast<int>(kind), group}, {alpha});
   return y;
 }
-View ProgramBuilder::softmax_back(View y, View gy, SoftmaxKind kind, std::int64_t group, double alpha) {
+View ProgramBuilder::softmax_back(View y, View gy, SoftmaxKind kind, std::int64_t group,
+                                  double alpha) {
   const View gx = like(y, y.cols);
   append(Op::softmax_back, {y, gy, gx}, {static_cast<int>(kind), group}, {alpha});
   return gx;

@@ -14,14 +14,14 @@ static inline T entmax_value(SoftmaxKind kind, T above, T q) {
   if (!(above > 0)) return T(0);
   return kind == SoftmaxKind::sparsemax  ? above
          : kind == SoftmaxKind::entmax15 ? above * above
-                                     : exact::exp(q * exact::log(above));
+                                         : exact::exp(q * exact::log(above));
 }
 
 // The sum of what entmax_value gives for z = scale (x - top), or of its slopes by z. One function
 // for all, which is large: several sums per row.
 template <class T>
-__attribute__((noinline)) static T entmax_sum(SoftmaxKind kind, bool slopes, const T* x, i64 n, T top,
-                                              T scale, T tau, T q) {
+__attribute__((noinline)) static T entmax_sum(SoftmaxKind kind, bool slopes, const T* x, i64 n,
+                                              T top, T scale, T tau, T q) {
   const bool squares = kind == SoftmaxKind::entmax15;
   return reduce_row<T>(n, [&](i64 i, i64 lanes) {
     T e[16];
@@ -126,7 +126,7 @@ static inline T softmax_weight(SoftmaxKind kind, T y, T alpha) {
   if (!(y > 0)) return T(0);
   return kind == SoftmaxKind::sparsemax  ? T(1)
          : kind == SoftmaxKind::entmax15 ? exact::sqrt(y)
-                                     : exact::exp((T(2) - alpha) * exact::log(y));
+                                         : exact::exp((T(2) - alpha) * exact::log(y));
 }
 template <class T>
 static void softmax_back(const KernelArgs& k) {
@@ -134,7 +134,8 @@ static void softmax_back(const KernelArgs& k) {
   const SoftmaxKind kind = static_cast<SoftmaxKind>(k.ints[0]);
   const i64 n = k.ints[1], groups = y.cols / n;
   const T alpha = static_cast<T>(k.reals[0]);
-  const bool logarithm = kind == SoftmaxKind::log_softmax, sums_to_one = kind == SoftmaxKind::softmax;
+  const bool logarithm = kind == SoftmaxKind::log_softmax,
+             sums_to_one = kind == SoftmaxKind::softmax;
   const Range r = share(y.rows * groups, 1, k.worker, k.workers);
   for (i64 u = r.begin; u < r.end; ++u) {
     const i64 col = u % groups * n;

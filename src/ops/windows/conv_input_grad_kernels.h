@@ -194,8 +194,8 @@ struct Gather {
       V<T> c[MR][NP];
       LOOM_UNROLL for (int i = 0; i < MR * NP * kParts; ++i) c[i / (NP * kParts)][i / kParts % NP]
           .part[i % kParts] = N{};
-      multiply<T, MR, NP>(filters, weights + t * filters * MR, 1, MR, from + offsets[t], 16,
-                          piece.stride, c);
+      micro_kernel<T, MR, NP>(filters, weights + t * filters * MR, 1, MR, from + offsets[t], 16,
+                              piece.stride, c);
       LOOM_UNROLL for (int i = 0; i < MR * NP * kParts; ++i)
           sums[i / (NP * kParts)][i % (NP * kParts)] +=
           flushed(c[i / (NP * kParts)][i / kParts % NP].part[i % kParts]);
@@ -288,8 +288,7 @@ static void conv_input_grad(const KernelArgs& k) {
     T* const to = row<T>(gx, item) + first * s.inputs() + (z * s.in[1] + y) * s.in[2] + x;
     g.each_tile(some, [&](i64 m, auto rows) {
       g.template channels<rows.value>(g.pack + m * taps * w.rows, to + m * s.inputs(),
-                                      min(piece.lines, s.in[1] - y),
-                                      min(piece.width, s.in[2] - x));
+                                      min(piece.lines, s.in[1] - y), min(piece.width, s.in[2] - x));
     });
   }
 }

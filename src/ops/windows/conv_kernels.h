@@ -1,6 +1,6 @@
 // Convolutions without unfolded rows (lowering/fuse_convolutions.cpp): products that read the
-// values under a window where they lie. Every element is the sum that unfold, matmul and weight_grad
-// give, in the same order.
+// values under a window where they lie. Every element is the sum that unfold, matmul and
+// weight_grad give, in the same order.
 #pragma once
 
 #include "ops/products/gemm.h"
@@ -30,8 +30,7 @@ static void pad_input(const KernelArgs& k) {
   const Padded padded(s);
   const TensorArg &x = k.t[0], &y = k.t[1];
   const Range r = share(y.rows * s.channels, 1, k.worker, k.workers);
-  const i64 before = min(s.pad[2], padded.size[2]),
-            width = min(s.in[2], padded.size[2] - before);
+  const i64 before = min(s.pad[2], padded.size[2]), width = min(s.in[2], padded.size[2] - before);
   for (i64 u = r.begin; u < r.end; ++u) {
     const T* from = row<T>(x, u / s.channels) + u % s.channels * s.inputs();
     T* to = row<T>(y, u / s.channels) + u % s.channels * padded.plane;
@@ -216,7 +215,7 @@ __attribute__((noinline)) static void window_tile(const Tabled<T> x, i64 count, 
     if (begins) part = N{};
     else __builtin_memcpy(&part, sums + i * W, sizeof part);
   }
-  multiply<T, MR, NP>(count, x, lanes, 16, 16 * NP, c);
+  micro_kernel<T, MR, NP>(count, x, lanes, 16, 16 * NP, c);
   LOOM_UNROLL for (int i = 0; i < MR * NP * kParts; ++i) __builtin_memcpy(
       sums + i * W, &c[i / (NP * kParts)][i / kParts % NP].part[i % kParts], sizeof(N));
 }
@@ -233,7 +232,7 @@ struct WindowSums {
       const i64 item = (begin + first + k) / places, place = (begin + first + k) % places,
                 n = min(count - k, places - place);
       transpose(row<T>(gy, item) + filter * places + place, places, filters, n, lanes + k * 16 * NP,
-           16 * NP);
+                16 * NP);
       k += n;
     }
     i64 t = 0;

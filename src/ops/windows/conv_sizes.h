@@ -11,10 +11,7 @@ inline constexpr i64 kFoldPlaces = 128;
 static inline i64 fold_channels(i64 taps, i64 channels, i64 plane) {
   const i64 product = 16384 / (taps * kFoldPlaces), sums = 131072 / plane,
             max = product < sums ? product : sums;
-  return max < 1           ? 1
-         : max >= channels ? channels
-         : max >= 4        ? max / 4 * 4
-                            : max;  // whole tiles
+  return max < 1 ? 1 : max >= channels ? channels : max >= 4 ? max / 4 * 4 : max;  // whole tiles
 }
 
 // Values of gx that conv_input_grad gathers at once: `lines` of `width` at one depth. What lies

@@ -1,9 +1,9 @@
 // Host side of windows.def: shapes, memory, devices, calls.
 #include <algorithm>
 
-#include "ops/program_builder.h"
 #include "ops/lowering/lowered.h"
 #include "ops/op_check.h"
+#include "ops/program_builder.h"
 #include "ops/webgpu/launches.h"
 #include "ops/windows/conv_sizes.h"
 #include "ops/windows/windows.h"
@@ -85,8 +85,8 @@ Scratch conv_input_grad_scratch(const ScratchQuery& q) {
   return {4 * (taps + 15 + std::max(spread, gathered)), 0};
 }
 
-void append_window(ProgramBuilder& e, Op op, std::initializer_list<View> operands, const Window& window,
-                   bool count_pad = false) {
+void append_window(ProgramBuilder& e, Op op, std::initializer_list<View> operands,
+                   const Window& window, bool count_pad = false) {
   e.append(op, operands);
   auto& ints = e.program().code.back().ints;
   const auto list = window.to_ints();

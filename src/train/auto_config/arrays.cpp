@@ -81,11 +81,11 @@ Status choose_arrays(AutoConfig& t, const AutoConfigOptions& options, Arrays arr
   t.inputs.set("shape", std::move(dimensions));
   t.inputs.set("classes", form.classes);
   t.decisions.push_back("data: " + count_of(shape[0], "sample") + " of shape " +
-                   shape_text(std::span(shape).subspan(1)) + ", " + type);
+                        shape_text(std::span(shape).subspan(1)) + ", " + type);
   t.decisions.push_back("target: " + (classes ? std::to_string(form.classes) + " classes"
-                                         : count_of(form.targets, "number")));
+                                              : count_of(form.targets, "number")));
   t.decisions.push_back(image ? "inputs: " + std::to_string(form.width) + " values of one kind"
-                           : "inputs: " + count_of(form.width, "number"));
+                              : "inputs: " + count_of(form.width, "number"));
   auto test = open_pair(options.test.empty() ? options.data : options.test, true);
   if (!test.ok() && !options.test.empty() && test.status().code() == Code::not_found)
     test = open_pair(options.test, false);
@@ -109,7 +109,7 @@ Status choose_arrays(AutoConfig& t, const AutoConfigOptions& options, Arrays arr
       {.classes = classes,
        .outputs = classes ? form.classes : form.targets,
        .measured = image ? std::vector<bool>()
-                           : std::vector<bool>(static_cast<std::size_t>(form.width), true),
+                         : std::vector<bool>(static_cast<std::size_t>(form.width), true),
        .image = std::move(dims)});
 }
 

@@ -219,8 +219,8 @@ Status hold_back(AutoConfig& t, const AutoConfigOptions& options, double share) 
   LOOM_ASSIGN(t.split, split(*t.whole, share, static_cast<std::uint64_t>(options.seed)));
   const std::int64_t learned = t.split.learned->samples();
   t.decisions.push_back("split: " + count_of(learned, "sample") + " to learn from, " +
-                   std::to_string(n - learned) + " held back to judge by (seed " +
-                   std::to_string(options.seed) + ")");
+                        std::to_string(n - learned) + " held back to judge by (seed " +
+                        std::to_string(options.seed) + ")");
   const std::string single = single_text(t.split, t.inputs);
   if (!single.empty()) t.decisions.push_back(single);
   return {};
@@ -239,32 +239,34 @@ Status tell(AutoConfig& t, const Layers& layers, std::int64_t outputs) {
     chain += " -> " + std::to_string(hidden) + " " + layers.activation;
   LOOM_ASSIGN(Network network, t.network());
   t.decisions.push_back("network: " + chain + " -> " + std::to_string(outputs) + ", " +
-                   std::to_string(network.parameter_count()) + " parameters; inputs" +
-                   (classes ? "" : " and answers") + " are standardized by the network itself");
-  t.decisions.push_back("training: adamw, " + std::string(classes ? "cross-entropy" : "mse") +
-                   ", rate " + format_double(s.schedule.rate) +
-                   (convolutional ? " reached and left in one cycle, " : " falling as a cosine, ") +
-                   count_of(s.steps, "step") + " of " + count_of(s.batch, "sample") +
-                   (s.shift > 0 ? ", pictures moved by up to " + count_of(s.shift, "pixel") : "") +
-                   (s.validation.patience > 0
-                        ? ", fewer where " +
-                              std::to_string(s.validation.patience * s.validation.every) +
-                              " of them bring nothing better"
-                        : "") +
-                   "; the best network is kept");
+                        std::to_string(network.parameter_count()) + " parameters; inputs" +
+                        (classes ? "" : " and answers") +
+                        " are standardized by the network itself");
+  t.decisions.push_back(
+      "training: adamw, " + std::string(classes ? "cross-entropy" : "mse") + ", rate " +
+      format_double(s.schedule.rate) +
+      (convolutional ? " reached and left in one cycle, " : " falling as a cosine, ") +
+      count_of(s.steps, "step") + " of " + count_of(s.batch, "sample") +
+      (s.shift > 0 ? ", pictures moved by up to " + count_of(s.shift, "pixel") : "") +
+      (s.validation.patience > 0
+           ? ", fewer where " + std::to_string(s.validation.patience * s.validation.every) +
+                 " of them bring nothing better"
+           : "") +
+      "; the best network is kept");
   if (t.tiny_inputs || s.loss_weight != 1)
     t.decisions.push_back("tiny " +
-                     std::string(s.loss_weight == 1 ? "inputs"
-                                 : t.tiny_inputs    ? "inputs and answers"
-                                                    : "answers") +
-                     ", which f32 would take for 0, are standardized in f64");
+                          std::string(s.loss_weight == 1 ? "inputs"
+                                      : t.tiny_inputs    ? "inputs and answers"
+                                                         : "answers") +
+                          ", which f32 would take for 0, are standardized in f64");
   if (t.merged_inputs && !t.tiny_inputs)
     t.decisions.push_back(
         "inputs that f32 would take for one another are standardized in f64, as they are");
   if (!s.quantize.dtype.empty())
-    t.decisions.push_back("weights: " + s.quantize.dtype +
-                     " in all layers from the first step on: what learns are f32 masters, by the "
-                     "gradients of what they are rounded to; the file runs as it was trained");
+    t.decisions.push_back(
+        "weights: " + s.quantize.dtype +
+        " in all layers from the first step on: what learns are f32 masters, by the "
+        "gradients of what they are rounded to; the file runs as it was trained");
   return {};
 }
 

@@ -79,7 +79,7 @@ struct RawRows {
   std::shared_ptr<DataSource> source;
   std::shared_ptr<DataSource> judged;  // the rows that have targets; null where there are none
   std::vector<std::string> names;      // of the files that the rows come from, where each has one
-  std::vector<std::string> decisions;       // what was left out
+  std::vector<std::string> decisions;  // what was left out
   // Fills out with n rows of `width` values from row `at` on. out_of_range: they are not there.
   Status read(std::int64_t at, std::int64_t n, std::int64_t width, std::vector<double>& out) const;
 };

@@ -4,17 +4,16 @@
 #include "base/escape.h"
 #include "base/files/source.h"
 #include "train/auto_config/parts.h"
+#include "train/data/bag_of_words.h"
 #include "train/data/folder.h"
 #include "train/data/tables/encoding.h"
-#include "train/data/bag_of_words.h"
 
 namespace loom::choosing {
 namespace {
 
 constexpr std::uint64_t kMaxPixelBytes = std::uint64_t{2}
-                                          << 30;  // of all pictures together, as they are kept
-constexpr std::uint64_t kMaxWords =
-    200'000'000;  // of all texts together, different ones of a text
+                                         << 30;   // of all pictures together, as they are kept
+constexpr std::uint64_t kMaxWords = 200'000'000;  // of all texts together, different ones of a text
 constexpr std::uint64_t kLargestImage = std::uint64_t{256} << 20,
                         kLargestText = std::uint64_t{64} << 20;  // bytes of one file
 
@@ -42,7 +41,7 @@ Result<std::vector<std::byte>> bytes_of(const std::string& file) {
 }
 
 Result<std::vector<ImageSize>> sizes_of(const std::vector<std::string>& files,
-                                          const ImageDecoder& decoder) {
+                                        const ImageDecoder& decoder) {
   std::vector<ImageSize> sizes;
   for (const std::string& file : files) {
     LOOM_ASSIGN(const std::vector<std::byte> bytes, bytes_of(file));
@@ -56,9 +55,9 @@ Result<std::vector<ImageSize>> sizes_of(const std::vector<std::string>& files,
 // All in the form, bytes one after another. `grey`: whether every one of them is. Errors name the
 // file; too many are refused before the first is read.
 Result<std::vector<std::byte>> read_images(const std::string& where,
-                                             const std::vector<std::string>& files,
-                                             const ImageForm& form, const ImageDecoder& decoder,
-                                             bool* grey) {
+                                           const std::vector<std::string>& files,
+                                           const ImageForm& form, const ImageDecoder& decoder,
+                                           bool* grey) {
   const auto each = static_cast<std::size_t>(form.values());
   if (files.size() > kMaxPixelBytes / each)
     return Status(Code::out_of_range, where + ": " + std::to_string(files.size()) + " images of " +
@@ -79,9 +78,8 @@ Result<std::vector<std::byte>> read_images(const std::string& where,
 }
 
 Result<std::unique_ptr<DataSource>> image_data(const std::string& where,
-                                                 std::vector<std::byte> pixels,
-                                                 const ImageForm& form,
-                                                 const std::vector<std::int32_t>& classes) {
+                                               std::vector<std::byte> pixels, const ImageForm& form,
+                                               const std::vector<std::int32_t>& classes) {
   const auto n = static_cast<std::int64_t>(classes.size());
   std::vector<std::byte> numbers;
   for (const std::int32_t c : classes)
@@ -144,14 +142,15 @@ Result<Listed> test_files(AutoConfig& t, const std::string& folder, SampleKind k
         folder + ": left out: " + count_of(static_cast<std::int64_t>(found->files.size()), "file") +
         " in no class");
   Listed listed = list(*found, labels);
-  t.decisions.push_back("test: " + count_of(static_cast<std::int64_t>(listed.files.size()), "sample") +
-                   " of " + folder);
+  t.decisions.push_back(
+      "test: " + count_of(static_cast<std::int64_t>(listed.files.size()), "sample") + " of " +
+      folder);
   return listed;
 }
 
 Result<std::vector<std::int64_t>> choose_images(AutoConfig& t, const AutoConfigOptions& options,
-                                                  const std::string& where, const Listed& learned,
-                                                  const Listed& test) {
+                                                const std::string& where, const Listed& learned,
+                                                const Listed& test) {
   LOOM_ASSIGN(const std::vector<ImageSize> sizes, sizes_of(learned.files, options.decoder));
   const ImageSize size = common_size(sizes);
   ImageForm form{3, size.height, size.width};
@@ -180,7 +179,7 @@ Result<std::vector<std::int64_t>> choose_images(AutoConfig& t, const AutoConfigO
                                 ", of each the largest centred square counts";
   how += grey ? "; grey, since no image has a color" : "";
   t.decisions.push_back("inputs: " + std::string(kept ? "" : "scaled to ") + form_text(form) +
-                   " (channels x height x width)" + how);
+                        " (channels x height x width)" + how);
   LOOM_ASSIGN(t.whole, image_data(where, std::move(pixels), form, learned.classes));
   if (!test.files.empty()) {
     LOOM_ASSIGN(std::vector<std::byte> others,
@@ -211,9 +210,10 @@ Status choose_texts(AutoConfig& t, const AutoConfigOptions& options, const std::
   }
   if (!wordless.empty())
     t.decisions.push_back("note: " + count_of(static_cast<std::int64_t>(wordless.size()), "text") +
-                     " without a word, all zeros as inputs: " + first_of(wordless));
-  t.decisions.push_back("inputs: words and pairs of neighbors, hashed to " + std::to_string(places) +
-                   " places: 1 + ln(how often) each, of length 1 together");
+                          " without a word, all zeros as inputs: " + first_of(wordless));
+  t.decisions.push_back("inputs: words and pairs of neighbors, hashed to " +
+                        std::to_string(places) +
+                        " places: 1 + ln(how often) each, of length 1 together");
   Json words = Json::object();
   words.set("places", places);
   t.inputs.set("words", std::move(words));
@@ -258,12 +258,13 @@ Result<bool> choose_folder(AutoConfig& t, const AutoConfigOptions& options) {
     fewest = std::min(fewest, c.files.size());
     max = std::max(max, c.files.size());
   }
-  t.decisions.push_back("data: " + count_of(found->count(), kind + " file") + " of " + where + ", " +
-                   (fewest == max ? std::to_string(max)
-                                   : std::to_string(fewest) + " to " + std::to_string(max)) +
-                   " in a class");
+  t.decisions.push_back("data: " + count_of(found->count(), kind + " file") + " of " + where +
+                        ", " +
+                        (fewest == max ? std::to_string(max)
+                                       : std::to_string(fewest) + " to " + std::to_string(max)) +
+                        " in a class");
   t.decisions.push_back("target: the folder, " + std::to_string(labels.size()) +
-                   " classes: " + first_of(labels));
+                        " classes: " + first_of(labels));
   std::string other = parts.test;
   if (!options.test.empty()) {
     LOOM_ASSIGN(const FolderParts given, parts_of(options.test));
@@ -333,7 +334,7 @@ Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const s
         unknown.push_back(c.name);
     if (!unknown.empty())
       raw.decisions.push_back("not judged: what is in " + first_of(unknown) +
-                         ", no class of the network's, which are " + first_of(labels));
+                              ", no class of the network's, which are " + first_of(labels));
     listed.files.insert(listed.files.end(), found->files.begin(), found->files.end());
     listed.classes.resize(listed.files.size(), kIgnoredClass);
   }
@@ -349,8 +350,9 @@ Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const s
     LOOM_ASSIGN(const auto texts, read_texts(file, listed.files, &wordless));
     LOOM_ASSIGN(raw.source, SparseData::create(texts, places, listed.classes));
     if (!wordless.empty())
-      raw.decisions.push_back("note: " + count_of(static_cast<std::int64_t>(wordless.size()), "text") +
-                         " without a word, all zeros as inputs: " + first_of(wordless));
+      raw.decisions.push_back(
+          "note: " + count_of(static_cast<std::int64_t>(wordless.size()), "text") +
+          " without a word, all zeros as inputs: " + first_of(wordless));
   }
   if (judged) raw.judged = raw.source;
   raw.rows = raw.source->samples();

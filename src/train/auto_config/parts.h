@@ -22,7 +22,7 @@ struct Answers {
   std::vector<bool> measured;  // which inputs have a mean and a scale of their own; empty: all have
                                // one together, as the brightness of pixels
   std::vector<std::int64_t>
-      image{};        // channels, height, width: learned by convolutions; empty: by dense layers
+      image{};          // channels, height, width: learned by convolutions; empty: by dense layers
   bool words = false;   // rows of many places, most of them 0
   bool series = false;  // steps of a time series, in a split that is there
 };

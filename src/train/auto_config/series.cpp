@@ -293,9 +293,9 @@ Status choose_form(SeriesForm& form, const SeriesValues& series, std::int64_t le
   if (best < 0) return Status(Code::invalid_argument, "is too short to be learned as a series");
   form = std::move(found);
   decisions = "inputs: " + describe(form) +
-         "; of what was tried, this errs least where the steps from " +
-         form.steps.at(begin).text() + " to " + form.steps.at(learned - 1).text() +
-         " are forecast from those before";
+              "; of what was tried, this errs least where the steps from " +
+              form.steps.at(begin).text() + " to " + form.steps.at(learned - 1).text() +
+              " are forecast from those before";
   return {};
 }
 
@@ -358,9 +358,10 @@ Status plan_series(AutoConfig& t, const AutoConfigOptions& options, const Series
   t.rows = std::move(places);
   t.inputs = form.to_json();
   const Steps& s = form.steps;
-  t.decisions.push_back("data: a time series: " + quoted(columns.target) + " in " + s.text() + " from " +
-                   s.at(0).text() + " to " + s.at(n - 1).text() + ", " + std::to_string(n) +
-                   " values, forecast from its own past (--no-series: the table row by row)");
+  t.decisions.push_back("data: a time series: " + quoted(columns.target) + " in " + s.text() +
+                        " from " + s.at(0).text() + " to " + s.at(n - 1).text() + ", " +
+                        std::to_string(n) +
+                        " values, forecast from its own past (--no-series: the table row by row)");
   for (std::string& note : series.notes) t.decisions.push_back(std::move(note));
   t.decisions.push_back(std::move(decisions));
   t.decisions.push_back(
@@ -414,7 +415,8 @@ Result<bool> choose_series(AutoConfig& t, const AutoConfigOptions& options, cons
   for (const std::string& name : table.names)
     if (name != columns.date && name != columns.target) others.push_back(name);
   if (!others.empty())
-    t.decisions.push_back("left out: " + first_of(others) + ": a series is forecast from its own past");
+    t.decisions.push_back("left out: " + first_of(others) +
+                          ": a series is forecast from its own past");
   LOOM_TRY(plan_series(t, options, columns, std::move(*series)));
   return true;
 }

@@ -95,13 +95,14 @@ Result<std::vector<std::string>> unknown_cells(const TableForm& form, const Tabl
     }
     if (unknown > 0)
       decisions.push_back("column " + quoted(form.columns[c].name) + ": " +
-                     count_of(static_cast<std::int64_t>(unknown), "cell") +
-                     (unknown == 1 ? " is" : " are") + " nothing that was learned, and " +
-                     (unknown == 1 ? "counts" : "count") + " as missing: row " +
-                     std::to_string(first + 1) + " holds " + quoted(table.rows[first][place]));
+                          count_of(static_cast<std::int64_t>(unknown), "cell") +
+                          (unknown == 1 ? " is" : " are") + " nothing that was learned, and " +
+                          (unknown == 1 ? "counts" : "count") + " as missing: row " +
+                          std::to_string(first + 1) + " holds " + quoted(table.rows[first][place]));
   }
   if (!any && !decisions.empty())
-    return bad(name, "no cell of it is anything that was learned: is it another table? " + decisions[0]);
+    return bad(name,
+               "no cell of it is anything that was learned: is it another table? " + decisions[0]);
   return decisions;
 }
 
@@ -134,9 +135,9 @@ Status choose_table(AutoConfig& t, const AutoConfigOptions& options) {
       (table.header ? ", named by a header" : ", no header: they are called 0, 1, ..."));
   const Column& target = form.columns[static_cast<std::size_t>(form.target)];
   t.decisions.push_back("target: column " + quoted(target.name) +
-                   (form.classes ? ", " + std::to_string(form.labels.size()) +
-                                       " classes: " + first_of(form.labels)
-                                 : ", a number"));
+                        (form.classes ? ", " + std::to_string(form.labels.size()) +
+                                            " classes: " + first_of(form.labels)
+                                      : ", a number"));
   std::int64_t numbers = 0, dates = 0, words = 0, values = 0;
   for (std::size_t c = 0; c < form.columns.size(); ++c) {
     if (static_cast<std::int64_t>(c) == form.target) continue;

@@ -43,8 +43,8 @@ struct LeftOut {
   void say(const std::string& one, const std::string& many, const std::string& why,
            std::vector<std::string>& decisions) const {
     if (count > 0)
-      decisions.push_back("left out: " + std::to_string(count) + " " + (count == 1 ? one : many) + why +
-                     ": " + first + (count > 3 ? ", ..." : ""));
+      decisions.push_back("left out: " + std::to_string(count) + " " + (count == 1 ? one : many) +
+                          why + ": " + first + (count > 3 ? ", ..." : ""));
   }
 };
 
@@ -185,7 +185,8 @@ Result<std::optional<ClassFiles>> read_classes(const std::string& folder,
       return Status(Code::invalid_argument,
                     joined(folder, quoted(one.name)) +
                         ": the name of a class must be UTF-8: rename the folder");
-    files.say("file", "files", " in " + quoted(one.name) + ", by the name" + no_such, found.decisions);
+    files.say("file", "files", " in " + quoted(one.name) + ", by the name" + no_such,
+              found.decisions);
     folders.say("folder", "folders", " inside the class " + quoted(one.name), found.decisions);
     found.classes.push_back(std::move(one));
   }

@@ -33,7 +33,7 @@ Result<bool> is_a_folder(const std::string& path);  // errors: of kind_at
 // Where the samples lie: the folder itself, or its train and its test (or else val), in upper case
 // or lower.
 struct FolderParts {
-  std::string learned, test;      // paths; test: "" where there is none
+  std::string learned, test;           // paths; test: "" where there is none
   std::vector<std::string> decisions;  // what is left out
 };
 Result<FolderParts> parts_of(const std::string& folder);
@@ -46,9 +46,9 @@ struct ClassFiles {
     std::vector<std::string> files;  // paths, at least one
   };
   std::vector<Class> classes;
-  std::vector<std::string> files;  // paths of those that lie in the folder itself, in no class
-  std::vector<std::string> decisions;   // what is left out, and why
-  std::int64_t count() const;      // of files in classes
+  std::vector<std::string> files;      // paths of those that lie in the folder itself, in no class
+  std::vector<std::string> decisions;  // what is left out, and why
+  std::int64_t count() const;          // of files in classes
 };
 // `wanted`: of this kind; without it, of the kind that more files are of, pictures where as many.
 // nullopt: the folder and those in it hold neither. Errors: as read_names; more files than a

@@ -112,7 +112,7 @@ TEST(Folder, TrainAndTest) {
   f.write("labels.csv");
   EXPECT_EQ(parts().test, f / "Test");
   EXPECT_EQ(parts().decisions, (Strings{"left out: 1 folder beside 'train': 'val'",
-                                   "left out: 1 file beside 'train': 'labels.csv'"}));
+                                        "left out: 1 file beside 'train': 'labels.csv'"}));
   // A class that is called so: it holds files.
   f.write("train/1.png");
   EXPECT_EQ(parts().learned, f.path());

@@ -53,7 +53,8 @@ struct LearnerOptions {
   double delta = 1.0;                   // huber: where it turns from squares to a line
   std::vector<HeadSpec>
       heads;  // in place of loss and delta: the loss is the sum of theirs, each times its weight
-  bool fp8 = false;  // ProgramBuilder::round_products_to_fp8, and gradients times loss_scale() on their way
+  bool fp8 = false;  // ProgramBuilder::round_products_to_fp8, and gradients times loss_scale() on
+                     // their way
   bool recompute = false;  // cells' activations are computed again for backward (EmitOptions)
   std::shared_ptr<Adapter> adapter;  // learns, and the network stays as it is, packed or not
   OptimizerSpec optimizer;
@@ -149,7 +150,8 @@ class Learner {
   };
   Result<View> emit_losses(ProgramBuilder& emit, View y, Rows rows);
   View emit_heads(ProgramBuilder& emit, View y, Rows rows);
-  LossViews emit_head(ProgramBuilder& emit, View y, Rows rows, std::size_t head, std::int64_t column);
+  LossViews emit_head(ProgramBuilder& emit, View y, Rows rows, std::size_t head,
+                      std::int64_t column);
   double read_loss(BufferId buffer);
   Status prepare();  // the weights, where an update has moved them
   Status rows(std::int64_t n);

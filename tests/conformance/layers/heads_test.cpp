@@ -107,10 +107,10 @@ TEST(Heads, RefusesWhatDoesNotFit) {
   auto classes = ArrayData::create(std::vector<float>(8, 0.5f), 4, std::vector<float>{0, 11}, 1);
   spec.heads = {{"kind", 11, Loss::cross_entropy, 1, 1}};
   auto trainer = Trainer::create(spec, network, **classes, pool);
-  const std::string message = trainer.status().message();
-  EXPECT_NE(message.find("y, row 1, column 0 (from 0) is 11: a class is a whole number from 0 to 10"),
+  const std::string text = trainer.status().message();
+  EXPECT_NE(text.find("y, row 1, column 0 (from 0) is 11: a class is a whole number from 0 to 10"),
             std::string::npos)
-      << message;
+      << text;
 }
 
 TEST(Recompute, SameBitsInLessMemory) {

@@ -55,8 +55,8 @@ std::int64_t rows_computed(Executor& executor) {
   std::int64_t rows = 0;
   const auto& registers = executor.program().registers;
   for (std::size_t i = 0; i < registers.size(); ++i)
-    if (registers[i].type == RegisterType::measured)
-      rows += static_cast<cpu::Executor&>(executor).measured(static_cast<RegisterId>(i));
+    if (registers[i].type == RegisterType::dynamic_rows)
+      rows += static_cast<cpu::Executor&>(executor).dynamic_rows(static_cast<RegisterId>(i));
   return rows;
 }
 
@@ -65,9 +65,9 @@ double multiplications(Executor& executor, std::uint32_t rows) {
   const Program& program = executor.program();
   std::vector<std::uint32_t> values(program.registers.size(), rows);
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (program.registers[i].type == RegisterType::measured)
+    if (program.registers[i].type == RegisterType::dynamic_rows)
       values[i] = static_cast<std::uint32_t>(
-          static_cast<cpu::Executor&>(executor).measured(static_cast<RegisterId>(i)));
+          static_cast<cpu::Executor&>(executor).dynamic_rows(static_cast<RegisterId>(i)));
   double sum = 0;
   for (const Instruction& instruction : program.code) {
     if (instruction.op != Op::matmul) continue;
@@ -348,15 +348,15 @@ TEST_F(RoutedProgram, Verifies) {
   const auto again = Program::decode(program.encode());
   ASSERT_TRUE(again.ok()) << again.status().to_string();
   EXPECT_EQ(again->encode(), program.encode());
-  EXPECT_NE(program.to_text().find("measured max 9"), std::string::npos);
+  EXPECT_NE(program.to_text().find("dynamic max 9"), std::string::npos);
 }
 TEST_F(RoutedProgram, RowsBeforeTheyAreMeasured) {
   std::swap(program.code[0], program.code[1]);
-  refuse("has rows that are not measured yet");
+  refuse("has rows that are not counted yet");
 }
 TEST_F(RoutedProgram, CountsMeasuredTwice) {
   program.code.insert(program.code.begin() + 1, program.code[0]);
-  refuse("count must be measured once");
+  refuse("count must be written once");
 }
 TEST_F(RoutedProgram, MoreRowsThanTheMaximum) {
   program.registers[1].max = 8;
@@ -372,7 +372,7 @@ TEST_F(RoutedProgram, RowCountsOfOtherTypes) {
 }
 TEST_F(RoutedProgram, MeasuredRowsOfAnOutput) {
   of(rows).kind = BufferKind::output;
-  refuse("measured rows are those of a temporary");
+  refuse("dynamic rows are those of a temporary");
 }
 TEST_F(RoutedProgram, PlacesOfOtherRows) {
   of(y).rows.constant = 2;
@@ -380,7 +380,7 @@ TEST_F(RoutedProgram, PlacesOfOtherRows) {
 }
 TEST_F(RoutedProgram, PlacesThatNobodyMade) {
   program.code[3].operands[2] = emit.input("index", ValueType::u32, of(rows).rows, 1);
-  refuse("measured rows are those of a temporary");
+  refuse("dynamic rows are those of a temporary");
   of(program.code[3].operands[2]).rows = of(y).rows;
   refuse("x, index and y do not agree");
 }

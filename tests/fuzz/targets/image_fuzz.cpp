@@ -21,7 +21,8 @@ FUZZ_TARGET(data, size) {
     fuzz::check_refusal(message.status().at("input"));
     return;
   }
-  FUZZ_CHECK(message->height > 0 && message->width > 0 && message->height <= kMaxPixels / message->width);
+  FUZZ_CHECK(message->height > 0 && message->width > 0 &&
+             message->height <= kMaxPixels / message->width);
   if (message->height * message->width > 1 << 18)
     return;  // memory is what the picture takes, however small the file
   const auto image = read_image(bytes, decoder), again = read_image(bytes, decoder);

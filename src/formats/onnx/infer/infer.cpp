@@ -163,8 +163,8 @@ class Inferrer {
   Status visit(std::size_t nodes = 1) {
     visited_ += nodes;
     return visited_ > options_.max_nodes ? not_supported("takes more than ", options_.max_nodes,
-                                                          " nodes, which its file does not justify")
-                                          : Status();
+                                                         " nodes, which its file does not justify")
+                                         : Status();
   }
   // What copying nodes takes.
   static std::size_t weight(const std::vector<Node>& nodes) {

@@ -74,7 +74,7 @@ struct InferOptions {
   std::uint64_t fold_budget = std::uint64_t{1} << 26;  // elements of all, made or read
   std::size_t max_nodes = std::size_t{1} << 20;  // visited, functions inlined and loops unrolled
   std::size_t max_copied = std::size_t{1}
-                            << 24;  // names, numbers and nodes of functions, copied by their calls
+                           << 24;  // names, numbers and nodes of functions, copied by their calls
 };
 // What a file of the model's size justifies: a few bytes can ask for loops in loops, and functions
 // that call one another twice.

@@ -113,8 +113,8 @@ TEST(Infer, BackendCasesHaveTheStoredShapes) {
         const std::vector<double> mine = numbers(value), theirs = numbers(*stored);
         ASSERT_EQ(mine.size(), theirs.size()) << c.name;
         const double max = model->graph.nodes[0].op.ends_with("Window")
-                                ? 1e-6
-                                : 0;  // the stored windows have cosines of f32
+                               ? 1e-6
+                               : 0;  // the stored windows have cosines of f32
         for (std::size_t k = 0; k < mine.size(); ++k) {
           EXPECT_TRUE(mine[k] == theirs[k] || (mine[k] != mine[k] && theirs[k] != theirs[k]) ||
                       std::fabs(mine[k] - theirs[k]) <= max)

@@ -91,7 +91,7 @@ __attribute__((always_inline)) static inline N stored_part(N x) {
 // through memory in pieces, and its next load waits for them.
 template <class T>
 __attribute__((always_inline)) static inline void store_tile(T* p, const V<T>& v, i64 n,
-                                                           bool add = false) {
+                                                             bool add = false) {
   using N = typename V<T>::Native;
   constexpr int kParts = V<T>::kParts, W = 16 / kParts;
   if (n >= 16) {

@@ -39,9 +39,10 @@ static inline N interleaved(N a, N b) {
 // with those half a square away moves one bit of the row's number into the column's and back, as
 // often as there are bits.
 template <class N, class Pass>
-__attribute__((always_inline)) static inline void transpose_squares(const float* from, i64 from_step,
-                                                               i64 rows, i64 cols, float* to,
-                                                               i64 to_step, Pass pass) {
+__attribute__((always_inline)) static inline void transpose_squares(const float* from,
+                                                                    i64 from_step, i64 rows,
+                                                                    i64 cols, float* to,
+                                                                    i64 to_step, Pass pass) {
   constexpr int kLanes = sizeof(N) / sizeof(float);
   for (i64 r = 0; r + kLanes <= rows; r += kLanes)
     for (i64 c = 0; c + kLanes <= cols; c += kLanes) {
@@ -63,8 +64,8 @@ __attribute__((always_inline)) static inline void transpose_squares(const float*
 }
 // The same of any sizes, floats by squares, which `pass` sees as vectors (none of the others).
 template <class T, class Pass>
-__attribute__((noinline)) static void transpose(const T* from, i64 from_step, i64 rows, i64 cols, T* to,
-                                           i64 to_step, Pass pass) {
+__attribute__((noinline)) static void transpose(const T* from, i64 from_step, i64 rows, i64 cols,
+                                                T* to, i64 to_step, Pass pass) {
   const i64 whole_rows = sizeof(T) == 4 ? rows / 4 * 4 : 0, whole_cols = cols / 4 * 4;
   if constexpr (sizeof(T) == 4) {
     typedef float Four __attribute__((vector_size(16)));
@@ -80,9 +81,9 @@ __attribute__((noinline)) static void transpose(const T* from, i64 from_step, i6
     }
 #endif
     transpose_squares<Four>(from + wide_cols, from_step, wide_rows, whole_cols - wide_cols,
-                       to + wide_cols * to_step, to_step, pass);
-    transpose_squares<Four>(from + wide_rows * from_step, from_step, whole_rows - wide_rows, whole_cols,
-                       to + wide_rows, to_step, pass);
+                            to + wide_cols * to_step, to_step, pass);
+    transpose_squares<Four>(from + wide_rows * from_step, from_step, whole_rows - wide_rows,
+                            whole_cols, to + wide_rows, to_step, pass);
   }
   for (i64 r = 0; r < rows; ++r)
     for (i64 c = r < whole_rows ? whole_cols : 0; c < cols; ++c)
@@ -91,7 +92,7 @@ __attribute__((noinline)) static void transpose(const T* from, i64 from_step, i6
 template <class T>
 static void transpose(const T* from, i64 from_step, i64 rows, i64 cols, T* to, i64 to_step) {
   transpose(from, from_step, rows, cols, to, to_step,
-       [](auto v) __attribute__((always_inline)) { return v; });
+            [](auto v) __attribute__((always_inline)) { return v; });
 }
 
 // Weights as a product reads them where they have not been stored(): small ones are 0. A NaN may be

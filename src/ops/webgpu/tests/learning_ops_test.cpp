@@ -17,7 +17,7 @@ TEST(WebGpuOps, GradientsOfParametersEqualTheCpu) {
       c.emit.embedding_grad(gy, c.ids(7), c.grad("gather" + n, 7, 10), a);
     }
     EXPECT_TRUE(c.equal(*device, max == 200 ? std::vector<std::int64_t>{1, 33, 200}
-                                             : std::vector<std::int64_t>{1, 33, 1024, 2500}));
+                                            : std::vector<std::int64_t>{1, 33, 1024, 2500}));
   }
 }
 

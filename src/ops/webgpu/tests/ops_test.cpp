@@ -111,8 +111,8 @@ TEST(WebGpuOps, RoutedRowsEqualTheCpu) {
     const View x = c.input(70, spread), scores = c.input(5, spread),
                shares = c.emit.softmax(c.emit.top_k(scores, 2), SoftmaxKind::softmax, 5, 2);
     c.output(shares);
-    for (const View& share :
-         {ProgramBuilder::slice(shares, 1, 1), ProgramBuilder::slice(x, 3, 1), c.emit.scale(ProgramBuilder::slice(x, 0, 1), 0)}) {
+    for (const View& share : {ProgramBuilder::slice(shares, 1, 1), ProgramBuilder::slice(x, 3, 1),
+                              c.emit.scale(ProgramBuilder::slice(x, 0, 1), 0)}) {
       const View places = c.emit.route_rows(share), rows = c.emit.gather_rows(x, places),
                  scale = c.emit.gather_rows(share, places),
                  sum = c.emit.temp(ValueType::f32, c.rows, 70);
@@ -120,7 +120,8 @@ TEST(WebGpuOps, RoutedRowsEqualTheCpu) {
                  few = c.emit.gather_rows(rows, inner);
       const std::string name = std::to_string(places.buffer);
       c.emit.weight_grad(rows, rows, c.grad("outer" + name, 70, 70), Accumulate::no);
-      c.emit.weight_grad(few, ProgramBuilder::slice(few, 0, 9), c.grad("few" + name, 70, 9), Accumulate::no);
+      c.emit.weight_grad(few, ProgramBuilder::slice(few, 0, 9), c.grad("few" + name, 70, 9),
+                         Accumulate::no);
       c.emit.bias_grad(few, c.grad("sum" + name, 1, 70), Accumulate::no);
       c.emit.rms_norm_gain(rows, rows, c.grad("gain" + name, 1, 35), 35, 1e-5, Accumulate::no);
       const View parts = c.emit.reshape(rows, 7);
@@ -221,7 +222,7 @@ TEST(WebGpuOps, OpsOfWholeGraphsEqualTheCpu) {
     f.output(f.emit.index_select_back(f.input(17, spread), runs, 9));
     f.output(f.emit.select(f.emit.unary(p, Unary::is_nan), f.input(9), p));
     f.output(f.emit.batched_matmul(f.input(2 * 3 * 4 * 40, spread), f.input(3 * 40 * 5, spread),
-                                 {2, 3, 4, 5, 40, {480, 160, 40, 1}, {0, 200, 5, 1}}));
+                                   {2, 3, 4, 5, 40, {480, 160, 40, 1}, {0, 200, 5, 1}}));
     EXPECT_TRUE(f.equal(*device, {1, 5})) << "places, spread " << spread;
   }
 }
@@ -273,7 +274,8 @@ TEST(WebGpuOps, StatisticsOfChannelsEqualTheCpu) {
       Case c(1200);
       const View x = c.input(3 * inner, spread), gain = c.weight("gain", 1, 3, {}),
                  bias = c.weight("bias", 1, 3, {});
-      const View moments = c.emit.channel_moments(x, inner), mean = ProgramBuilder::slice(moments, 0, 3),
+      const View moments = c.emit.channel_moments(x, inner),
+                 mean = ProgramBuilder::slice(moments, 0, 3),
                  variance = ProgramBuilder::slice(moments, 3, 3);
       c.output(moments);
       c.output(c.emit.channel_sums(c.input(3 * inner, spread), x, inner));
@@ -334,7 +336,7 @@ TEST(WebGpuOps, DistributionsEqualTheCpu) {
         const View y = c.emit.softmax(x, static_cast<SoftmaxKind>(kind), group,
                                       kind == static_cast<int>(SoftmaxKind::sparsemax)  ? 2
                                       : kind == static_cast<int>(SoftmaxKind::entmax15) ? 1.5
-                                                                                    : 1.3);
+                                                                                        : 1.3);
         c.output(y);
         if (kind != static_cast<int>(SoftmaxKind::hardmax))
           c.output(c.emit.softmax_back(y, gy, static_cast<SoftmaxKind>(kind), group, 1.3));

@@ -11,9 +11,9 @@
 #include "base/random.h"
 #include "base/threads/thread_pool.h"
 #include "gpu/test_device.h"
-#include "ops/program_builder.h"
 #include "ops/executor.h"
 #include "ops/lowering/memory_planner.h"
+#include "ops/program_builder.h"
 
 namespace loom::webgpu {
 

@@ -9,7 +9,7 @@ namespace loom {
 
 template <class T>
 void random_translate(std::span<T> image, std::int64_t height, std::int64_t width, std::int64_t max,
-                   std::uint64_t seed, std::uint64_t sample) {
+                      std::uint64_t seed, std::uint64_t sample) {
   constexpr std::uint64_t kStream = 0x7368696674;  // "shift"
   const RandomStream random(seed, kStream);
   const auto choices = static_cast<std::uint32_t>(2 * max + 1);
@@ -28,8 +28,8 @@ void random_translate(std::span<T> image, std::int64_t height, std::int64_t widt
 }
 
 template void random_translate(std::span<float>, std::int64_t, std::int64_t, std::int64_t,
-                            std::uint64_t, std::uint64_t);
+                               std::uint64_t, std::uint64_t);
 template void random_translate(std::span<double>, std::int64_t, std::int64_t, std::int64_t,
-                            std::uint64_t, std::uint64_t);
+                               std::uint64_t, std::uint64_t);
 
 }  // namespace loom

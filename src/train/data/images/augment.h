@@ -12,6 +12,6 @@ namespace loom {
 // docs/reference/training-spec.md, "Order of samples".
 template <class T>  // float or double
 void random_translate(std::span<T> image, std::int64_t height, std::int64_t width, std::int64_t max,
-                   std::uint64_t seed, std::uint64_t sample);
+                      std::uint64_t seed, std::uint64_t sample);
 
 }  // namespace loom

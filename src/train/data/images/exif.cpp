@@ -71,9 +71,9 @@ Image upright(Image stored, int orientation) {
              from_last_column =
                  orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   Image seen{turned ? stored.width : stored.height,
-               turned ? stored.height : stored.width,
-               stored.channels,
-               {}};
+             turned ? stored.height : stored.width,
+             stored.channels,
+             {}};
   seen.values.resize(stored.values.size());
   auto to = seen.values.begin();
   for (std::int64_t y = 0; y < seen.height; ++y)

@@ -261,8 +261,7 @@ void fit(const Image& image, const ImageForm& form, std::span<std::uint8_t> out)
       for (const Part& y : row)
         for (const Part& x : column) {
           const std::uint8_t* pixel =
-              image.values.data() +
-              ((top + y.at) * image.width + left + x.at) * image.channels;
+              image.values.data() + ((top + y.at) * image.width + left + x.at) * image.channels;
           for (std::int64_t c = 0; c < image.channels; ++c)
             sums[c] += static_cast<std::uint64_t>(y.weight * x.weight) * pixel[c];
         }

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "train/data/images/exif.h"
 #include "train/data/images/augment.h"
+#include "train/data/images/exif.h"
 
 namespace loom {
 namespace {
@@ -23,21 +23,19 @@ std::vector<int> fitted(const Image& image, const ImageForm& form) {
   return {out.begin(), out.end()};
 }
 
-std::vector<int> values(const Image& image) {
-  return {image.values.begin(), image.values.end()};
-}
+std::vector<int> values(const Image& image) { return {image.values.begin(), image.values.end()}; }
 
 // Two planes of 3 x 4 values move together, to each of nine places, and nowhere else.
 TEST(Shift, MovesUpToSoFarAndRepeatsTheEdge) {
   const std::vector<float> image = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
-                                      13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
+                                    13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
   auto moved = [&](int down, int right) {
     std::vector<float> v;
     for (int plane = 0; plane < 2; ++plane)
       for (int y = 0; y < 3; ++y)
         for (int x = 0; x < 4; ++x)
           v.push_back(image[static_cast<std::size_t>(12 * plane + 4 * std::clamp(y - down, 0, 2) +
-                                                       std::clamp(x - right, 0, 3))]);
+                                                     std::clamp(x - right, 0, 3))]);
     return v;
   };
   EXPECT_EQ(moved(1, -1), (std::vector<float>{2,  3,  4,  4,  2,  3,  4,  4,  6,  7,  8,  8,
@@ -57,8 +55,7 @@ TEST(Shift, MovesUpToSoFarAndRepeatsTheEdge) {
 
 // Each expected number is a mean worked out by hand.
 TEST(Image, IsScaledByTheMeansOfAreas) {
-  const Image four{
-      4, 4, 1, {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 130, 140, 150}};
+  const Image four{4, 4, 1, {0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120, 130, 140, 150}};
   EXPECT_EQ(fitted(four, {1, 4, 4}), values(four));
   // (0 + 10 + 40 + 50) / 4, ...
   EXPECT_EQ(fitted(four, {1, 2, 2}), (std::vector<int>{25, 45, 105, 125}));
