@@ -81,6 +81,7 @@ TEST(Train, EndsWithinAStepAndResumesWithTheSameBits) {
                                          data,    "--out",    folder / "cut.entity"};
   Call cut{args};
   cut.interrupts = 1;
+  cut.after_ms = 100;
   const Outcome interrupted = loom(cut);
   EXPECT_EQ(interrupted.code, 130) << interrupted.err;
   EXPECT_NE(interrupted.err.find("step 1 of 3, --resume goes on"), std::string::npos)
