@@ -63,8 +63,7 @@ enum {
   LOOM_KIND_TOKENIZER = 6, /* Text to token ids and back. Immutable; any thread. */
   LOOM_KIND_DECODER = 7, /* Decodes ids as they come. One call at a time. */
   LOOM_KIND_MODEL = 8, /* A language model: network, tokenizer, configuration. Any thread. */
-  /* Writes text with a model; has its KV caches. One call at a time, except generator_cancel. */
-  LOOM_KIND_GENERATOR = 9,
+  LOOM_KIND_GENERATOR = 9, /* Writes text with a model; has its KV caches. One call at a time. */
   LOOM_KIND_ONNX = 10, /* An ONNX graph, read and checked. Immutable; any thread. */
   /* Runs an encoder-decoder; holds what it encoded, and its sequences. One call at a time. */
   LOOM_KIND_SEQ2SEQ = 11,
@@ -76,7 +75,7 @@ enum {
   LOOM_FINISH_LENGTH = 1, /* max_tokens were generated, or the context is full before. */
   LOOM_FINISH_EOS = 2, /* A token that ends a text. */
   LOOM_FINISH_STOP = 3, /* A stop string. */
-  LOOM_FINISH_CANCELLED = 4, /* generator_cancel was called. */
+  LOOM_FINISH_CANCELLED = 4, /* cancel was called. */
 };
 
 typedef uint64_t loom_handle;
@@ -145,6 +144,11 @@ LOOM_API int32_t loom_verify(const char* options, size_t options_size, loom_byte
 /* Releases a handle. Calls on it that run in other threads end undisturbed.
  *   handle: 0 is allowed and does nothing */
 LOOM_API int32_t loom_release(loom_handle handle, loom_error* error);
+
+/* From any thread or signal handler: the run inside a session, trainer, generator, seq2seq or
+ * graph, or else the next one, ends as cancelled, between two instructions. A step that was
+ * leaves nothing; rows of a session count as not given. */
+LOOM_API int32_t loom_cancel(loom_handle handle, loom_error* error);
 
 /* The kind of a handle.
  *   kind: LOOM_KIND_... */
@@ -770,10 +774,6 @@ LOOM_API int32_t loom_generator_start(loom_generator generator, int64_t sequence
  *   text: whole characters, may be empty */
 LOOM_API int32_t loom_generator_next(loom_generator generator, int32_t* finish, int32_t* id,
                                      loom_bytes* text, loom_error* error);
-
-/* From any thread: the call inside this generator, or else the next one, ends as cancelled at
- * the next run of the network. */
-LOOM_API int32_t loom_generator_cancel(loom_generator generator, loom_error* error);
 
 /* The content of a sequence. */
 LOOM_API int32_t loom_generator_ids(loom_generator generator, int64_t sequence, loom_bytes* ids,

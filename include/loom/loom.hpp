@@ -314,6 +314,8 @@ class Session : public Object {
     return detail::text(loom_session_forecast, handle(), options.data(), options.size(),
                         history.data(), history.size());
   }
+  // From any thread: the call inside, or else the next one, throws Error{LOOM_CANCELLED}.
+  void cancel() { check(loom_cancel, handle()); }
   std::string info() const { return detail::text(loom_session_info, handle()); }
 };
 
@@ -392,6 +394,8 @@ class Onnx : public Object {
     return detail::made<Onnx>(loom_onnx_load_bytes, bytes.handle());
   }
   std::string info() const { return detail::text(loom_onnx_info, handle()); }
+  // From any thread: the run inside, or else the next one, throws Error{LOOM_CANCELLED}.
+  void cancel() const { check(loom_cancel, handle()); }
   Results run(std::string_view inputs, std::span<const double> values) const {
     loom_bytes outputs = 0, results = 0;
     check(loom_onnx_run, handle(), inputs.data(), inputs.size(), values.data(), values.size(),
@@ -439,6 +443,9 @@ class Trainer : public Object {
     check(loom_trainer_step, handle(), steps, &r.step, &r.loss, &r.lr, &r.rows);
     return r;
   }
+  // From any thread: the step inside, or else the next one, throws Error{LOOM_CANCELLED}; the
+  // trainer is then as it was before that step.
+  void cancel() { check(loom_cancel, handle()); }
   std::string info() const { return detail::text(loom_trainer_info, handle()); }
   std::string digest() const { return detail::text(loom_trainer_digest, handle()); }
   void save(std::string_view path) const {
@@ -517,6 +524,8 @@ class Seq2Seq : public Object {
     return detail::text(loom_seq2seq_search, handle(), rows, x.data(), x.size(), options.data(),
                         options.size());
   }
+  // From any thread: the call inside, or else the next one, throws Error{LOOM_CANCELLED}.
+  void cancel() { check(loom_cancel, handle()); }
   std::string info() const { return detail::text(loom_seq2seq_info, handle()); }
 };
 
@@ -598,7 +607,7 @@ class Generator : public Object {
     piece.text = detail::text(loom_generator_next, handle(), &piece.finish, &piece.id);
     return piece;
   }
-  void cancel() { check(loom_generator_cancel, handle()); }
+  void cancel() { check(loom_cancel, handle()); }
   std::vector<std::int32_t> ids(std::int64_t sequence = 0) const {
     return detail::made<Bytes>(loom_generator_ids, handle(), sequence).ids();
   }

@@ -1,8 +1,11 @@
 // The C interface as a program in C sees it: results, errors, handles, threads.
 #include <gtest/gtest.h>
 
+#include <sys/time.h>
+
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -479,6 +482,39 @@ TEST_F(CApi, OneModelTellsManyThreadsTheSame) {
   for (std::thread& t : threads) t.join();
   EXPECT_FALSE(stories[0].empty());
   for (const std::string& story : stories) EXPECT_EQ(story, stories[0]);
+}
+
+// In the thread that holds the registry's lock when the signal comes, too.
+TEST_F(CApi, CancelsFromASignalHandler) {
+  static loom_handle session = 0;
+  static volatile std::sig_atomic_t asked = 0;
+  loom_error error{};
+  const loom_network n = network();
+  OK(loom_session_create(n, TEXT(R"({"threads":1})"), &session, &error));
+  struct sigaction action{}, before{};
+  action.sa_handler = [](int) { asked = asked + (loom_cancel(session, nullptr) == LOOM_OK); };
+  ASSERT_EQ(sigaction(SIGPROF, &action, &before), 0);
+  itimerval often{{0, 50}, {0, 50}};
+  ASSERT_EQ(setitimer(ITIMER_PROF, &often, nullptr), 0);
+  for (int i = 0; i < 300000 || asked < 20; ++i) {
+    loom_handle bytes = 0;
+    OK(loom_bytes_create(1, &bytes, &error));
+    OK(loom_release(bytes, &error));
+  }
+  often = {};
+  setitimer(ITIMER_PROF, &often, nullptr);
+  sigaction(SIGPROF, &before, nullptr);
+  float x[3] = {1, 2, 3}, y[2];
+  EXPECT_EQ(loom_session_run(session, 1, x, 3, y, 2, &error), LOOM_CANCELLED);
+  OK(loom_session_run(session, 1, x, 3, y, 2, &error));
+  OK(loom_release(session, &error));
+  EXPECT_EQ(loom_cancel(session, &error), LOOM_INVALID_HANDLE);  // its place is free again
+  loom_handle other = 0;
+  OK(loom_session_create(n, TEXT(R"({"threads":1})"), &other, &error));
+  EXPECT_EQ(loom_cancel(session, &error), LOOM_INVALID_HANDLE);
+  OK(loom_session_run(other, 1, x, 3, y, 2, &error));
+  FAILS(loom_cancel(n, &error), LOOM_INVALID_HANDLE, "expects what runs a network");
+  OK(loom_release(other, &error));
 }
 
 }  // namespace

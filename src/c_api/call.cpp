@@ -1,6 +1,7 @@
 #include "c_api/call.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/escape.h"
 #include "base/files/bytes.h"
@@ -22,6 +23,21 @@ std::int32_t write(Code status, std::string_view message, loom_error* error) {
 
 std::int32_t report(const Status& status, loom_error* error) {
   return write(status.code(), status.message(), error);
+}
+
+std::int32_t cancel_call(loom_handle handle, loom_error* error) {
+  if (cancel(handle)) return report(Status(), error);
+  char text[128], digits[24];
+  std::size_t size = 0;
+  const auto append = [&](std::string_view part) {
+    for (const char c : part) text[size++] = c;
+  };
+  append("expects what runs a network, as a session or a trainer does");
+  const char* const end = std::to_chars(digits, digits + sizeof digits, handle).ptr;
+  append(", got the handle ");
+  append({digits, static_cast<std::size_t>(end - digits)});
+  append(", which is none");
+  return write(Code::invalid_handle, {text, size}, error);
 }
 
 #if defined(__cpp_exceptions)

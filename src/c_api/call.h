@@ -37,6 +37,18 @@ std::int32_t call(loom_error* error, F body) {
 #endif
 }
 
+// cancel() of objects.h, with an error that is written without an allocation too.
+std::int32_t cancel_call(loom_handle handle, loom_error* error);
+
+// A call that cancel() ends: before anything else where it came before, or inside of body(). The
+// call that it ended has used it up.
+template <class T, class F>
+Status cancellable(T& object, F body) {
+  Status status = object.cancel ? Status(Code::cancelled, "cancelled before it began") : body();
+  if (status.code() == Code::cancelled) object.cancel = false;
+  return status;
+}
+
 // Where a result goes; a null pointer is refused before anything is done.
 template <class... T>
 Status want(T*... out) {

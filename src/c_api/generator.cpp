@@ -148,7 +148,7 @@ int32_t loom_generator_logits(loom_generator generator, int64_t sequence, float*
     LOOM_ASSIGN(const std::span<float> out, c_api::span(logits, logits_count, "logits"));
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
     LOOM_TRY(check_sequence(in, sequence));
-    LOOM_TRY(in->settle(sequence));
+    LOOM_TRY(spent(in, in->settle(sequence)));
     const std::span<const float> row = in->logits(sequence);
     if (row.empty())
       return Status(Code::invalid_argument,
@@ -167,7 +167,7 @@ int32_t loom_generator_start(loom_generator generator, int64_t sequence, const c
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
     o.generate.sampling.seed = static_cast<std::uint64_t>(o.seed);
     o.generate.end = in.object->chat_end;
-    return in->start(o.generate, sequence);
+    return spent(in, in->start(o.generate, sequence));
   });
 }
 
@@ -177,19 +177,11 @@ int32_t loom_generator_next(loom_generator generator, int32_t* finish, int32_t* 
     LOOM_TRY(want(finish, id, text));
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
     auto piece = in->next();
-    LOOM_TRY(piece.status());
+    LOOM_TRY(spent(in, piece.status()));
     if (piece->finish == Finish::cancelled) in.object->cancel = false;
     *text = new_text(piece->text);
     *finish = finish_code(piece->finish);
     *id = piece->id;
-    return {};
-  });
-}
-
-int32_t loom_generator_cancel(loom_generator generator, loom_error* error) {
-  return call(error, [&]() -> Status {
-    LOOM_ASSIGN(const auto g, get<GeneratorObject>(generator));
-    g->cancel = true;
     return {};
   });
 }
@@ -211,7 +203,7 @@ int32_t loom_generator_fingerprint(loom_generator generator, int64_t sequence, l
     LOOM_TRY(want(sha256));
     LOOM_ASSIGN(const Inside in, enter_generator(generator));
     LOOM_TRY(check_sequence(in, sequence));
-    LOOM_TRY(in->settle(sequence));
+    LOOM_TRY(spent(in, in->settle(sequence)));
     Sha256 sha;
     sha.update_u64(LOOM_NUMERICS_VERSION);
     const std::string numerics = numerics_of(in);

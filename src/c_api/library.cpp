@@ -132,6 +132,9 @@ int32_t loom_release(loom_handle handle, loom_error* error) {
   });
 }
 
+// Neither locks nor allocates: a signal handler may call it.
+int32_t loom_cancel(loom_handle handle, loom_error* error) { return cancel_call(handle, error); }
+
 int32_t loom_kind(loom_handle handle, int32_t* kind, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(kind));

@@ -10,12 +10,49 @@
 namespace loom::c_api {
 namespace {
 
+// Where cancel() finds the flag of a live object: a list that only grows, of which what is free is
+// used again.
+struct CancelSlot {
+  std::atomic<loom_handle> handle{0};  // 0: free
+  std::atomic<std::atomic<bool>*> flag{nullptr};
+  CancelSlot* next = nullptr;       // of the list
+  CancelSlot* next_free = nullptr;  // under the registry's lock
+};
+std::atomic<CancelSlot*> cancel_slots{nullptr};
+std::atomic<int> cancelling{0};  // threads inside cancel(), whose flags stay until they leave
+
 // Handles count up and are never reused, so one that was released is recognized for ever. Lookups
 // by key only: no order leaks out.
 struct Registry {
   locks::shared_mutex mutex;
   std::unordered_map<loom_handle, std::shared_ptr<Object>> objects;
   loom_handle last = 0;
+  CancelSlot* free_slots = nullptr;
+
+  // So that there is a free slot.
+  void reserve_slot() {
+    if (free_slots) return;
+    auto* slot = new CancelSlot;
+    slot->next = cancel_slots.load();
+    cancel_slots.store(slot);
+    free_slots = slot;
+  }
+  void take_slot(loom_handle handle, Object& object) {
+    CancelSlot* slot = free_slots;
+    free_slots = slot->next_free;
+    slot->flag.store(object.cancel_flag());
+    slot->handle.store(handle);
+  }
+  void free_slot(loom_handle handle) {
+    CancelSlot* slot = cancel_slots.load();
+    while (slot && slot->handle.load() != handle) slot = slot->next;
+    if (!slot) return;
+    slot->handle.store(0);
+    while (cancelling.load() != 0) {
+    }
+    slot->next_free = free_slots;
+    free_slots = slot;
+  }
 };
 
 // Never destroyed: threads may still call while the process ends. A fork waits until no thread is
@@ -29,6 +66,7 @@ Registry& registry() {
         [] {
           new (&made->mutex)
               locks::shared_mutex;  // to unlock it is only for the thread that has locked it
+          cancelling.store(0);
           for (auto& [handle, object] : made->objects) object->forked();
         });
 #endif
@@ -48,7 +86,10 @@ Status torn_network() {
 loom_handle add(std::shared_ptr<Object> object) {
   Registry& r = registry();
   const locks::unique_lock lock(r.mutex);
+  Object& added = *object;
+  if (added.cancel_flag()) r.reserve_slot();
   r.objects.emplace(r.last + 1, std::move(object));
+  if (added.cancel_flag()) r.take_slot(r.last + 1, added);
   return ++r.last;
 }
 
@@ -67,7 +108,20 @@ bool remove(loom_handle handle) {
   if (it == r.objects.end()) return false;
   last = std::move(it->second);
   r.objects.erase(it);
+  if (last->cancel_flag()) r.free_slot(handle);
   return true;
+}
+
+bool cancel(loom_handle handle) {
+  static_assert(std::atomic<bool>::is_always_lock_free &&
+                std::atomic<loom_handle>::is_always_lock_free);
+  if (handle == 0) return false;
+  cancelling.fetch_add(1);
+  CancelSlot* slot = cancel_slots.load();
+  while (slot && slot->handle.load() != handle) slot = slot->next;
+  if (slot) slot->flag.load()->store(true);
+  cancelling.fetch_sub(1);
+  return slot != nullptr;
 }
 
 std::int64_t count() {

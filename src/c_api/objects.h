@@ -31,6 +31,8 @@ struct Object {
   virtual ~Object() = default;
   // In a child of fork(), before anything else: the threads that used the object are not here.
   virtual void forked() {}
+  // What cancel() sets; null where nothing runs long.
+  virtual std::atomic<bool>* cancel_flag() { return nullptr; }
   const std::int32_t kind;
 };
 
@@ -101,9 +103,11 @@ struct WorkerOf : ExclusiveOf<Kind> {
     ExclusiveOf<Kind>::forked();
     shared->forked();
   }
+  std::atomic<bool>* cancel_flag() override { return &cancel; }
   NetworkPtr shared;
   ThreadPool pool;
   webgpu::Choice device;
+  std::atomic<bool> cancel{false};
   std::uint64_t values = 0, forms = 0;  // of the network, when it was made ready
 };
 
@@ -125,8 +129,10 @@ struct DataObject : ObjectOf<LOOM_KIND_DATA> {
 };
 
 struct OnnxObject : ObjectOf<LOOM_KIND_ONNX> {
-  explicit OnnxObject(onnx::Model m) : runner(std::move(m)) {}
+  explicit OnnxObject(onnx::Model m) : runner(std::move(m), &cancel) {}
   void forked() override { runner.forked(); }
+  std::atomic<bool>* cancel_flag() override { return &cancel; }
+  std::atomic<bool> cancel{false};
   onnx::Runner runner;
 };
 
@@ -152,7 +158,6 @@ struct GeneratorObject : WorkerOf<LOOM_KIND_GENERATOR> {
   GeneratorOptions options;
   std::optional<Generator> generator;
   std::vector<std::int32_t> chat_end;  // ids that end an answer, after generator_feed_chat
-  std::atomic<bool> cancel{false};
 };
 
 // The handle of an object; never 0.
@@ -162,6 +167,10 @@ std::shared_ptr<Object> find(loom_handle handle);
 // False where there is no such handle.
 bool remove(loom_handle handle);
 std::int64_t count();
+// Asks the call inside an object, or else its next one, to end as cancelled. False where there is
+// no such handle, or nothing of it runs long. Neither locks nor allocates, so that a signal handler
+// may call it.
+bool cancel(loom_handle handle);
 
 std::string_view kind_name(std::int32_t kind);
 Status no_such_handle(loom_handle handle, std::int32_t expected);

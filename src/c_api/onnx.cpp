@@ -132,7 +132,11 @@ int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs_size, co
     if (!left.empty())
       return Status(Code::invalid_argument,
                     "values: " + std::to_string(left.size()) + " more than the inputs take");
-    LOOM_ASSIGN(const auto made, o->runner.run(given));
+    std::vector<onnx::Runner::Output> made;
+    LOOM_TRY(cancellable(*o, [&]() -> Status {
+      LOOM_ASSIGN(made, o->runner.run(given));
+      return {};
+    }));
     Json names = Json::array();
     std::vector<std::byte> bytes;
     for (const onnx::Runner::Output& out : made) {

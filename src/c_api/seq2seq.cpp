@@ -50,6 +50,7 @@ int32_t loom_seq2seq_create(loom_network network, const char* options, size_t op
     LOOM_ASSIGN(Machine machine, machine_of(o.machine));
     auto s = std::make_shared<Seq2SeqObject>(object->shared, machine.mode.threads);
     s->options = std::move(o.seq2seq);
+    s->options.cancel = &s->cancel;
     place(s->options, o.machine, machine);
     s->device = std::move(machine.choice);
     LOOM_TRY(ready(*s).status());
@@ -63,9 +64,11 @@ int32_t loom_seq2seq_encode(loom_seq2seq seq2seq, int64_t rows, const double* x,
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const auto s, get<Seq2SeqObject>(seq2seq));
     LOOM_ASSIGN(const auto inside, enter(*s));
-    LOOM_ASSIGN(const std::span<const double> in, c_api::span(x, x_count, "x"));
-    LOOM_ASSIGN(const auto held, ready(*s));
-    return s->seq2seq->encode(in, rows);
+    return cancellable(*s, [&]() -> Status {
+      LOOM_ASSIGN(const std::span<const double> in, c_api::span(x, x_count, "x"));
+      LOOM_ASSIGN(const auto held, ready(*s));
+      return s->seq2seq->encode(in, rows);
+    });
   });
 }
 
@@ -74,21 +77,23 @@ int32_t loom_seq2seq_step(loom_seq2seq seq2seq, const double* target, size_t tar
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const auto s, get<Seq2SeqObject>(seq2seq));
     LOOM_ASSIGN(const auto inside, enter(*s));
-    LOOM_ASSIGN(const std::span<const double> in, c_api::span(target, target_count, "target"));
-    LOOM_ASSIGN(const std::span<double> out, c_api::span(y, y_count, "y"));
-    LOOM_ASSIGN(const auto held, ready(*s));
-    Seq2Seq& own = *s->seq2seq;
-    // Before encode, step says so.
-    if (own.rows() > 0) LOOM_TRY(expect_count("y", y_count, own.rows() * own.answer().width));
-    LOOM_TRY(own.step(in));
-    auto to = out.begin();
-    for (std::int64_t r = 0; r < own.rows(); ++r) {
-      const auto wide = own.output_f64(r);
-      const auto row = own.output(r);
-      to = wide.empty() ? std::copy(row.begin(), row.end(), to)
-                        : std::copy(wide.begin(), wide.end(), to);
-    }
-    return {};
+    return cancellable(*s, [&]() -> Status {
+      LOOM_ASSIGN(const std::span<const double> in, c_api::span(target, target_count, "target"));
+      LOOM_ASSIGN(const std::span<double> out, c_api::span(y, y_count, "y"));
+      LOOM_ASSIGN(const auto held, ready(*s));
+      Seq2Seq& own = *s->seq2seq;
+      // Before encode, step says so.
+      if (own.rows() > 0) LOOM_TRY(expect_count("y", y_count, own.rows() * own.answer().width));
+      LOOM_TRY(own.step(in));
+      auto to = out.begin();
+      for (std::int64_t r = 0; r < own.rows(); ++r) {
+        const auto wide = own.output_f64(r);
+        const auto row = own.output(r);
+        to = wide.empty() ? std::copy(row.begin(), row.end(), to)
+                          : std::copy(wide.begin(), wide.end(), to);
+      }
+      return {};
+    });
   });
 }
 
@@ -110,20 +115,22 @@ int32_t loom_seq2seq_search(loom_seq2seq seq2seq, int64_t rows, const double* x,
     LOOM_TRY(want(found));
     LOOM_ASSIGN(const auto s, get<Seq2SeqObject>(seq2seq));
     LOOM_ASSIGN(const auto inside, enter(*s));
-    LOOM_ASSIGN(const std::span<const double> in, c_api::span(x, x_count, "x"));
-    Seq2SeqSearch o;
-    LOOM_TRY(read_options(options, options_size, o));
-    o.search.sampling.seed = static_cast<std::uint64_t>(o.seed);
-    LOOM_ASSIGN(const auto held, ready(*s));
-    LOOM_ASSIGN(const auto all, search(*s->seq2seq, in, rows, o.search));
-    Json json = Json::array();
-    for (const std::vector<Found>& row : all) {
-      Json list = Json::array();
-      for (const Found& one : row) list.push(json_of(one));
-      json.push(std::move(list));
-    }
-    *found = new_json(json);
-    return {};
+    return cancellable(*s, [&]() -> Status {
+      LOOM_ASSIGN(const std::span<const double> in, c_api::span(x, x_count, "x"));
+      Seq2SeqSearch o;
+      LOOM_TRY(read_options(options, options_size, o));
+      o.search.sampling.seed = static_cast<std::uint64_t>(o.seed);
+      LOOM_ASSIGN(const auto held, ready(*s));
+      LOOM_ASSIGN(const auto all, search(*s->seq2seq, in, rows, o.search));
+      Json json = Json::array();
+      for (const std::vector<Found>& row : all) {
+        Json list = Json::array();
+        for (const Found& one : row) list.push(json_of(one));
+        json.push(std::move(list));
+      }
+      *found = new_json(json);
+      return {};
+    });
   });
 }
 

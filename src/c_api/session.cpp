@@ -39,29 +39,31 @@ Status run_rows(loom_session session, std::int64_t rows, const T* x, std::size_t
                 std::size_t y_count) {
   LOOM_ASSIGN(const auto s, get<SessionObject>(session));
   LOOM_ASSIGN(const auto inside, enter(*s));
-  LOOM_ASSIGN(const std::span<const T> in, c_api::span(x, x_count, "x"));
-  LOOM_ASSIGN(const std::span<T> out, c_api::span(y, y_count, "y"));
-  LOOM_ASSIGN(const auto held, ready(*s));
-  Network& n = s->shared->network;
-  LOOM_ASSIGN(const std::int64_t x_expected, product("x", rows, n.input().width));
-  LOOM_ASSIGN(const std::int64_t y_expected, product("y", rows, n.output().width));
-  if (n.input().ids == 0) LOOM_TRY(expect_count("x", x_count, x_expected));
-  LOOM_TRY(expect_count("y", y_count, y_expected));
-  if constexpr (sizeof(T) == 8) LOOM_TRY(s->session->run(in, rows));
-  else LOOM_TRY(s->session->run(in, rows).status());
-  auto to = out.begin();
-  for (std::int64_t r = 0; r < rows; ++r) {
-    if constexpr (sizeof(T) == 8) {
-      const auto wide = s->session->output_f64(r);
-      if (!wide.empty()) {
-        to = std::copy(wide.begin(), wide.end(), to);
-        continue;
+  return cancellable(*s, [&]() -> Status {
+    LOOM_ASSIGN(const std::span<const T> in, c_api::span(x, x_count, "x"));
+    LOOM_ASSIGN(const std::span<T> out, c_api::span(y, y_count, "y"));
+    LOOM_ASSIGN(const auto held, ready(*s));
+    Network& n = s->shared->network;
+    LOOM_ASSIGN(const std::int64_t x_expected, product("x", rows, n.input().width));
+    LOOM_ASSIGN(const std::int64_t y_expected, product("y", rows, n.output().width));
+    if (n.input().ids == 0) LOOM_TRY(expect_count("x", x_count, x_expected));
+    LOOM_TRY(expect_count("y", y_count, y_expected));
+    if constexpr (sizeof(T) == 8) LOOM_TRY(s->session->run(in, rows));
+    else LOOM_TRY(s->session->run(in, rows).status());
+    auto to = out.begin();
+    for (std::int64_t r = 0; r < rows; ++r) {
+      if constexpr (sizeof(T) == 8) {
+        const auto wide = s->session->output_f64(r);
+        if (!wide.empty()) {
+          to = std::copy(wide.begin(), wide.end(), to);
+          continue;
+        }
       }
+      const auto row = s->session->output(r);
+      to = std::copy(row.begin(), row.end(), to);
     }
-    const auto row = s->session->output(r);
-    to = std::copy(row.begin(), row.end(), to);
-  }
-  return {};
+    return {};
+  });
 }
 
 // The session as a network that forecasts a series: rows of values, an answer each.
@@ -106,6 +108,7 @@ int32_t loom_session_create(loom_network network, const char* options, size_t op
     LOOM_ASSIGN(SessionSettings settings, session_settings(options, options_size, *object->shared));
     auto s = std::make_shared<SessionObject>(object->shared, settings.threads);
     s->options = settings.options;
+    s->options.cancel = &s->cancel;
     s->device = std::move(settings.device);
     LOOM_TRY(ready(*s).status());
     *session = add(std::move(s));
@@ -128,20 +131,22 @@ int32_t loom_session_run_ids(loom_session session, const int32_t* ids, size_t id
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const auto s, get<SessionObject>(session));
     LOOM_ASSIGN(const auto inside, enter(*s));
-    LOOM_ASSIGN(const auto in, unsigned_values(ids, ids_count, "ids"));
-    LOOM_ASSIGN(const std::span<float> out, c_api::span(y, y_count, "y"));
-    LOOM_ASSIGN(const auto held, ready(*s));
-    Network& n = s->shared->network;
-    const auto rows = static_cast<std::int64_t>(in.size()) / n.input().count();
-    LOOM_ASSIGN(const std::int64_t expected, product("y", rows, n.output().width));
-    LOOM_TRY(expect_count("y", y_count, expected));
-    LOOM_TRY(s->session->run_ids(in).status());
-    auto to = out.begin();
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const auto row = s->session->output(r);
-      to = std::copy(row.begin(), row.end(), to);
-    }
-    return {};
+    return cancellable(*s, [&]() -> Status {
+      LOOM_ASSIGN(const auto in, unsigned_values(ids, ids_count, "ids"));
+      LOOM_ASSIGN(const std::span<float> out, c_api::span(y, y_count, "y"));
+      LOOM_ASSIGN(const auto held, ready(*s));
+      Network& n = s->shared->network;
+      const auto rows = static_cast<std::int64_t>(in.size()) / n.input().count();
+      LOOM_ASSIGN(const std::int64_t expected, product("y", rows, n.output().width));
+      LOOM_TRY(expect_count("y", y_count, expected));
+      LOOM_TRY(s->session->run_ids(in).status());
+      auto to = out.begin();
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const auto row = s->session->output(r);
+        to = std::copy(row.begin(), row.end(), to);
+      }
+      return {};
+    });
   });
 }
 
@@ -153,34 +158,36 @@ int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const auto s, get<SessionObject>(session));
     LOOM_ASSIGN(const auto inside, enter(*s));
-    LOOM_ASSIGN(const auto i, unsigned_values(ids, ids_count, "ids"));
-    LOOM_ASSIGN(const auto p, unsigned_values(positions, positions_count, "positions"));
-    LOOM_ASSIGN(auto q, unsigned_values(sequences, sequences_count, "sequences"));
-    LOOM_ASSIGN(auto h, unsigned_values(head, head_count, "head"));
-    LOOM_ASSIGN(const std::span<float> out, c_api::span(y, y_count, "y"));
-    if (i.empty()) return Status(Code::invalid_argument, "ids: give at least one");
-    if (q.empty()) q.assign(i.size(), 0);
-    if (h.empty()) h.push_back(static_cast<std::uint32_t>(i.size() - 1));
-    for (std::size_t k = 0; k < h.size(); ++k) {
-      if (h[k] >= i.size())
-        return Status(Code::out_of_range, "head[" + std::to_string(k) + "] is " +
-                                              std::to_string(h[k]) + ", the run has " +
-                                              std::to_string(i.size()) + " rows");
-      if (k > 0 && h[k] <= h[k - 1])
-        return Status(Code::invalid_argument, "head: rows must ascend");
-    }
-    LOOM_ASSIGN(const auto held, ready(*s));
-    Network& n = s->shared->network;
-    LOOM_ASSIGN(const std::int64_t expected,
-                product("y", static_cast<std::int64_t>(h.size()), n.output().width));
-    LOOM_TRY(expect_count("y", y_count, expected));
-    LOOM_TRY(s->session->run_tokens(i, q, p, h));
-    auto to = out.begin();
-    for (std::size_t k = 0; k < h.size(); ++k) {
-      const auto row = s->session->output(n.head >= 0 ? static_cast<std::int64_t>(k) : h[k]);
-      to = std::copy(row.begin(), row.end(), to);
-    }
-    return {};
+    return cancellable(*s, [&]() -> Status {
+      LOOM_ASSIGN(const auto i, unsigned_values(ids, ids_count, "ids"));
+      LOOM_ASSIGN(const auto p, unsigned_values(positions, positions_count, "positions"));
+      LOOM_ASSIGN(auto q, unsigned_values(sequences, sequences_count, "sequences"));
+      LOOM_ASSIGN(auto h, unsigned_values(head, head_count, "head"));
+      LOOM_ASSIGN(const std::span<float> out, c_api::span(y, y_count, "y"));
+      if (i.empty()) return Status(Code::invalid_argument, "ids: give at least one");
+      if (q.empty()) q.assign(i.size(), 0);
+      if (h.empty()) h.push_back(static_cast<std::uint32_t>(i.size() - 1));
+      for (std::size_t k = 0; k < h.size(); ++k) {
+        if (h[k] >= i.size())
+          return Status(Code::out_of_range, "head[" + std::to_string(k) + "] is " +
+                                                std::to_string(h[k]) + ", the run has " +
+                                                std::to_string(i.size()) + " rows");
+        if (k > 0 && h[k] <= h[k - 1])
+          return Status(Code::invalid_argument, "head: rows must ascend");
+      }
+      LOOM_ASSIGN(const auto held, ready(*s));
+      Network& n = s->shared->network;
+      LOOM_ASSIGN(const std::int64_t expected,
+                  product("y", static_cast<std::int64_t>(h.size()), n.output().width));
+      LOOM_TRY(expect_count("y", y_count, expected));
+      LOOM_TRY(s->session->run_tokens(i, q, p, h));
+      auto to = out.begin();
+      for (std::size_t k = 0; k < h.size(); ++k) {
+        const auto row = s->session->output(n.head >= 0 ? static_cast<std::int64_t>(k) : h[k]);
+        to = std::copy(row.begin(), row.end(), to);
+      }
+      return {};
+    });
   });
 }
 
@@ -191,24 +198,26 @@ int32_t loom_session_forecast(loom_session session, const char* options, size_t 
     LOOM_TRY(want(forecasts));
     LOOM_ASSIGN(const auto s, get<SessionObject>(session));
     LOOM_ASSIGN(const auto inside, enter(*s));
-    SessionForecast o;
-    LOOM_TRY(read_options(options, options_size, o));
-    LOOM_ASSIGN(const std::span<const double> values,
-                c_api::span(history, history_count, "history"));
-    LOOM_ASSIGN(const auto held, ready(*s));
-    LOOM_ASSIGN(SeriesForm form, series_form(*s->shared));
-    LOOM_TRY(continue_after(form, values, o.last));
-    LOOM_ASSIGN(std::vector<Forecast> list,
-                forecast(form, o.horizon, [&](const auto& x, std::int64_t rows, auto& y) {
-                  return answer_rows(*s->session, x, rows, y);
-                }));
-    Json json = Json::array();
-    for (Forecast& f : list) {
-      f.measured = f.measured && is_judged(*s->shared);
-      json.push(f.to_json());
-    }
-    *forecasts = new_json(json);
-    return {};
+    return cancellable(*s, [&]() -> Status {
+      SessionForecast o;
+      LOOM_TRY(read_options(options, options_size, o));
+      LOOM_ASSIGN(const std::span<const double> values,
+                  c_api::span(history, history_count, "history"));
+      LOOM_ASSIGN(const auto held, ready(*s));
+      LOOM_ASSIGN(SeriesForm form, series_form(*s->shared));
+      LOOM_TRY(continue_after(form, values, o.last));
+      LOOM_ASSIGN(std::vector<Forecast> list,
+                  forecast(form, o.horizon, [&](const auto& x, std::int64_t rows, auto& y) {
+                    return answer_rows(*s->session, x, rows, y);
+                  }));
+      Json json = Json::array();
+      for (Forecast& f : list) {
+        f.measured = f.measured && is_judged(*s->shared);
+        json.push(f.to_json());
+      }
+      *forecasts = new_json(json);
+      return {};
+    });
   });
 }
 

@@ -1,4 +1,6 @@
 // Data and trainers.
+#include <algorithm>
+
 #include "c_api/call.h"
 #include "c_api/options.h"
 #include "train/checkpoint.h"
@@ -228,6 +230,7 @@ int32_t loom_trainer_create(loom_network network, loom_data data, const char* sp
     auto t = std::make_shared<TrainerObject>(n->shared, d->data, machine.mode.threads);
     place(trainer_options, o.machine, machine);
     t->device = std::move(machine.choice);
+    trainer_options.cancel = &t->cancel;
     LOOM_ASSIGN(const auto lock, n->shared->hold_alone());
     trainer_options.places = places_of(*n->shared);
     trainer_options.adapter = n->shared->adapter;
@@ -250,18 +253,22 @@ int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, do
     if (steps < 0)
       return Status(Code::invalid_argument,
                     "steps: must not be negative, got " + std::to_string(steps));
+    LOOM_ASSIGN(const auto object, get<TrainerObject>(trainer));
     StepReport last;
     std::int64_t done = 0, seen = 0;
-    Status status;
     bool ended = false;
-    for (std::int64_t i = 0; i < steps && !ended && status.ok(); ++i) {
+    const auto one = [&](Trainer& t) -> Status {
+      ended = t.done() >= t.steps();
+      if (ended) return {};
+      LOOM_ASSIGN(last, t.step());
+      seen += last.rows;
+      return {};
+    };
+    Status status;
+    for (std::int64_t i = 0; i < std::max<std::int64_t>(steps, 1) && !ended && status.ok(); ++i) {
       // Step by step, so that others get at the network between.
-      status = training(trainer, true, [&](Trainer& t) -> Status {
-        ended = t.done() >= t.steps();
-        if (ended) return {};
-        LOOM_ASSIGN(last, t.step());
-        seen += last.rows;
-        return {};
+      status = training(trainer, steps > 0, [&](Trainer& t) {
+        return cancellable(*object, [&] { return steps > 0 ? one(t) : Status(); });
       });
     }
     // Also after a step that failed: what a device has learned until then is what others read now.
@@ -283,16 +290,22 @@ int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step
                              double* lr, int64_t* rows, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(step, loss, lr, rows));
+    LOOM_ASSIGN(const auto object, get<TrainerObject>(trainer));
     LOOM_ASSIGN(const auto batch, get<DataObject>(data));
-    return training(trainer, true, [&](Trainer& t) -> Status {
-      LOOM_ASSIGN(const StepReport report, t.step_on(*batch->data));
-      LOOM_TRY(t.sync());
-      *step = report.step;
-      *loss = report.loss;
-      *lr = report.lr;
-      *rows = report.rows;
-      return {};
-    });
+    StepReport report;
+    LOOM_TRY(training(trainer, true, [&](Trainer& t) {
+      const Status status = cancellable(*object, [&]() -> Status {
+        LOOM_ASSIGN(report, t.step_on(*batch->data));
+        return {};
+      });
+      const Status synced = t.sync();
+      return status.ok() ? synced : status;
+    }));
+    *step = report.step;
+    *loss = report.loss;
+    *lr = report.lr;
+    *rows = report.rows;
+    return {};
   });
 }
 

@@ -64,6 +64,7 @@ Result<Seq2Seq::Stage> Seq2Seq::stage(Program program, const WeightLookup& weigh
   eo.isa = options.isa;
   eo.fuse = options.fuse;
   eo.sequences = options.lanes;
+  eo.cancel = options.cancel;
   LOOM_ASSIGN(s.executor, Executor::create(std::move(program), weights, pool, eo));
   const Program& p = s.executor->program();
   const auto input = [&](const char* name) { return p.find(BufferKind::input, "", name); };

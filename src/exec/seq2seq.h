@@ -26,6 +26,7 @@ struct Seq2SeqOptions {
   gpu::Device* device = nullptr;  // as in SessionOptions, but that nothing is measured
   std::string isa;
   bool fuse = true, auto_device = false;
+  const std::atomic<bool>* cancel = nullptr;  // set: a run ends as cancelled (Executor::run)
 };
 
 class Seq2Seq {

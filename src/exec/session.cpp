@@ -71,6 +71,7 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
   eo.sequences = options.sequences;
   eo.fuse = options.fuse;
   eo.poison = options.poison;
+  eo.cancel = options.cancel;
   LOOM_ASSIGN(s.executor_,
               Executor::create(std::move(program), weights_of(network, options.adapter), pool, eo));
   const Program& p = s.executor_->program();
@@ -232,18 +233,23 @@ Status Session::set_rows(const Tokens& tokens, const Put& put) {
   return {};
 }
 
+// After a run that failed: where it had begun, some of its rows may be in the states, and some not.
+// A cache ends before the first of them; recurrent states may have gone on, and begin anew.
+void Session::forget(const Tokens& tokens) {
+  if (lengths_.empty() || (!recurs_ && !executor_->began())) return;
+  for (std::size_t r = 0; r < tokens.positions.size(); ++r) {
+    std::int64_t& length = lengths_[tokens.sequences[r]];
+    length = recurs_ ? 0 : std::min(length, std::int64_t{tokens.positions[r]});
+  }
+}
+
 template <class Put>
 Status Session::run_rows(const Tokens& tokens, const Put& put) {
   LOOM_TRY(check_positions(tokens));
-  if (recurs_) {
-    if (const Status ran = run_in_turn(tokens, put); !ran.ok()) {
-      // Some states may have gone on: these sequences begin anew.
-      for (const std::uint32_t s : tokens.sequences) lengths_[s] = 0;
-      return ran;
-    }
-  } else {
-    LOOM_TRY(set_rows(tokens, put));
-    LOOM_TRY(executor_->run());
+  if (!recurs_) LOOM_TRY(set_rows(tokens, put));
+  if (const Status ran = recurs_ ? run_in_turn(tokens, put) : executor_->run(); !ran.ok()) {
+    forget(tokens);
+    return ran;
   }
   lengths_.swap(next_);
   return {};
@@ -449,7 +455,10 @@ Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32
   LOOM_TRY(set_rows(tokens, [&](std::int64_t, std::int64_t to) {
     executor_->row<std::uint32_t>(input_, to)[0] = id;
   }));
-  LOOM_TRY(executor_->run_greedy(picked));
+  if (const Status ran = executor_->run_greedy(picked); !ran.ok()) {
+    forget(tokens);
+    return ran;
+  }
   lengths_.swap(next_);
   if (sequence < lengths_.size())
     lengths_[sequence] = std::max(lengths_[sequence], static_cast<std::int64_t>(position) +

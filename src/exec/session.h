@@ -3,6 +3,7 @@
 // runs.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -31,6 +32,9 @@ struct SessionOptions {
   bool auto_device = false;  // with a device: each run takes the CPU where runs of as many rows
                              // were faster there. Sessions with states choose once
   bool poison = false;       // tests: NaN in what was not written
+  // Set: a run ends as cancelled (Executor::run). Its rows count as not given: a cache then ends
+  // before the first of them, a recurrent state begins anew.
+  const std::atomic<bool>* cancel = nullptr;
 };
 
 class Session {
@@ -123,6 +127,7 @@ class Session {
   Status run_in_turn(const Tokens& tokens, const Put& put);
   void take_turn(const Tokens& tokens, std::size_t n);
   Status check_positions(const Tokens& tokens);
+  void forget(const Tokens& tokens);
   Status check_ids(std::span<const std::uint32_t> ids, const Tokens& tokens) const;
   Network* network_ = nullptr;
   ThreadPool* pool_ = nullptr;

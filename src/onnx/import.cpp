@@ -328,7 +328,8 @@ struct Runner::Ready {
   std::optional<Session> session;
 };
 
-Runner::Runner(Model model) : model_(std::move(model)), ready_(std::make_unique<Ready>()) {}
+Runner::Runner(Model model, const std::atomic<bool>* cancel)
+    : model_(std::move(model)), cancel_(cancel), ready_(std::make_unique<Ready>()) {}
 Runner::Runner(Runner&&) noexcept = default;
 Runner::~Runner() = default;
 void Runner::forked() { ready_->left |= locks::held_by_the_parent(ready_->mutex); }
@@ -455,8 +456,8 @@ Status Runner::prepare(const std::vector<Input>& inputs) const {
     ready_->known = std::move(known);
     LOOM_ASSIGN(ready_->key, key_of(inputs, ready_->known));
     ready_->graph.emplace(std::move(*imported));
-    LOOM_ASSIGN(Session session,
-                Session::create(ready_->graph->network, ready_->pool, {.max_rows = 1}));
+    LOOM_ASSIGN(Session session, Session::create(ready_->graph->network, ready_->pool,
+                                                 {.max_rows = 1, .cancel = cancel_}));
     ready_->session.emplace(std::move(session));
     return {};
   }

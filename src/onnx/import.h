@@ -3,6 +3,7 @@
 // parameters, so what is imported can be morphed, trained and saved like any network.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -58,7 +59,8 @@ class Runner {
     Dims dims;
     std::vector<double> values;
   };
-  explicit Runner(Model model);
+  // `cancel`: where it is set, a run ends as cancelled.
+  explicit Runner(Model model, const std::atomic<bool>* cancel = nullptr);
   Runner(Runner&&) noexcept;
   ~Runner();
   // Errors: those of import_graph; invalid_argument for a missing or unknown input; out_of_range
@@ -73,6 +75,7 @@ class Runner {
   struct Ready;
   Status prepare(const std::vector<Input>& inputs) const;
   Model model_;
+  const std::atomic<bool>* cancel_;
   std::unique_ptr<Ready> ready_;
 };
 

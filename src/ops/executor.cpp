@@ -22,6 +22,11 @@ Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup
   return std::unique_ptr<Executor>(std::move(on_cpu));
 }
 
+bool Executor::has_updates(const Program& program) {
+  return std::any_of(program.code.begin(), program.code.end(),
+                     [](const Instruction& ins) { return ins.segment == Segment::update; });
+}
+
 Status Executor::run_greedy(std::span<std::uint32_t> picked) {
   return Status(Code::unsupported, "executor: " + std::string(target()) +
                                        " picks no ids for this program, or not " +

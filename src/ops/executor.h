@@ -3,6 +3,7 @@
 // as rows of its memory, with any executor. One run at a time.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -32,6 +33,7 @@ struct ExecutorOptions {
                      // schedule.h must equal
   bool poison =
       false;  // fill the arena with NaN before each run: what a kernel reads unwritten shows
+  const std::atomic<bool>* cancel = nullptr;  // set: the run ends as cancelled (Executor::run)
 };
 
 class Executor {
@@ -81,8 +83,12 @@ class Executor {
   std::int64_t pages_per_sequence() const { return pages_per_sequence_; }
 
   // Runs the instructions of segments [first, last]. Host-written indices are checked against their
-  // limits first.
+  // limits first. Errors: cancelled, where the flag of the options is set: on the CPU between
+  // instructions, on a device between submits. What was written until then is not to be used.
+  // Updates are not cancelled: masters and moments change together.
   virtual Status run(Segment first = Segment::forward, Segment last = Segment::update) = 0;
+  // Whether the last run got as far as its instructions: states may have changed, though it failed.
+  bool began() const { return began_; }
   // Greedy decoding of one row without the host between the steps, where `resident`. Each step
   // runs, makes the most probable id of output "y" the id of input "ids", and adds one to the
   // position; `picked` are the ids so found, at most kMaxPicked, ~0 where a row had no number. The
@@ -98,11 +104,13 @@ class Executor {
   virtual Status sync() { return {}; }
 
  protected:
-  Executor(Program program, WeightLookup weights)
+  Executor(Program program, WeightLookup weights, const std::atomic<bool>* cancel)
       : program_(std::move(program)),
         lookup_(std::move(weights)),
         u32_(program_.registers.size(), 0),
-        reals_(program_.registers.size(), 0.0) {}
+        reals_(program_.registers.size(), 0.0),
+        cancel_(cancel),
+        updates_(has_updates(program_)) {}
 
   // The pages of the KV states, divided among the sequences, and the limits of the indices that the
   // host writes.
@@ -110,6 +118,12 @@ class Executor {
   void plan_limits();
   void add_limit(const Instruction& ins, BufferId indices, std::string_view below);
   Status check_inputs();
+  // The flag, for a run that ends with this segment.
+  bool cancelled(Segment last) const {
+    return cancel_ && (last < Segment::update || !updates_) &&
+           cancel_->load(std::memory_order_relaxed);
+  }
+  static Status cancelled_run() { return Status(Code::cancelled, "the run was cancelled"); }
   // What the host wrote becomes what an instruction would have stored.
   void settle_inputs();
   // Measured registers get the most that they may become in a run of the others' values.
@@ -123,8 +137,12 @@ class Executor {
   std::vector<double> reals_;
   std::vector<std::uint32_t> page_table_;
   std::int64_t pages_per_sequence_ = 0, sequences_ = 1;
+  const std::atomic<bool>* const cancel_;
+  bool began_ = false;
 
  private:
+  static bool has_updates(const Program& program);
+  const bool updates_;  // the program has instructions of the update segment
   // An index the host writes: every value of `buffer` must be below `limit` (of rows of `rows_of`,
   // where that is a buffer).
   struct Limit {

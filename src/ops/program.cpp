@@ -282,7 +282,7 @@ static void read_buffer(Reader& r, Buffer& b) {
   b.format.layout = r.enumerated(Layout::q6_k);
   b.format.scale = r.enumerated(ScaleKind::block);
   b.format.block = r.value<std::uint16_t>();
-  b.constant.kind = r.enumerated(ConstantKind::steps);
+  b.constant.kind = r.enumerated(ConstantKind::alibi);
   b.constant.reals.resize(r.count(8));
   for (double& v : b.constant.reals) v = r.value<double>();
 }

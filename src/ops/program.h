@@ -52,14 +52,16 @@ enum class ConstantKind : std::uint8_t {
   rope = 1,
   gather_indices = 2,
   inverse_index = 3,
-  steps = 4
+  steps = 4,
+  alibi = 5
 };
 struct ConstantSpec {
   ConstantKind kind = ConstantKind::none;
   // rope: [positions, head_dim], per row cos of head_dim/2 angles, then sin. reals: theta, scaling
   // kind and its parameters (rope.h). places, uses (tensor_ops.h), i32: reals are the limit, then
   // the runs. steps: a column of u32, row i holds i mod T: where rows are the T steps of one row
-  // after another (and `rows` a multiple of T, by registers or not). reals: T.
+  // after another (and `rows` a multiple of T, by registers or not). reals: T. alibi: a row of the
+  // slopes of so many heads (alibi.h). reals: their number.
   std::vector<double> reals;
   friend bool operator==(const ConstantSpec&, const ConstantSpec&) = default;
 };

@@ -87,6 +87,7 @@ class Verifier {
     if (b.kind == BufferKind::constant) {
       if (b.constant.kind == ConstantKind::steps) return steps(b, bad);
       if (b.rows.a != kNone || b.rows.b != kNone) return bad("a constant's rows are constant");
+      if (b.constant.kind == ConstantKind::alibi) return slopes(b, bad);
       if (b.constant.kind == ConstantKind::gather_indices ||
           b.constant.kind == ConstantKind::inverse_index)
         return places(b, bad);
@@ -106,6 +107,16 @@ class Verifier {
         b.rows.constant % static_cast<std::int64_t>(r[0]) != 0 ||
         static_cast<double>(static_cast<std::int64_t>(r[0])) != r[0])
       return bad("steps whose number does not divide their rows");
+    return {};
+  }
+
+  template <class Bad>
+  static Status slopes(const Buffer& b, Bad bad) {
+    const std::vector<double>& r = b.constant.reals;
+    if ((b.type != ValueType::f32 && b.type != ValueType::f64) || b.rows != Rows{})
+      return bad("slopes are a row of f32 or f64");
+    if (r.size() != 1 || b.cols < 1 || b.cols > 65536 || r[0] != static_cast<double>(b.cols))
+      return bad("slopes of another number of heads than they have columns");
     return {};
   }
 

@@ -129,6 +129,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   learning.device = here ? nullptr : options.device;
   learning.fuse = options.fuse;
   learning.poison = options.poison;
+  learning.cancel = options.cancel;
   std::string base;
   const std::vector<AdapterPlace> places =
       options.places.empty() ? adapter_places(network) : options.places;
@@ -331,11 +332,31 @@ Result<StepReport> Trainer::step_on(const DataSource& batch) {
   return do_step(1, [&](std::int64_t) { return give(); });
 }
 
-// One step of `micro_batches`, which `fill_micro_batch` hands to the learner one by one.
+// One step of `micro_batches`, which `fill_micro_batch` hands to the learner one by one. After an
+// error all is as it was before: the states of streams and the dtype too. (What a device has
+// written of a state stays there: the step that goes on does not read it.)
 Result<StepReport> Trainer::do_step(std::int64_t micro_batches,
                                     const std::function<Status(std::int64_t)>& fill_micro_batch) {
   if (done_ >= spec_.steps) return bad("all " + std::to_string(spec_.steps) + " steps are done");
+  const bool quantized = quantized_;
   if (!matrices_.empty() && done_ >= spec_.quantize.after) LOOM_TRY(set_quantized(true));
+  std::vector<TrainingTensor> states;
+  const auto each_state = [&](const auto& f) {
+    for (const Learner::Moment& m : learner_.moments())
+      if (m.of_streams && !learning_.device) f(m);
+  };
+  each_state([&](const Learner::Moment& m) { states.push_back(read(m)); });
+  auto report = try_step(micro_batches, fill_micro_batch);
+  if (report.ok()) return report;
+  auto before = states.begin();
+  each_state([&](const Learner::Moment& m) { exchange(m, *before++); });
+  LOOM_TRY(set_quantized(quantized));
+  if (report.status().code() != Code::cancelled) return report;
+  return report.status().at("training: step " + std::to_string(done_ + 1));
+}
+
+Result<StepReport> Trainer::try_step(std::int64_t micro_batches,
+                                     const std::function<Status(std::int64_t)>& fill_micro_batch) {
   const std::int64_t number = done_ + 1;
   StepReport report{.step = number,
                     .steps = spec_.steps,
@@ -385,7 +406,9 @@ Result<StepReport> Trainer::do_step(std::int64_t micro_batches,
 
 Status Trainer::run(const std::function<Result<bool>(const StepReport&)>& after_step) {
   while (done_ < spec_.steps) {
-    LOOM_ASSIGN(const StepReport report, step());
+    auto stepped = step();
+    if (stepped.status().code() == Code::cancelled) LOOM_TRY(sync());
+    LOOM_ASSIGN(const StepReport report, std::move(stepped));
     LOOM_ASSIGN(const bool go_on, after_step(report));
     if (!go_on || done_ == spec_.steps) LOOM_TRY(sync());
     if (!go_on)
@@ -490,14 +513,16 @@ TrainingState Trainer::state() {
     state.info.set("loss_scale", std::move(scale));
   }
   state.tensors = weights();
-  for (const Learner::Moment& m : learner_.moments()) {
-    TrainingTensor t{moment_name(m), m.rows, m.cols, {}, {}};
-    each_row(learner_.executor(), m, [&]<class T>(std::span<T> row) {
-      values_of<T>(t).insert(values_of<T>(t).end(), row.begin(), row.end());
-    });
-    state.tensors.push_back(std::move(t));
-  }
+  for (const Learner::Moment& m : learner_.moments()) state.tensors.push_back(read(m));
   return state;
+}
+
+TrainingTensor Trainer::read(const Learner::Moment& m) {
+  TrainingTensor t{moment_name(m), m.rows, m.cols, {}, {}};
+  each_row(learner_.executor(), m, [&]<class T>(std::span<T> row) {
+    values_of<T>(t).insert(values_of<T>(t).end(), row.begin(), row.end());
+  });
+  return t;
 }
 
 Status Trainer::check_info(const Json& info) const {

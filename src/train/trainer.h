@@ -4,6 +4,7 @@
 // set do not change results.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -61,6 +62,7 @@ struct TrainerOptions {
   bool judged = false;  // somebody holds back and judges what the spec's "validation" says
                         // (validation.h); without that a spec that asks for it is refused
   bool poison = false;  // tests: NaN in what was not written
+  const std::atomic<bool>* cancel = nullptr;  // set: the step ends as cancelled
 };
 
 class Trainer {
@@ -74,14 +76,16 @@ class Trainer {
                                                  const TrainerOptions& options = {});
 
   // One optimizer step. Where the loss is not finite the weights stay as they are and the error
-  // names the step. With "fp8" a step whose gradients overflow counts, is skipped and halves the
-  // loss scale; kScaleGrowth steps without one double it.
+  // names the step; so after a step that was cancelled, which the next one does again with the same
+  // bits. It ends between two instructions, but an update that has begun is done. With "fp8" a step
+  // whose gradients overflow counts, is skipped and halves the loss scale; kScaleGrowth steps
+  // without one double it.
   Result<StepReport> step();
   // The same on all samples of other data, in their order, whatever their number: batches that come
   // one by one. It is checked as the trainer's own; a checkpoint does not know it. Errors:
   // "micro_batches" or "random_translate", which are of the trainer's data.
   Result<StepReport> step_on(const DataSource& batch);
-  // Steps until the end; after each the callback says whether to go on (then `cancelled`).
+  // Steps until the end; after each the callback says whether to go on (else `cancelled`).
   Status run(const std::function<Result<bool>(const StepReport&)>& after_step);
 
   // Makes the training longer, by steps, or by epochs to their end (the other is 0), with the bits
@@ -158,7 +162,10 @@ class Trainer {
   Status remake(const LearnerOptions& learning);
   Result<StepReport> do_step(std::int64_t micro_batches,
                              const std::function<Status(std::int64_t)>& fill_micro_batch);
+  Result<StepReport> try_step(std::int64_t micro_batches,
+                              const std::function<Status(std::int64_t)>& fill_micro_batch);
   Status give();
+  TrainingTensor read(const Learner::Moment& moment);
   void exchange(const Learner::Moment& moment, TrainingTensor& tensor);
   void read(std::int64_t first, std::int64_t count);
   void shift_last(std::int64_t sample);

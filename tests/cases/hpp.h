@@ -78,6 +78,9 @@ inline result verify(text s, size n, handle* o, err e) {
   return gives(o, e, [&] { return loom::verify(sv(s, n)); });
 }
 inline result release(handle h, err e) { return loom_release(h, e); }
+inline result cancel(handle h, err e) {
+  return attempt(e, [&] { As<Session>(h)->cancel(); });
+}
 inline result kind(handle h, std::int32_t* o, err e) { return loom_kind(h, o, e); }
 inline result live_handles(std::int64_t* o, err e) { return loom_live_handles(o, e); }
 inline result layer_unregister(text s, size n, std::int32_t version, err e) {
@@ -428,9 +431,6 @@ inline result generator_next(handle h, std::int32_t* finish, std::int32_t* id, h
     *finish = p.finish, *id = p.id;
     return p.text;
   });
-}
-inline result generator_cancel(handle h, err e) {
-  return attempt(e, [&] { As<Generator>(h)->cancel(); });
 }
 inline result generator_ids(handle h, std::int64_t q, handle* o, err e) {
   return gives(o, e, [&] { return As<Generator>(h)->ids(q); });

@@ -92,6 +92,7 @@ Outcome loom(const Call& call) {
     if (interrupts < call.interrupts && outcome.out.size() > seen) {
       seen = outcome.out.size();
       ++interrupts;
+      usleep(1000 * call.after_ms);
       for (const int s : call.signals) kill(child, s);
     }
     if (fds[2].fd >= 0 && (fds[2].revents & (POLLERR | POLLHUP)) != 0) written = call.in.size();

@@ -60,6 +60,39 @@ TEST(Train, LearnsAndResumesWithTheSameBits) {
   EXPECT_EQ(loom({"show", folder / "once.entity"}).code, 0);
 }
 
+// Ctrl-C comes behind the line of the first step, in the second, which takes a part of a second: it
+// is not waited for, and is done again with the same bits.
+TEST(Train, EndsWithinAStepAndResumesWithTheSameBits) {
+  std::string layers;
+  for (int i = 0; i < 8; ++i) layers += R"({"type":"dense","out":512,"activation":"tanh"},)";
+  const Folder folder;
+  const std::string
+      data = folder.write("table.csv", table()),
+      long_steps = folder.write(
+          "s.json",
+          R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":2,"layers_per_cell":1,"input":{"width":2},"cells":[
+    {"at":[0,0,0,0],"type":"sequential","layers":[)" +
+              layers + R"({"type":"dense","out":1}]}]},
+    "data":{"type":"table","targets":["y"]},"loss":"mse","optimizer":{"type":"sgd"},"schedule":{"rate":0.001},
+    "steps":3,"batch":4096,"seed":3,"log_every":1})");
+  const Outcome once = loom({"train", long_steps, "--data", data, "--out", folder / "once.entity"});
+  ASSERT_EQ(once.code, 0) << once.err;
+  const std::vector<std::string> args = {"train", long_steps, "--data",
+                                         data,    "--out",    folder / "cut.entity"};
+  Call cut{args};
+  cut.interrupts = 1;
+  cut.after_ms = 100;
+  const Outcome interrupted = loom(cut);
+  EXPECT_EQ(interrupted.code, 130) << interrupted.err;
+  EXPECT_NE(interrupted.err.find("step 1 of 3, --resume goes on"), std::string::npos)
+      << interrupted.err;
+  std::vector<std::string> again = args;
+  again.push_back("--resume");
+  const Outcome resumed = loom(again);
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(digest(resumed), digest(once));
+}
+
 // Two files of numbers, samples held back, an early end: the last line has the figures of the
 // network that is kept.
 TEST(Train, LearnsArraysAndJudgesThem) {

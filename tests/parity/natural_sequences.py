@@ -443,6 +443,78 @@ def transformer_classifier_with_lengths(r, s):
     )
 
 
+def nearer(heads, t, n):
+    """ALiBi's mask of (rows x heads, queries, keys), slopes as in arXiv 2108.12409, section 3."""
+    power = 2 ** (heads.bit_length() - 1)
+    slopes = [2 ** (-8 * (h + 1) / power) for h in range(power)]
+    slopes += [2 ** (-4 * (2 * h + 1) / power) for h in range(heads - power)]
+    steps = torch.arange(t)
+    distance = (steps[:, None] - steps).abs().double()
+    return -(torch.tensor(slopes)[:, None, None] * distance).repeat(n, 1, 1)
+
+
+@network
+def alibi_row_by_row(r, s):
+    t, words, heads, n = s(9, 2, 14), s(11, 4, 30), s(3, 1, 12), s(12, 5)
+    width = heads * s(4, 2, 6)
+    model = L.Sequential(
+        L.Input(ids=words),
+        L.Embedding(width, std=0.5),
+        L.Residual(L.Attention(heads, rope=False, alibi=True, **ATTENTION)),
+        L.LayerNorm(),
+        L.Dense(words),
+    )
+    p = {
+        "embedding": nn.Embedding(words, width),
+        "attention": attention(width, heads),
+        "norm": nn.LayerNorm(width),
+        "out": nn.Linear(width, words),
+    }
+
+    def forward(p, x):
+        h, t = p["embedding"](x), x.shape[1]
+        mask = nearer(heads, t, len(x)).masked_fill(causal(t), -torch.inf)
+        return p["out"](p["norm"](h + p["attention"](h, h, h, attn_mask=mask)[0]))
+
+    text = r.integers(0, words, (n, t + 1))
+    return Case(model, p, forward, text[:, :-1], text[:, 1:], by_row=True)
+
+
+@network
+def alibi_in_a_row(r, s):
+    """To both sides, with a mask (of ops) or with lengths (fused)."""
+    t, heads, n, lengths = s(6, 2, 10), s(6, 1, 9), s(16, 5), s(True, False)
+    width = heads * s(2, 4)
+    x = L.Input(t, width, name="x")
+    hides = L.Input(t, name="hides") if not lengths else L.Input(ids=t + 1, name="hides")
+    layer = L.Attention(heads, causal=False, rope=False, alibi=True, **ATTENTION)
+    model = L.Model(
+        [x, hides], L.Dense(3)(layer(x, **({"lengths" if lengths else "mask": hides})))
+    )
+    p = {"attention": attention(width, heads), "out": nn.Linear(width, 3)}
+
+    def forward(p, x, hides):
+        hidden = torch.arange(t) >= hides.reshape(-1, 1) if lengths else hides != 0
+        mask = nearer(heads, t, len(x))
+        mask = mask.masked_fill(hidden.repeat_interleave(heads, 0)[:, None, :], -torch.inf)
+        y = p["attention"](x, x, x, attn_mask=mask)[0]
+        if lengths:
+            y = y * ~hidden[..., None]
+        return p["out"](y)
+
+    hides = r.integers(1, t + 1, n) if lengths else r.integers(0, 2, (n, t))
+    if not lengths:
+        hides[:, 0] = 0  # a query that sees nothing has NaN in PyTorch
+    values = r.standard_normal((n, t, width)).astype(np.float32)
+    return Case(
+        model,
+        p,
+        forward,
+        {"x": r.normal(size=(n, t, width)), "hides": hides},
+        r.integers(0, 3, (n, t)),
+    )
+
+
 @network
 def causal_attention_with_a_mask(r, s):
     """Of grouped keys, and of a window."""

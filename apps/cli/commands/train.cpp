@@ -586,6 +586,7 @@ int train(const Args& a, Job job) {
   options.fuse = machine.mode.fuse;
   options.auto_device = machine.mode.auto_device;
   options.judged = true;
+  options.cancel = Interrupt::flag();
   options.places = job.places;
   LOOM_OR_EXIT(const std::unique_ptr<Trainer> trainer,
                Trainer::create(job.spec, network, job.learned(), pool, options), kRefused);

@@ -146,6 +146,9 @@ export interface AttentionCell extends AnyCell {
   /** standard deviation of the initial output projection; 0: 1/sqrt(its inputs); at least 0;
    *  default 0 */
   out_std?: number;
+  /** ALiBi (arXiv 2108.12409): a score falls by its head's slope, 2^(-8h/heads), with every
+   *  position between query and key; positions need no end. Without `rope`; default false */
+  alibi?: boolean;
   /** RMSNorm before the output projection (BitNet b1.58); default false */
   sub_norm?: boolean;
   /** its eps; with `sub_norm`; 1e-8 to 1; default 1e-5 */

@@ -18,7 +18,7 @@ from typing import Any, Callable, List, Optional, Set, Tuple
 import numpy as np
 
 from . import _raw
-from ._errors import BY_CODE, LoomError
+from ._errors import BY_CODE, Cancelled, LoomError
 
 _DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64}
 _NUMBERS = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "u64": ctypes.c_uint64, "f64": ctypes.c_double, "bool": ctypes.c_int32, "pointer": ctypes.c_void_p}
@@ -40,6 +40,11 @@ def raise_error(error: Error) -> None:
     if isinstance(cause, (KeyboardInterrupt, SystemExit)):
         raise cause
     raise BY_CODE.get(error.code, LoomError)(error.message.decode("utf-8", "replace")) from cause
+
+
+# Whether functions of Python's are layers (custom.py). They are called in the thread that calls the
+# library, which then is the caller's, where an interrupt reaches them.
+python_layers = False
 
 
 def find_library() -> str:
@@ -403,9 +408,11 @@ def _wait_for_calls() -> None:
         ended.acquire()
 
 
-def interruptible(function: Callable[[], Any], cancel: Optional[Callable[[], None]] = None) -> Any:
+def interruptible(function: Callable[[], Any], cancel: Optional[Callable[[], None]] = None,
+                  spend: Optional[Callable[[], None]] = None) -> Any:
     """function(), for calls that may take long: Ctrl-C gets through at once. With `cancel` the call is told to stop and waited for;
-    without, its result is dropped when it comes, and the end of the process waits for it."""
+    without, its result is dropped when it comes, and the end of the process waits for it. `spend`
+    is called where the cancel came too late for the call, and would end the next one."""
     if threading.get_ident() != threading.main_thread().ident:
         return function()  # only the main thread gets KeyboardInterrupt
     # Threads and events of `threading` are Python code between taking and giving back locks of their own: an interrupt there keeps them
@@ -436,6 +443,8 @@ def interruptible(function: Callable[[], Any], cancel: Optional[Callable[[], Non
             cancel()
             while not result and not ended.acquire(timeout=0.05):
                 pass
+            if spend and not (result and isinstance(result[0][1], Cancelled)):
+                spend()
         raise
     value, error = result.pop()
     if error is not None:

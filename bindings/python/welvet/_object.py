@@ -2,12 +2,15 @@
 from __future__ import annotations
 
 import os
+import time
 import weakref
 from typing import Any, List, Tuple, TypeVar
 
-from ._call import call
+from ._call import call, interruptible
+from ._errors import LoomError
 
 _Self = TypeVar("_Self", bound="Object")
+_SHORT = 0.02  # seconds of a run that is waited for
 
 
 def _release(handle: int, owner: int) -> None:
@@ -61,6 +64,38 @@ class Object:
     def __repr__(self) -> str:
         what = "closed" if self.closed else self._describe()
         return "<welvet.%s%s>" % (type(self).__name__, " " + what if what else "")
+
+
+class Runner(Object):
+    """Of these, what runs a network. Ctrl-C ends a run that takes long between two instructions:
+    it runs in a thread of its own, unless the run before, for its size, was short. A network whose
+    layers are functions of Python's runs in the caller's thread."""
+
+    _nothing: Tuple[Any, ...] = ()  # name and arguments of a call that runs nothing
+    _in_place = False
+
+    def _run(self, name: str, *inputs: Any, size: Any = 1) -> Any:
+        """A call of the library's that runs so many rows or steps; it refuses what is no number."""
+        size, begin = max(1, size) if isinstance(size, int) else 1, time.perf_counter()
+        seconds = self.__dict__.setdefault("_seconds", {})  # that the last one took, by its size
+        if self._in_place or size * seconds.get(name, 1.0) < _SHORT:
+            result = call(name, self._handle, *inputs)
+        else:
+            result = interruptible(lambda: call(name, self._handle, *inputs), self.cancel, self._spend)
+        seconds[name] = (time.perf_counter() - begin) / size
+        return result
+
+    def cancel(self) -> None:
+        """From any thread: what runs now, or else the next run, raises Cancelled, within
+        milliseconds as a rule."""
+        call("cancel", self._handle)
+
+    def _spend(self) -> None:
+        """Ends a cancel that no run has seen."""
+        try:
+            call(self._nothing[0], self._handle, *self._nothing[1:])
+        except LoomError:
+            pass
 
 
 class Idle:

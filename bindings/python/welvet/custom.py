@@ -173,6 +173,7 @@ def register_layer(cls: Type[Any], name: str = "", version: int = 1, *,
     if functions is not known:
         _alive.append(functions)
     _registered[name, version] = functions
+    _call.python_layers = True
 
 
 def unregister_layer(name: str, version: int = 1) -> None:

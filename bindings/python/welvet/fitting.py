@@ -246,7 +246,7 @@ def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_wei
         if streams:
             took, samples = 1, trainer.info["streams"]["windows"]
         return _run(trainer, network, took, samples, fit.held, hooks, bar,
-                    lambda: call("trainer_step", trainer._handle, 1))
+                    lambda: trainer._run("trainer_step", 1))
 
 
 class _Fit:
@@ -310,7 +310,7 @@ def _steps_on(trainer: Trainer, first: Data, batches: Batches) -> Callable[[], T
 
     def step() -> Tuple[int, float, float, int]:
         data = waiting.pop() if waiting else batches.next()  # maybe the caller's: not closed
-        return call("trainer_step_on", trainer._handle, data._handle)  # type: ignore[no-any-return]
+        return trainer._run("trainer_step_on", data._handle)  # type: ignore[no-any-return]
 
     return step
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ._call import call, new_bytes, plain
 from ._errors import Unsupported
-from ._object import Object
+from ._object import Runner
 from .network import Network
 
 _TYPES = {"float": np.float32, "double": np.float64, "float16": np.float16, "bool": np.bool_, "int8": np.int8, "int16": np.int16, "int32": np.int32, "int64": np.int64,
@@ -30,8 +30,10 @@ def _type_of(name: str) -> Any:
     return getattr(ml_dtypes, own, instead)
 
 
-class Graph(Object):
+class Graph(Runner):
     """A graph of an .onnx file. Immutable; any number of threads may run it. Made by from_onnx()."""
+
+    _nothing = ("onnx_run", [], ())
 
     def __init__(self) -> None:
         raise TypeError("use from_onnx")
@@ -52,7 +54,7 @@ class Graph(Object):
             if a.dtype.kind not in "biuf" and a.dtype.name not in (own for own, _ in _SMALL.values()):
                 raise Unsupported("the input '%s' of %s is not mapped: expects numbers" % (name, a.dtype))
         values = np.concatenate([a.astype(np.float64).ravel() for a in arrays.values()]) if arrays else np.zeros(0)
-        outputs, results = call("onnx_run", self._handle, [{"name": name, "dims": list(a.shape)} for name, a in arrays.items()], values)
+        outputs, results = self._run("onnx_run", [{"name": name, "dims": list(a.shape)} for name, a in arrays.items()], values)
         try:
             pointer, size = call("bytes_data", results)
             data = np.frombuffer((np.ctypeslib.ctypes.c_char * size).from_address(pointer), "<f8").copy() if size else np.zeros(0)

@@ -88,8 +88,8 @@ def Attention(heads: int, kv_heads: int = 0, head_dim: int = 0, window: int = 0,
               rope_theta: float = 10000.0, rope_scaling: str = "none", rope_factor: float = 1.0,
               rope_low_freq_factor: float = 1.0, rope_high_freq_factor: float = 4.0,
               rope_original_positions: float = 8192.0, sub_norm: bool = False,
-              sub_norm_eps: float = 1e-05, out_std: float = 0.0, dropout: float = 0.0,
-              **common: Any) -> Layer:
+              sub_norm_eps: float = 1e-05, out_std: float = 0.0, alibi: bool = False,
+              dropout: float = 0.0, **common: Any) -> Layer:
     """Multi-head attention (arXiv 1706.03762) over the steps of a row (steps, features), or over
     the rows of a sequence where a row is one position, with grouped keys, a sliding window and
     rotary positions. Parameters: `q`, `k`, `v`, `o`.
@@ -117,6 +117,8 @@ def Attention(heads: int, kv_heads: int = 0, head_dim: int = 0, window: int = 0,
     * `sub_norm_eps`: its eps; with `sub_norm`; 1e-8 to 1.
     * `out_std`: standard deviation of the initial output projection; 0: 1/sqrt(its inputs); at
       least 0.
+    * `alibi`: ALiBi (arXiv 2108.12409): a score falls by its head's slope, 2^(-8h/heads), with
+      every position between query and key; positions need no end. Without `rope`.
     * `dropout`: of the weights of keys while training, as the layer `dropout`; of steps in a
       row; at least 0, below 1.
     * By name, when called: `lengths`, steps of a row, an input of one id: keys behind them are
@@ -131,7 +133,8 @@ def Attention(heads: int, kv_heads: int = 0, head_dim: int = 0, window: int = 0,
         "rope_low_freq_factor": rope_low_freq_factor,
         "rope_high_freq_factor": rope_high_freq_factor,
         "rope_original_positions": rope_original_positions, "sub_norm": sub_norm,
-        "sub_norm_eps": sub_norm_eps, "out_std": out_std, "dropout": dropout}, common)
+        "sub_norm_eps": sub_norm_eps, "out_std": out_std, "alibi": alibi,
+        "dropout": dropout}, common)
 
 
 def CrossAttention(heads: int = 1, head_dim: int = 0, qkv_bias: bool = False,

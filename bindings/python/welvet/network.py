@@ -12,7 +12,7 @@ from ._cells import Layer, with_links
 from ._errors import InvalidArgument
 from ._model import Model
 from ._outputs import Outputs, outputs_of, split
-from ._object import Idle, Object, cell_name
+from ._object import Idle, Object, Runner, cell_name
 from ._padding import padded
 from .layers import Sequential
 
@@ -122,21 +122,24 @@ class Forecast(NamedTuple):
     measured: bool
 
 
-class Session(Object):
+class Session(Runner):
     """Runs a network; holds its memory and its KV caches. One thread at a time (Busy otherwise). Where the network changes, the session
-    follows.
+    follows. Ctrl-C ends a run, as cancel() does from another thread: its rows then count as not
+    given.
 
     Options: those of session_create in docs/reference/options.md.
     """
 
     _positions = 0  # what Network has asked for
     _instead = "pickle the network, and make a session of it"
+    _nothing = ("session_run", 0, (), np.empty(0, np.float32))
 
     def __init__(self, network: "Network", **options: Any) -> None:
         self._network = network
         self._own(call("session_create", network._handle, options))
         info = self.info
         self.input_width, self.output_width = info["input_width"], info["output_width"]
+        self._in_place = info["numerics"].startswith("custom(")
 
     @property
     def info(self) -> Dict[str, Any]:
@@ -154,7 +157,7 @@ class Session(Object):
             raise ValueError("x: expects (rows, width), got the shape %s" % (x.shape,))
         y = place(out, kind, (x.shape[0], self.output_width))
         try:
-            call("session_run_f64" if wide else "session_run", self._handle, x.shape[0], x, y)
+            self._run("session_run_f64" if wide else "session_run", x.shape[0], x, y, size=x.shape[0])
         except InvalidArgument:
             self._network._wide = None  # a training has given the cells another type
             if not wide or self._network._takes_f64():
@@ -169,7 +172,7 @@ class Session(Object):
         if ids.ndim != 2:
             raise ValueError("ids: expects (rows, steps), got the shape %s" % (ids.shape,))
         y = place(out, np.float32, (ids.shape[0], self.output_width))
-        call("session_run_ids", self._handle, ids, y)
+        self._run("session_run_ids", ids, y, size=len(ids))
         return y if out is None else out  # type: ignore[no-any-return]
 
     def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (), out: Any = None) -> np.ndarray:
@@ -177,7 +180,8 @@ class Session(Object):
         one where empty). Keys and values of earlier runs stay in the caches."""
         head = array(head, np.int32, "head")
         y = place(out, np.float32, (max(1, head.size), self.output_width))
-        call("session_run_tokens", self._handle, ids, positions, sequences, head, y)
+        ids = array(ids, np.int32, "ids")
+        self._run("session_run_tokens", ids, positions, sequences, head, y, size=ids.size)
         return y if out is None else out  # type: ignore[no-any-return]
 
 

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 import numpy as np
 
 from ._call import array, call, seed_of
-from ._object import Object
+from ._object import Runner
 from .network import Network, rows_of
 
 
@@ -19,11 +19,11 @@ class Found(NamedTuple):
     finished: bool
 
 
-class Seq2Seq(Object):
+class Seq2Seq(Runner):
     """Runs an encoder-decoder as it is used: what depends on its other inputs alone runs once
     (encode), and the input `target`, [steps] ids or [steps, features], comes step by step (step),
     each continuing from the caches and states of those before. Answers are those of the network for
-    whole rows. One thread at a time (Busy otherwise). Where the network changes, encode is due
+    whole rows. Ctrl-C ends a run, as cancel() does from another thread; encode is then due again. One thread at a time (Busy otherwise). Where the network changes, encode is due
     again.
 
     Options: those of seq2seq_create in docs/reference/options.md; without `lanes` there are as many
@@ -32,6 +32,7 @@ class Seq2Seq(Object):
 
     _told: Optional[Dict[str, Any]] = None  # info, when encode or reorder had run
     _instead = "pickle the network, and make a Seq2Seq of it"
+    _nothing = ("seq2seq_step", (), np.empty(0))
 
     def __init__(self, network: Network, target: str, *, lanes: Optional[int] = None,
                  **options: Any) -> None:
@@ -39,6 +40,7 @@ class Seq2Seq(Object):
         self._grows = lanes is None
         self._options = {"target": target, "lanes": 1 if lanes is None else lanes, **options}
         self._own(call("seq2seq_create", network._handle, self._options))
+        self._in_place = self.info["numerics"].startswith("custom(")
 
     @property
     def info(self) -> Dict[str, Any]:
@@ -73,7 +75,7 @@ class Seq2Seq(Object):
         inputs, as Network.forward takes them, but for the target and its lengths. Lists of unequal
         arrays are padded."""
         rows = self._sources(x, sources, 1)
-        call("seq2seq_encode", self._handle, len(rows), rows)
+        self._run("seq2seq_encode", len(rows), rows, size=len(rows))
         self._told = self.info
 
     def step(self, target: Any) -> np.ndarray:
@@ -88,7 +90,7 @@ class Seq2Seq(Object):
             raise ValueError("target: expects the shape %s, got the shape %s"
                              % (shape, values.shape))
         y = np.empty((info["rows"], info["answer_width"]))
-        call("seq2seq_step", self._handle, values.reshape(-1), y)
+        self._run("seq2seq_step", values.reshape(-1), y, size=len(y))
         return y if self._network._takes_f64() else y.astype(np.float32)
 
     def reorder(self, rows: Any) -> None:
@@ -114,9 +116,9 @@ class Seq2Seq(Object):
             raise TypeError("beams: expects an integer, got %r" % (beams,))
         rows = self._sources(x, {}, max(1, int(beams)))
         self._told = None
-        found = call("seq2seq_search", self._handle, len(rows), rows,
-                     {"start": first, "end": end, "max_tokens": max_tokens, "beams": int(beams),
-                      "seed": seed_of(seed), **options})
+        found = self._run("seq2seq_search", len(rows), rows,
+                          {"start": first, "end": end, "max_tokens": max_tokens,
+                           "beams": int(beams), "seed": seed_of(seed), **options}, size=len(rows))
         return [[Found(**one) for one in row] for row in found]
 
     def generate(self, x: Any = None, **options: Any) -> List[List[int]]:

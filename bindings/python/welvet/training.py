@@ -1,14 +1,16 @@
 """Data to learn from, and trainers."""
 from __future__ import annotations
 
+import json
 import os
 import time
 from typing import Any, Callable, Dict, NamedTuple, Optional, Union
 
 import numpy as np
 
+from . import _call
 from ._call import array, call, library, new_bytes, numbers, together
-from ._object import Object
+from ._object import Object, Runner
 from ._outputs import flat, heads_of, joined_targets, outputs_of
 from .network import Network, Path, rows_of
 
@@ -161,30 +163,34 @@ def _rows(x: Any, name: str) -> np.ndarray:
     return x
 
 
-class Trainer(Object):
+class Trainer(Runner):
     """Trains a network on data by a spec (docs/reference/training-spec.md). Network, data and spec decide every bit of the result; threads
-    and pauses do not, nor does `mode` (docs/reference/modes.md: "cpu-sc", "gpu-mc", "auto", ...). One thread at a time (Busy otherwise); others may run the network meanwhile."""
+    and pauses do not, nor does `mode` (docs/reference/modes.md: "cpu-sc", "gpu-mc", "auto", ...). One thread at a time (Busy otherwise); others may run the network meanwhile.
+    Ctrl-C ends a step, as cancel() does from another thread: all is then as it was before that
+    step, and going on gives the bits of a training that was not interrupted."""
 
     _instead = "to_bytes() is its checkpoint, which resume() of a new one takes"
+    _nothing = ("trainer_step", 0)
 
     def __init__(self, network: Network, data: Data, spec: Dict[str, Any], threads: int = 0, isa: str = "", mode: str = "") -> None:
         options = {"threads": threads, "isa": isa, "mode": mode}
         self._own(call("trainer_create", network._handle, data._handle, spec, options))
+        self._in_place = _call.python_layers and '"custom"' in json.dumps(network.topology)
 
     def step(self, steps: int = 1) -> Step:
         """This many optimizer steps, fewer at the end of the training. Raises LoomError where a loss is not finite; the weights then are
         those before that step."""
-        done, loss, lr, rows = call("trainer_step", self._handle, steps)
+        done, loss, lr, rows = self._run("trainer_step", steps, size=steps)
         return Step(done, self.info["steps"], loss, lr, rows)
 
     def run(self, callback: Optional[Callable[[Step], Optional[bool]]] = None) -> Step:
         """To the end of the training. callback(step) is called a few times a second; False,
-        Python's or NumPy's, stops. Ctrl-C stops between steps."""
+        Python's or NumPy's, stops."""
         steps, size = self.info["steps"], 1
         last = Step(self.done, steps, float("nan"), 0.0, 0)
         while last.step < steps:
             begin = time.perf_counter()
-            done, loss, lr, rows = call("trainer_step", self._handle, size)
+            done, loss, lr, rows = self._run("trainer_step", size, size=size)
             seconds = time.perf_counter() - begin
             last = Step(done, steps, loss, lr, rows)
             if callback is not None and stops(callback(last)):

@@ -86,7 +86,7 @@ class _Generator(Object):
             name, value = "generator_feed_chat", prompt
         else:
             name, value = "generator_feed", one_sequence(array(prompt, np.int32, "ids"))
-        interruptible(lambda: call(name, self._handle, 0, value), cancel=lambda: call("generator_cancel", self._handle))
+        interruptible(lambda: call(name, self._handle, 0, value), cancel=lambda: call("cancel", self._handle))
 
 
 class Transformer(Object):

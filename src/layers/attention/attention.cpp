@@ -8,7 +8,7 @@ namespace {
 struct AttentionConfig : LayerConfig {
   std::int64_t heads = 1, kv_heads = 0, head_dim = 0, window = 0;
   bool causal = true, qkv_bias = false, out_bias = false, qk_norm = false, rope = true;
-  bool sub_norm = false;
+  bool sub_norm = false, alibi = false;
   double dropout = 0;
   Names takes;
   double sub_norm_eps = 1e-5, qk_norm_eps = 1e-6, rope_theta = 10000.0, rope_factor = 1.0,
@@ -55,6 +55,10 @@ struct AttentionConfig : LayerConfig {
               "1/sqrt(its inputs)",
        .min = 0});
     // Not written where they change nothing: a network of before has the topology it had.
+    v("alibi", alibi,
+      {.doc = "ALiBi (arXiv 2108.12409): a score falls by its head's slope, 2^(-8h/heads), with "
+              "every position between query and key; positions need no end. Without `rope`",
+       .written = alibi});
     v("sub_norm", sub_norm,
       {.doc = "RMSNorm before the output projection (BitNet b1.58)", .written = sub_norm});
     v("sub_norm_eps", sub_norm_eps,
@@ -140,6 +144,9 @@ class Attention : public LayerWith<AttentionConfig> {
       return bad("\"head_dim\" is at most 65535 with \"takes\"");
     if (d.head_dim < 1 || d.head_dim > 65536)
       return bad("\"head_dim\" must be in 1..65536, got " + std::to_string(d.head_dim));
+    if (c.alibi && c.rope)
+      return bad(
+          "\"alibi\" and \"rope\" both give positions: with \"alibi\" set \"rope\" to false");
     if (c.rope && d.head_dim % 2 != 0)
       return bad("rotary positions need an even head_dim, got " + std::to_string(d.head_dim));
     if (c.rope) LOOM_TRY(rope_spec(c).status());
@@ -178,7 +185,7 @@ class Attention : public LayerWith<AttentionConfig> {
     View x = operand(v.in(), row, 0);
     x = v.emit.reshape(x, x.cols / steps);
     const Dims d = dims(c, x.cols);
-    const AttentionShape shape = attention_shape(c, d);
+    const AttentionShape shape = attention_shape(c, d, v);
     LOOM_ASSIGN(const GatherIndices places, places_of(v, x));
     v.save("x", x);
     const View q = project(c, v, "q", x, d.head_dim, places),
@@ -320,11 +327,16 @@ class Attention : public LayerWith<AttentionConfig> {
     const Dims& d;
   };
   static Scores scores(const AttentionConfig& c, const Dims& d, std::int64_t steps) {
-    return {steps, steps, d.heads, d.kv_heads, d.head_dim, c.causal, c.window, c.dropout};
+    return {steps, steps, d.heads, d.kv_heads, d.head_dim, c.causal, c.window, c.dropout, c.alibi};
   }
-  static AttentionShape attention_shape(const AttentionConfig& c, const Dims& d) {
-    return {d.heads,  d.kv_heads, d.head_dim,
-            c.window, c.causal,   1 / __builtin_sqrt(static_cast<double>(d.head_dim))};
+  static AttentionShape attention_shape(const AttentionConfig& c, const Dims& d, LayerContext& v) {
+    return {d.heads,
+            d.kv_heads,
+            d.head_dim,
+            c.window,
+            c.causal,
+            1 / __builtin_sqrt(static_cast<double>(d.head_dim)),
+            c.alibi ? v.emit.alibi_slopes(d.heads, v.type) : View{}};
   }
   static bool in_row(const Shape& in) { return in.dims.size() == 2; }
 
@@ -336,7 +348,7 @@ class Attention : public LayerWith<AttentionConfig> {
   static AttentionGradients attended_back(const AttentionConfig& c, LayerContext& v, View g,
                                           const GatherIndices& places, const Dims& d,
                                           std::int64_t steps) {
-    const AttentionShape shape = attention_shape(c, d);
+    const AttentionShape shape = attention_shape(c, d, v);
     if (hides_keys(c, v)) return Hidden(v.emit, d).backward(v, g, places.positions, shape);
     if (!in_row(first_operand(v.in())) || !by_scores(c, v.learning))
       return v.emit.attention_back(v.saved("q"), v.saved("k"), v.saved("value"), places.positions,

@@ -67,6 +67,18 @@ View Scores::seen_pairs(ProgramBuilder& e, ValueType type) const {
   }
   return seen;
 }
+// ALiBi: less a head's slope times the distance of query and key.
+View Scores::nearer(ProgramBuilder& e, View scores) const {
+  const View steps = step_numbers(e, e.type(scores), keys);
+  const View distance = e.unary(e.binary(steps, steps, Binary::sub, {1, 1, 1, queries, keys},
+                                         {0, 0, 0, 1, 0}, {0, 0, 0, 0, 1}, {}),
+                                Unary::abs);
+  const View falls =
+      e.binary(e.alibi_slopes(heads, e.type(scores)), distance, Binary::mul,
+               {1, 1, heads, queries, keys}, {0, 0, 1, 0, 0}, {0, 0, 0, keys, 1}, {});
+  return e.binary(scores, falls, Binary::sub, {1, 1, 1, 1, scores.cols}, {0, 0, 0, 0, 1},
+                  {0, 0, 0, 0, 1}, e.rows(scores));
+}
 // 1 for what is seen, else 0: of keys [R, keys], or of pairs [R, or 1, queries x keys]; invalid:
 // all.
 View Scores::seen_of(LayerContext& v, ValueType type, const Names& takes, View row,
@@ -93,6 +105,7 @@ View Scores::forward(LayerContext& v, View q, View k, View value, const Names& t
   ProgramBuilder& e = v.emit;
   View scores =
       e.batched_matmul(q, k, product(queries, keys, head_dim, of_queries(), of_keys(true)));
+  if (alibi) scores = nearer(e, scores);
   const View keep = seen_of(v, e.type(q), takes, row, first);
   if (keep.valid()) {
     // Without the score, which is what nobody may see.

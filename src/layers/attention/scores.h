@@ -16,6 +16,7 @@ struct Scores {
   bool causal = false;
   std::int64_t window = 0;  // 0: all
   double dropout = 0;       // while learning
+  bool alibi = false;       // of queries and keys that are the same steps
 
   std::int64_t inner() const { return heads * head_dim; }
   std::int64_t kv_inner() const { return kv_heads * head_dim; }
@@ -45,6 +46,7 @@ struct Scores {
                std::size_t first) const;
   View over(ProgramBuilder& e, View scores, View keep, Binary kind) const;
   View seen_pairs(ProgramBuilder& e, ValueType type) const;
+  View nearer(ProgramBuilder& e, View scores) const;
   View dropped(LayerContext& v, View x) const;
 };
 

@@ -93,6 +93,7 @@ Result<Generator> Generator::create(Model& model, ThreadPool& pool,
   session_options.device = options.device;
   session_options.fuse = options.fuse;
   session_options.auto_device = options.auto_device;
+  session_options.cancel = options.cancel;
   LOOM_ASSIGN(Session session, Session::create(model.network, pool, session_options));
   return Generator(model, std::move(session), own);
 }
@@ -133,6 +134,7 @@ Status Generator::append(std::span<const std::int32_t> ids, std::int64_t sequenc
   Sequence& s = sequences_[static_cast<std::size_t>(sequence)];
   s.logits.clear();
   s.behind = false;
+  std::int64_t answer = 0;  // the output of the last row
   while (!ids.empty()) {
     if (cancelled())
       return Status(Code::cancelled,
@@ -147,10 +149,15 @@ Status Generator::append(std::span<const std::int32_t> ids, std::int64_t sequenc
     // Only the last row of all goes through the output projection.
     const auto last = static_cast<std::uint32_t>(part.size() - 1);
     const std::span<const std::uint32_t> head(&last, ids.empty() ? 1 : 0);
-    LOOM_TRY(session_.run_tokens(run_ids_, run_sequences_, run_positions_, head));
+    if (const Status ran = session_.run_tokens(run_ids_, run_sequences_, run_positions_, head);
+        !ran.ok()) {
+      if (!session_.rewinds()) s.ids.clear();  // the states begin anew
+      return ran;
+    }
     s.ids.insert(s.ids.end(), part.begin(), part.end());
+    answer = model_->network.head >= 0 ? 0 : static_cast<std::int64_t>(last);
   }
-  const auto row = session_.output(0);
+  const auto row = session_.output(answer);
   s.logits.assign(row.begin(), row.end());
   return {};
 }

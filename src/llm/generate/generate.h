@@ -28,7 +28,7 @@ struct GeneratorOptions {
   bool fuse = true, auto_device = false;      // SessionOptions
   std::shared_ptr<Adapter> adapter;           // beside the model's weights; null: none
   std::function<double()> seconds;            // a clock for the statistics; none: they stay 0
-  const std::atomic<bool>* cancel = nullptr;  // looked at before every run
+  const std::atomic<bool>* cancel = nullptr;  // looked at before every run, and inside of them
 };
 
 enum class Finish : std::uint8_t {
@@ -90,7 +90,8 @@ class Generator {
 
   // Makes `ids` (at least one) the content of a sequence: the longest common beginning stays
   // cached, the rest is rolled back and run. `logits` is then the prediction after the last id.
-  // Errors: check_ids, context_too_small; cancelled, after which the sequence holds what was run.
+  // Errors: check_ids, context_too_small; cancelled, after which the sequence holds what was run
+  // (none of it, where its states are recurrent and a run had begun).
   Status feed(std::span<const std::int32_t> ids, std::int64_t sequence = 0);
   // Where a device picks ids by itself, the last of them is run again, so that its prediction is
   // here.

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "llm/test_models.h"
+#include "support/stop_layer.h"
 
 namespace loom {
 namespace {
@@ -304,6 +305,42 @@ TEST_F(Story, the_clock_is_the_callers) {
   (void)generated(g, ten);
   EXPECT_EQ(g.statistics().decode_seconds, 10 * 0.5);  // piece by piece
   EXPECT_EQ(g.statistics().decode_tokens, 10);
+}
+
+// Where the states cannot go back to what was run, a text that is fed again begins anew.
+TEST(RecurrentStory, CancelledInsideARun) {
+  using namespace test::stop;
+  ASSERT_TRUE(register_custom_layer(std::make_shared<Stop>()).ok());
+  {
+    auto network = Network::from_json(*Json::parse(
+        R"({"format":"loom-topology","version":2,"layers_per_cell":1,"input":{"ids":9},"cells":[
+        {"at":[0,0,0,0],"type":"sequential","layers":[{"type":"embedding","out":8},
+        {"type":"gru","hidden":8},{"type":"custom","layer":"test.stop"},{"type":"dense","out":9}]}]})"));
+    ASSERT_TRUE(network.ok() && network->initialize(3).ok()) << network.status().to_string();
+    ModelConfig config;
+    config.vocab_size = 9, config.max_positions = 64;
+    auto model = make_model("story", std::move(*network), Status(Code::not_found, "none"), config);
+    ASSERT_TRUE(model.ok()) << model.status().to_string();
+    ThreadPool pool(1);
+    flag = false, countdown = 0;
+    Generator cut = generator(*model, pool, {.chunk = 2, .cancel = &flag});
+    Generator whole = generator(*model, pool);
+    const std::vector<std::int32_t> ids = {1, 2, 3, 4, 5, 6, 7};
+    ASSERT_TRUE(cut.feed(std::span(ids).first(3)).ok());
+    countdown = 3;
+    EXPECT_EQ(cut.feed(ids).code(), Code::cancelled);
+    EXPECT_TRUE(cut.tokens().empty());
+    flag = false;
+    const Status again = cut.feed(ids);
+    ASSERT_TRUE(again.ok()) << again.to_string();
+    ASSERT_TRUE(whole.feed(ids).ok());
+    EXPECT_TRUE(same_bits(cut.logits(), whole.logits()));
+    // Without a head cell a run has an output for each of its rows: a prediction is the last one.
+    Generator one_by_one = generator(*model, pool, {.chunk = 1});
+    ASSERT_TRUE(one_by_one.feed(ids).ok());
+    EXPECT_TRUE(same_bits(one_by_one.logits(), whole.logits()));
+  }
+  EXPECT_TRUE(unregister_custom_layer("test.stop", 1).ok());
 }
 
 }  // namespace

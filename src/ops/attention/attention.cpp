@@ -38,6 +38,15 @@ bool kv_append_shape(OpCheck& c) {
                        c.cols(4) == kv_columns(c.type(4), heads, hd),
                    "operands do not agree");
 }
+bool has_slopes(Op op) {
+  return op == Op::attention_alibi || op == Op::attention_rows_alibi ||
+         op == Op::attention_back_alibi;
+}
+// Operand i is the slopes of the heads.
+bool slopes(OpCheck& c, int i) {
+  return c.is(i, BufferKind::constant) && c.of(i).constant.kind == ConstantKind::alibi &&
+         c.vector_of(i, c.integer(0)) && c.one_type({0, i});
+}
 bool attention_shape(OpCheck& c) {
   const std::int64_t kv_heads = c.integer(1), hd = c.integer(2);
   // First: a cache of heads without bounds has more columns than an integer holds.
@@ -46,28 +55,35 @@ bool attention_shape(OpCheck& c) {
     return false;
   const bool cache = c.kv_state(1, 0) && c.cols(1) == kv_columns(c.type(1), kv_heads, hd) &&
                      (c.type(1) != ValueType::q15 || hd <= kMaxQ15HeadDim);
-  return c.require(c.integer(3) >= 0 && c.alike({0, 4}) && c.ids(2) && c.ids(3) &&
+  const bool alibi = has_slopes(c.ins.op);
+  if (!c.require(!alibi || slopes(c, 4), "slopes are an alibi constant of the heads")) return false;
+  return c.require(c.integer(3) >= 0 && c.alike({0, alibi ? 5 : 4}) && c.ids(2) && c.ids(3) &&
                        c.cols(0) == c.integer(0) * hd && cache && c.rows_equal(2, 0) &&
                        c.rows_equal(3, 0),
                    "operands do not agree");
 }
-bool attention_rows_shape(OpCheck& c) {
+bool rows_shape(OpCheck& c, int y, bool alibi) {
   if (!c.require(heads_agree(c.integer(0), c.integer(1), c.integer(2)) && c.integer(3) >= 0,
                  "heads, kv_heads and head_dim do not agree"))
     return false;
   const std::int64_t q = c.integer(0) * c.integer(2), kv = c.integer(1) * c.integer(2);
-  if (!c.require(c.one_type({0, 1, 2, 4, 5}) && c.positions(3) && c.cols(0) == q &&
-                     c.cols(1) == kv && c.cols(2) == kv && c.cols(4) == q &&
-                     c.cols(5) == 2 * c.integer(0),
+  if (!c.require(c.one_type({0, 1, 2, y, y + 1}) && c.positions(3) && c.cols(0) == q &&
+                     c.cols(1) == kv && c.cols(2) == kv && c.cols(y) == q &&
+                     c.cols(y + 1) == (alibi ? 3 : 2) * c.integer(0),
                  "operands do not agree"))
     return false;
-  for (int i = 1; i <= 5; ++i)
+  for (const int i : {1, 2, 3, y, y + 1})
     if (!c.require(c.rows_equal(0, i), "operands differ in rows")) return false;
   return c.require(c.program.max_rows(c.view(0).buffer) <= kMaxAttentionRows,
                    "more than 2^20 rows in one run");
 }
+bool attention_rows_shape(OpCheck& c) {
+  const bool alibi = has_slopes(c.ins.op);
+  if (!c.require(!alibi || slopes(c, 4), "slopes are an alibi constant of the heads")) return false;
+  return rows_shape(c, alibi ? 5 : 4, alibi);
+}
 bool attention_back_shape(OpCheck& c) {
-  if (!attention_rows_shape(c)) return false;
+  if (!rows_shape(c, 4, has_slopes(c.ins.op))) return false;
   if (!c.require(c.alike({0, 6}), "gy does not agree")) return false;
   return c.require(c.alike({0, 7}) && c.alike({1, 8}) && c.alike({1, 9}),
                    "gq, gk, gv do not agree");
@@ -80,6 +96,8 @@ LoweredOp lower_kv_append(const Program& p, const Instruction& ins) {
   return in_q15(p, ins.operands[4]) ? LoweredOp::kv_append_q15 : LoweredOp::kv_append;
 }
 LoweredOp lower_attention(const Program& p, const Instruction& ins) {
+  if (ins.op == Op::attention_alibi)
+    return in_q15(p, ins.operands[1]) ? LoweredOp::attention_alibi_q15 : LoweredOp::attention_alibi;
   return in_q15(p, ins.operands[1]) ? LoweredOp::attention_q15 : LoweredOp::attention;
 }
 
@@ -117,8 +135,16 @@ Status refuse_wide_heads(const Launches& l) {
                                        std::to_string(kMaxDeviceHeadDim) + " here");
 }
 constexpr std::string_view kAttention = "arena exact reduce attention";
+bool has_slopes(LoweredOp op) {
+  return op == LoweredOp::attention_alibi || op == LoweredOp::attention_alibi_q15 ||
+         op == LoweredOp::attention_rows_alibi || op == LoweredOp::attention_back_alibi;
+}
+// RESULT: the operand of y; of slopes, which stand before it, STATS per head.
 std::string tile_constants(const Launches& l) {
-  return webgpu::constant("TILES", webgpu::tiles_of(l.integer(2)));
+  const bool alibi = has_slopes(l.ins.op);
+  const bool first = alibi && l.ins.op != LoweredOp::attention_back_alibi;
+  return webgpu::constant("TILES", webgpu::tiles_of(l.integer(2))) + webgpu::flag("ALIBI", alibi) +
+         webgpu::constant("STATS", alibi ? 3 : 2) + webgpu::constant("RESULT", first ? 5 : 4);
 }
 
 Status rope_launch(Launches& l) {
@@ -131,7 +157,10 @@ Status kv_append_q15_launch(Launches& l) {
 }
 Status attention_launch(Launches& l) {
   LOOM_TRY(refuse_wide_heads(l));
-  l.add(kAttention, l.name(), 0, l.integer(0), 1, tile_constants(l));
+  const bool of_rows =
+      l.ins.op == LoweredOp::attention_rows || l.ins.op == LoweredOp::attention_rows_alibi;
+  l.add(kAttention, of_rows ? "attention_rows" : "attention", 0, l.integer(0), 1,
+        tile_constants(l));
   return {};
 }
 Status attention_q15_launch(Launches& l) {
@@ -191,23 +220,35 @@ void ProgramBuilder::kv_append(View k, View v, View seq, View pos, View kv,
                                const AttentionShape& s) {
   append(Op::kv_append, {k, v, seq, pos, kv}, {s.kv_heads, s.head_dim});
 }
+View ProgramBuilder::alibi_slopes(std::int64_t heads, ValueType type) {
+  return constant({.type = type,
+                   .cols = heads,
+                   .role = "slopes",
+                   .constant = {ConstantKind::alibi, {static_cast<double>(heads)}}});
+}
 View ProgramBuilder::attention(View q, View kv, View seq, View pos, const AttentionShape& s) {
   const View y = like(q, q.cols);
-  append(Op::attention, {q, kv, seq, pos, y}, {s.heads, s.kv_heads, s.head_dim, s.window},
-         {s.scale});
+  const Ints ints = {s.heads, s.kv_heads, s.head_dim, s.window};
+  if (s.slopes.valid())
+    append(Op::attention_alibi, {q, kv, seq, pos, s.slopes, y}, ints, {s.scale});
+  else append(Op::attention, {q, kv, seq, pos, y}, ints, {s.scale});
   return y;
 }
 Attended ProgramBuilder::attention_rows(View q, View k, View v, View pos, const AttentionShape& s) {
-  const Attended out{like(q, q.cols), like(q, 2 * s.heads)};
-  append(Op::attention_rows, {q, k, v, pos, out.y, out.stats},
-         {s.heads, s.kv_heads, s.head_dim, s.window, s.causal ? 1 : 0}, {s.scale});
+  const bool alibi = s.slopes.valid();
+  const Attended out{like(q, q.cols), like(q, (alibi ? 3 : 2) * s.heads)};
+  const Ints ints = {s.heads, s.kv_heads, s.head_dim, s.window, s.causal ? 1 : 0};
+  if (alibi)
+    append(Op::attention_rows_alibi, {q, k, v, pos, s.slopes, out.y, out.stats}, ints, {s.scale});
+  else append(Op::attention_rows, {q, k, v, pos, out.y, out.stats}, ints, {s.scale});
   return out;
 }
 AttentionGradients ProgramBuilder::attention_back(View q, View k, View v, View pos,
                                                   const Attended& forward, View gy,
                                                   const AttentionShape& s) {
   const AttentionGradients out{like(q, q.cols), like(k, k.cols), like(v, v.cols)};
-  append(Op::attention_back, {q, k, v, pos, forward.y, forward.stats, gy, out.q, out.k, out.v},
+  append(s.slopes.valid() ? Op::attention_back_alibi : Op::attention_back,
+         {q, k, v, pos, forward.y, forward.stats, gy, out.q, out.k, out.v},
          {s.heads, s.kv_heads, s.head_dim, s.window, s.causal ? 1 : 0}, {s.scale});
   return out;
 }

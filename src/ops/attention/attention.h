@@ -13,6 +13,7 @@ struct AttentionShape {
   std::int64_t window = 0;  // a query sees this many positions, its own included; 0: all
   bool causal = true;
   double scale = 1.0;
+  View slopes = {};  // of ALiBi (alibi_slopes): a score less a head's slope times the distance
 };
 struct Attended {
   View y, stats;

@@ -1,6 +1,7 @@
 // Attention (rule 6), class F: a workgroup of 64 per row and head, a lane per position of a block.
 // One walk over the blocks finds the largest score, a second one sums. ints: heads, kv_heads,
-// head_dim, window, causal; reals: scale. TILES: head_dim in units of 64.
+// head_dim, window, causal; reals: scale. TILES: head_dim in units of 64. ALIBI: operand 4 is the
+// slopes; RESULT: the operand of y; STATS: values of a head in the stats behind it.
 
 var<workgroup> weight: array<f32, 64>;
 
@@ -68,11 +69,20 @@ fn far_score(q: u32, key: u32, step: u32, plain: f32) -> f32 {
   let scaled = mul(large_part(opaque(sum)), real_at(0u));
   return bounded(mul(mul(scaled, bitcast<f32>(min(pa, pb))), bitcast<f32>(max(pa, pb))));
 }
-// The score of a query and a key, which is finite where both are.
-fn score_of(q: u32, key: u32, step: u32) -> f32 {
+// ALiBi: less the slope of the head times the distance of query and key.
+fn nearer(s: f32, slope: f32, p: u32, j: u32) -> f32 {
+  if (!ALIBI) { return s; }
+  return s - mul(slope, f32(select(p - j, j - p, j > p)));
+}
+fn slope_of(head: u32) -> f32 {
+  if (!ALIBI) { return zero(); }
+  return load(place(4u, 0u) + head);
+}
+// The score of a query at p and a key at j, which is finite where both are.
+fn score_of(q: u32, key: u32, step: u32, slope: f32, p: u32, j: u32) -> f32 {
   let s = mul(dot_chains(q, key, step), real_at(0u));
-  if (magnitude_bits(s) < INF_BITS) { return s; }
-  return far_score(q, key, step, s);
+  if (magnitude_bits(s) < INF_BITS) { return nearer(s, slope, p, j); }
+  return nearer(far_score(q, key, step, s), slope, p, j);
 }
 
 // Adds to num[] what `count` positions of a block give, their weights in workgroup memory: lane d of each tile of head_dim.
@@ -122,11 +132,12 @@ fn store_result(num: ptr<function, array<f32, TILES>>, y: u32, inverse: f32, lan
   let own = place(1u, 0u) + at.kv_head * hd * 64u;
   let q = place(0u, at.row) + at.head * hd;
   let begin = first_seen(p);
+  let slope = slope_of(at.head);
   var key = NO_KEY;
   for (var b = begin / 64u; b <= p / 64u; b++) {
     let j = b * 64u + lane;
     if (j < begin || j > p) { continue; }
-    key = max(key, key_of(score_of(q, own + A[table + b] * 2u * part + lane, 64u)));
+    key = max(key, key_of(score_of(q, own + A[table + b] * 2u * part + lane, 64u, slope, p, j)));
   }
   let top = of_key(lane_max(lane, key));
   var num: array<f32, TILES>;
@@ -136,13 +147,13 @@ fn store_result(num: ptr<function, array<f32, TILES>>, y: u32, inverse: f32, lan
     let j = b * 64u + lane;
     let page = own + A[table + b] * 2u * part;
     var e = zero();
-    if (j >= begin && j <= p) { e = exp_difference(score_of(q, page + lane, 64u), top); }
+    if (j >= begin && j <= p) { e = exp_difference(score_of(q, page + lane, 64u, slope, p, j), top); }
     den = den + tree_sum(lane, e);
     weight[lane] = e;
     workgroupBarrier();
     add_values(&num, page + part, hd, 64u, lane);
   }
-  store_result(&num, place(4u, at.row) + at.head * hd, div(1.0, den), lane);
+  store_result(&num, place(RESULT, at.row) + at.head * hd, div(1.0, den), lane);
 }
 
 // The training form: keys and values are rows of this run. Per row extra(0) has the first row of its sequence, and the sequence's length.
@@ -165,10 +176,11 @@ fn sequence_of(lane: u32, row: u32) -> Sequence {
   let end = select(s.length - 1u, p, int_at(4u) != 0u);
   let q = place(0u, at.row) + at.head * hd;
   let begin = first_seen(p);
+  let slope = slope_of(at.head);
   var key = NO_KEY;
   for (var j = begin / 64u * 64u + lane; j <= end; j += 64u) {
     if (j < begin) { continue; }
-    key = max(key, key_of(score_of(q, place(1u, s.begin + j) + at.kv_head * hd, 1u)));
+    key = max(key, key_of(score_of(q, place(1u, s.begin + j) + at.kv_head * hd, 1u, slope, p, j)));
   }
   let top = of_key(lane_max(lane, key));
   var num: array<f32, TILES>;
@@ -178,7 +190,7 @@ fn sequence_of(lane: u32, row: u32) -> Sequence {
     let j = b * 64u + lane;
     var e = zero();
     if (j >= begin && j <= end) {
-      e = exp_difference(score_of(q, place(1u, s.begin + j) + at.kv_head * hd, 1u), top);
+      e = exp_difference(score_of(q, place(1u, s.begin + j) + at.kv_head * hd, 1u, slope, p, j), top);
     }
     den = den + tree_sum(lane, e);
     weight[lane] = e;
@@ -186,10 +198,12 @@ fn sequence_of(lane: u32, row: u32) -> Sequence {
     add_values(&num, place(2u, s.begin + b * 64u) + at.kv_head * hd, row_step(2u), min(64u, s.length - b * 64u), lane);
   }
   let inverse = div(1.0, den);
-  store_result(&num, place(4u, at.row) + at.head * hd, inverse, lane);
+  store_result(&num, place(RESULT, at.row) + at.head * hd, inverse, lane);
   if (lane == 0u) {
-    if (is_nan(den)) { store(place(5u, at.row) + 2u * at.head, den); }
-    else { store(place(5u, at.row) + 2u * at.head, top); }
-    store(place(5u, at.row) + 2u * at.head + 1u, inverse);
+    let stats = place(RESULT + 1u, at.row) + STATS * at.head;
+    if (is_nan(den)) { store(stats, den); }
+    else { store(stats, top); }
+    store(stats + 1u, inverse);
+    if (ALIBI) { store(stats + 2u, slope); }
   }
 }

@@ -13,20 +13,23 @@ fn part_at(section: u32, head: u32, row: u32) -> u32 { return extra(section) + (
   let end = select(A[extra(0u) + 2u * at.row + 1u] - 1u, p, int_at(4u) != 0u);
   let q = place(0u, at.row) + at.head * hd;
   let gy = place(6u, at.row) + at.head * hd;
-  let top = load(place(5u, at.row) + 2u * at.head);
-  let inverse = load(place(5u, at.row) + 2u * at.head + 1u);
+  let stats = place(5u, at.row) + STATS * at.head;
+  let top = load(stats);
+  let inverse = load(stats + 1u);
+  var slope = zero();
+  if (ALIBI) { slope = load(stats + 2u); }
   let inner = dot_chains(gy, place(4u, at.row) + at.head * hd, 1u);
   let begin = first_seen(p);
   for (var j = lane; j < (end / 64u + 1u) * 64u; j += 64u) {
     var w = 0.0;
-    var slope = 0.0;
+    var rise = 0.0;
     if (j >= begin && j <= end) {
-      w = settled(exp_difference(score_of(q, place(1u, begin_row + j) + at.kv_head * hd, 1u), top)
+      w = settled(exp_difference(score_of(q, place(1u, begin_row + j) + at.kv_head * hd, 1u, slope, p, j), top)
           * inverse);
-      slope = settled(w * opaque(dot_chains(gy, place(2u, begin_row + j) + at.kv_head * hd, 1u) - inner));
+      rise = settled(w * opaque(dot_chains(gy, place(2u, begin_row + j) + at.kv_head * hd, 1u) - inner));
     }
     A[part_at(1u, at.head, at.row) + j] = bitcast<u32>(w);
-    A[part_at(2u, at.head, at.row) + j] = bitcast<u32>(slope);
+    A[part_at(2u, at.head, at.row) + j] = bitcast<u32>(rise);
   }
 }
 

@@ -69,8 +69,8 @@ static inline QueryHead query_head(const KernelArgs& a, i64 u) {
 //
 // scratch: a T per position.
 template <class T>
-static void attention(const KernelArgs& a) {
-  const TensorArg &q = a.t[0], &kv = a.t[1], &y = a.t[4];
+static inline void attend_cache(const KernelArgs& a, const TensorArg& y, const T* slopes) {
+  const TensorArg &q = a.t[0], &kv = a.t[1];
   const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3];
   const T scale = static_cast<T>(a.reals[0]);
   const i64 plane = kv_heads * hd * kBlock;
@@ -79,6 +79,7 @@ static void attention(const KernelArgs& a) {
   for (i64 u = r.begin; u < r.end; ++u) {
     const auto [i, h, kvh, p, first, last, table] = query_head(a, u);
     const T* query = row<T>(q, i) + h * hd;
+    const T slope = slopes ? slopes[h] : T(0);
     auto keys_of = [&, kvh = kvh, table = table](i64 b) {
       return reinterpret_cast<const T*>(kv.data) + table[b] * 2 * plane + kvh * hd * kBlock;
     };
@@ -86,14 +87,16 @@ static void attention(const KernelArgs& a) {
     ScoreWalk<T> walk;
     for (i64 b = first; b <= last; ++b) {
       block_scores(query, keys_of(b), kBlock, hd, scale, e + b * kBlock);
+      prefer_near(e + b * kBlock, slope, p - b * kBlock);
       walk.take(e + b * kBlock, seen_of(b));
     }
     T top = walk.largest();
     if (!walk.finite()) {
       top = -kInfinite<T>;
       for (i64 b = first; b <= last; ++b)
-        top = settle_scores(e + b * kBlock, seen_of(b), top, [&](i64 j, T plain) {
-          return far_score(query, keys_of(b) + j, kBlock, hd, scale, plain);
+        top = settle_scores(e + b * kBlock, seen_of(b), top, [&, p = p](i64 j, T plain) {
+          const T far = far_score(query, keys_of(b) + j, kBlock, hd, scale, plain);
+          return nearer(far, slope, p - b * kBlock - j);
         });
     }
     T* out = row<T>(y, i) + h * hd;
@@ -110,6 +113,15 @@ static void attention(const KernelArgs& a) {
       put_lanes(out + d, num * inverse, hd - d);
     }
   }
+}
+
+template <class T>
+static void attention(const KernelArgs& a) {
+  attend_cache<T>(a, a.t[4], nullptr);
+}
+template <class T>
+static void attention_alibi(const KernelArgs& a) {
+  attend_cache<T>(a, a.t[5], row<T>(a.t[4], 0));
 }
 
 template <class T>
@@ -165,14 +177,18 @@ struct RowHead {
   const T *query, *keys;
   i64 padded, hd, p, window, length;
   bool causal;
-  T scale;
+  T scale, slope;  // slope: of ALiBi, 0: none
   i64 first() const { return window > 0 && p - window + 1 > 0 ? (p - window + 1) / kBlock : 0; }
   i64 last() const { return (causal ? p : length - 1) / kBlock; }
   Seen seen_of(i64 b) const { return seen(b, p, window, causal, length); }
-  void scores(i64 b, T* s) const { block_scores(query, keys + b * kBlock, padded, hd, scale, s); }
+  void scores(i64 b, T* s) const {
+    block_scores(query, keys + b * kBlock, padded, hd, scale, s);
+    prefer_near(s, slope, p - b * kBlock);
+  }
   T settle(i64 b, T* s, T top) const {
     return settle_scores(s, seen_of(b), top, [&](i64 j, T plain) {
-      return far_score(query, keys + b * kBlock + j, padded, hd, scale, plain);
+      const T far = far_score(query, keys + b * kBlock + j, padded, hd, scale, plain);
+      return nearer(far, slope, p - b * kBlock - j);
     });
   }
 };
@@ -211,9 +227,10 @@ static inline void attend(const RowHead<T>& head, const T* values, i64 stride, T
 
 // scratch: [hd][padded] keys, [padded] e.
 template <class T>
-static void attention_rows(const KernelArgs& a) {
-  const TensorArg &q = a.t[0], &key = a.t[1], &value = a.t[2], &pos = a.t[3], &y = a.t[4],
-                  &stats = a.t[5];
+static inline void attend_rows(const KernelArgs& a, const TensorArg& y, const TensorArg& stats,
+                               const T* slopes) {
+  const TensorArg &q = a.t[0], &key = a.t[1], &value = a.t[2], &pos = a.t[3];
+  const i64 of_head = slopes ? 3 : 2;  // stats
   const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3];
   const bool causal = a.ints[4] != 0;
   const T scale = static_cast<T>(a.reals[0]);
@@ -227,13 +244,25 @@ static void attention_rows(const KernelArgs& a) {
       for (i64 h = kvh * (heads / kv_heads); h < (kvh + 1) * (heads / kv_heads); ++h)
         for (i64 p = 0; p < s.length; ++p) {
           const i64 i = s.begin + p;
+          const T slope = slopes ? slopes[h] : T(0);
           const RowHead<T> head{
-              row<T>(q, i) + h * hd, keys, padded, hd, p, window, s.length, causal, scale};
+              row<T>(q, i) + h * hd, keys, padded, hd, p, window, s.length, causal, scale, slope};
+          T* own = row<T>(stats, i) + of_head * h;
           attend(head, row<T>(value, s.begin) + kvh * hd, value.stride, e, row<T>(y, i) + h * hd,
-                 row<T>(stats, i) + 2 * h);
+                 own);
+          if (slopes) own[2] = slope;
         }
     }
   }
+}
+
+template <class T>
+static void attention_rows(const KernelArgs& a) {
+  attend_rows<T>(a, a.t[4], a.t[5], nullptr);
+}
+template <class T>
+static void attention_rows_alibi(const KernelArgs& a) {
+  attend_rows<T>(a, a.t[5], a.t[6], row<T>(a.t[4], 0));
 }
 
 // The sum over d of g[d] * y[d] by rule 4.
@@ -296,7 +325,7 @@ static inline void over_queries(const Span& s, const T* weight, const T* x, i64 
 // over positions from 0; per KV head one chain through its query heads. scratch: keys and values
 // [hd][padded], P and dS [length][padded].
 template <class T>
-static void attention_back(const KernelArgs& a) {
+static inline void attend_back(const KernelArgs& a, bool alibi) {
   const TensorArg &q = a.t[0], &key = a.t[1], &value = a.t[2], &pos = a.t[3], &y = a.t[4],
                   &stats = a.t[5], &gy = a.t[6], &gq = a.t[7], &gk = a.t[8], &gv = a.t[9];
   const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3];
@@ -317,11 +346,13 @@ static void attention_back(const KernelArgs& a) {
       for (i64 h = kvh * (heads / kv_heads); h < (kvh + 1) * (heads / kv_heads); ++h, more = true) {
         for (i64 p = 0; p < n; ++p) {
           const i64 i = s.begin + p, end = causal ? p : n - 1;
+          const T* own = row<T>(stats, i) + (alibi ? 3 : 2) * h;
           const RowHead<T> head{
-              row<T>(q, i) + h * hd, keys, padded, hd, p, window, n, causal, scale};
+              row<T>(q, i) + h * hd, keys, padded, hd, p, window, n, causal, scale,
+              alibi ? own[2] : T(0)};
           T *prow = probability + p * padded, *srow = slope + p * padded;
-          query_slopes(head, values, row<T>(gy, i) + h * hd, row<T>(y, i) + h * hd,
-                       row<T>(stats, i) + 2 * h, prow, srow);
+          query_slopes(head, values, row<T>(gy, i) + h * hd, row<T>(y, i) + h * hd, own, prow,
+                       srow);
           for (i64 d = 0; d < hd; d += 16) {
             V<T> c[1][1] = {};
             micro_kernel<T, 1, 1>(end + 1, srow, 0, 1, row<T>(key, s.begin) + kvh * hd + d, 0,
@@ -351,6 +382,15 @@ static void attention_back(const KernelArgs& a) {
       }
     }
   }
+}
+
+template <class T>
+static void attention_back(const KernelArgs& a) {
+  attend_back<T>(a, false);
+}
+template <class T>
+static void attention_back_alibi(const KernelArgs& a) {
+  attend_back<T>(a, true);
 }
 
 }  // namespace loom::cpu::LOOM_ISA

@@ -22,7 +22,7 @@ fn page_part(b: u32, table: u32, kv_head: u32) -> u32 { return place(1u, 0u) + (
 // Sums of four plane products joined; every sum is exact in f32, and products by 128 are.
 fn join_planes(hh: i32, middle: i32, ll: i32) -> f32 { return (f32(hh) * 128.0 + f32(middle)) * 128.0 + f32(ll); }
 
-fn score(part: u32, lane: u32, query_scale: f32) -> f32 {
+fn plain_score(part: u32, lane: u32, query_scale: f32) -> f32 {
   var hh = 0;
   var middle = 0;
   var ll = 0;
@@ -40,6 +40,9 @@ fn score(part: u32, lane: u32, query_scale: f32) -> f32 {
   if (is_nan(query_scale) || is_nan(key_scale)) { return nan(); }
   let scaled = mul(mul(joined, real_at(0u)), min(query_scale, key_scale));
   return bounded(mul(scaled, max(query_scale, key_scale)));
+}
+fn score(part: u32, lane: u32, query_scale: f32, slope: f32, p: u32, j: u32) -> f32 {
+  return nearer(plain_score(part, lane, query_scale), slope, p, j);
 }
 const HEADROOM = 0x1.02p-7f;  // above the largest score: attention_q15_kernels.h
 // Scores in the order of integers from 1 on, NaN above all.
@@ -64,6 +67,7 @@ fn value_words(values: u32, four: u32, d: u32) -> vec2<u32> { return vec2<u32>(A
   let table = P[2] + A[place(2u, at.row)] * P[3];
   let q = place(0u, at.row) + at.head * HEAD_DIM;
   let begin = first_seen(p);
+  let slope = slope_of(at.head);
 
   // The query as planes.
   var own_most = 0u;
@@ -92,7 +96,7 @@ fn value_words(values: u32, four: u32, d: u32) -> vec2<u32> { return vec2<u32>(A
   for (var b = begin / 64u + team; b <= p / 64u; b += TEAMS) {
     let j = b * 64u + lane;
     if (j >= begin && j <= p) {
-      own_score = score(page_part(b, table, at.kv_head), lane, query_scale);
+      own_score = score(page_part(b, table, at.kv_head), lane, query_scale, slope, p, j);
       own_key = max(own_key, score_key(own_score));
     }
   }
@@ -115,7 +119,7 @@ fn value_words(values: u32, four: u32, d: u32) -> vec2<u32> { return vec2<u32>(A
     var e = zero();
     var w = zero();
     if (j >= begin && j <= p) {
-      if (!one_round) { own_score = score(part, lane, query_scale); }
+      if (!one_round) { own_score = score(part, lane, query_scale, slope, p, j); }
       e = exp_difference(own_score, top);
       w = mul(e, load(part + 64u * PADDED_DIM + 64u + lane));
     }
@@ -176,5 +180,5 @@ fn value_words(values: u32, four: u32, d: u32) -> vec2<u32> { return vec2<u32>(A
       }
     }
   }
-  if (team == 0u) { store_result(&num, place(4u, at.row) + at.head * HEAD_DIM, div(1.0, den), lane); }
+  if (team == 0u) { store_result(&num, place(RESULT, at.row) + at.head * HEAD_DIM, div(1.0, den), lane); }
 }

@@ -106,28 +106,32 @@ struct Query15 {
   Q15 q;
   float scale;
   i64 padded;
+  float slope;
+  i64 position;
   void sums(const KvPart& part, float* s) const {
     for (i64 j = 0; j < kBlock; j += 32)
       dot_planes<2>(part.key[0] + 4 * j, part.key[1] + 4 * j, 4 * kBlock, padded, hi, lo, q, s + j);
   }
-  void scores(const KvPart& part, float* s) const {
+  void scores(const KvPart& part, i64 b, float* s) const {
     sums(part, s);
     for (i64 j = 0; j < kBlock; ++j) s[j] = (s[j] * (q.scale * part.key_scale[j])) * scale;
+    prefer_near(s, slope, position - b * kBlock);
   }
-  __attribute__((noinline, cold)) float settle(const KvPart& part, Seen see, float top,
+  __attribute__((noinline, cold)) float settle(const KvPart& part, i64 b, Seen see, float top,
                                                float* s) const {
     float joined[kBlock];
     sums(part, joined);
     return settle_scores(s, see, top, [&](i64 j, float) {
-      return far_score_q15(joined[j], q.scale, part.key_scale[j], scale);
+      const float far = far_score_q15(joined[j], q.scale, part.key_scale[j], scale);
+      return nearer(far, slope, position - b * kBlock - j);
     });
   }
 };
 
 // scratch: per position a score, then a block's weights, the sums over positions, the query's
 // planes.
-static void attention_q15(const KernelArgs& a) {
-  const TensorArg &q = a.t[0], &kv = a.t[1], &y = a.t[4];
+static inline void attend_cache_q15(const KernelArgs& a, const TensorArg& y, const float* slopes) {
+  const TensorArg &q = a.t[0], &kv = a.t[1];
   const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3],
             padded = kv_padded(hd);
   float* scores = reinterpret_cast<float*>(a.scratch);
@@ -140,21 +144,24 @@ static void attention_q15(const KernelArgs& a) {
   for (i64 u = r.begin; u < r.end; ++u) {
     const auto [i, h, kv_head, p, first, last, table] = query_head(a, u);
     const Q15 planes = quantize_row(row<float>(q, i) + h * hd, hd, query_hi, query_lo);
-    const Query15 query{query_hi, query_lo, planes, static_cast<float>(a.reals[0]), padded};
+    const Query15 query{query_hi, query_lo,
+                        planes,   static_cast<float>(a.reals[0]),
+                        padded,   slopes ? slopes[h] : 0.0f,
+                        p};
     auto part_of = [&, head = kv_head, table = table](i64 b) {
       return kv_part(kv, table[b], head, kv_heads, hd);
     };
     auto seen_of = [&, p = p](i64 b) { return seen(b, p, window, true, 0); };
     ScoreWalk<float> walk;
     for (i64 b = first; b <= last; ++b) {
-      query.scores(part_of(b), scores + b * kBlock);
+      query.scores(part_of(b), b, scores + b * kBlock);
       walk.take(scores + b * kBlock, seen_of(b));
     }
     float top = walk.largest(), den = 0;
     if (!walk.finite()) {
       top = -kInfinite<float>;
       for (i64 b = first; b <= last; ++b)
-        top = query.settle(part_of(b), seen_of(b), top, scores + b * kBlock);
+        top = query.settle(part_of(b), b, seen_of(b), top, scores + b * kBlock);
     }
     top = top + kHeadroom;
     for (i64 d = 0; d < padded; ++d) num[d] = 0;
@@ -180,6 +187,11 @@ static void attention_q15(const KernelArgs& a) {
     float* out = row<float>(y, i) + h * hd;
     for (i64 d = 0; d < hd; ++d) out[d] = stored(num[d] * inverse);
   }
+}
+
+static void attention_q15(const KernelArgs& a) { attend_cache_q15(a, a.t[4], nullptr); }
+static void attention_alibi_q15(const KernelArgs& a) {
+  attend_cache_q15(a, a.t[5], row<float>(a.t[4], 0));
 }
 
 }  // namespace loom::cpu::LOOM_ISA

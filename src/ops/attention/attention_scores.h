@@ -37,6 +37,18 @@ static inline void hide(T* x, Seen see, T value) {
   for (i64 j = see.last + 1; j < kBlock; ++j) x[j] = value;
 }
 
+// ALiBi: a score less the slope of its head times the distance of query and key.
+template <class T>
+static inline T nearer(T s, T slope, i64 distance) {
+  return s - slope * static_cast<T>(static_cast<int>(distance < 0 ? -distance : distance));
+}
+// Of a block, whose first key is `from` positions before the query; slope 0: none.
+template <class T>
+static inline void prefer_near(T* s, T slope, i64 from) {
+  if (slope == 0) return;
+  for (int j = 0; j < static_cast<int>(kBlock); ++j) s[j] = nearer(s[j], slope, from - j);
+}
+
 template <class T>
 static constexpr T kLargest = static_cast<T>(sizeof(T) == 4 ? __FLT_MAX__ : __DBL_MAX__);
 

@@ -7,6 +7,7 @@
 
 #include "base/files/bytes.h"
 #include "base/math/fp_env.h"
+#include "ops/attention/alibi.h"
 #include "ops/attention/rope.h"
 #include "ops/graph/kinds.h"
 #include "ops/lowering/lowered.h"
@@ -28,8 +29,9 @@ struct Executor::Step {
   const CustomLayer* call = nullptr;  // whose function it runs, in place of a kernel
 };
 
-Executor::Executor(Program program, WeightLookup weights, ThreadPool& pool)
-    : loom::Executor(std::move(program), std::move(weights)), pool_(pool) {}
+Executor::Executor(Program program, WeightLookup weights, ThreadPool& pool,
+                   const ExecutorOptions& options)
+    : loom::Executor(std::move(program), std::move(weights), options.cancel), pool_(pool) {}
 Executor::~Executor() = default;
 
 std::int64_t Executor::weight_bytes() const { return prepared_->bytes(); }
@@ -38,7 +40,8 @@ Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup
                                                    ThreadPool& pool,
                                                    const ExecutorOptions& options) {
   LOOM_TRY(verify(program));
-  std::unique_ptr<Executor> executor(new Executor(std::move(program), std::move(weights), pool));
+  std::unique_ptr<Executor> executor(
+      new Executor(std::move(program), std::move(weights), pool, options));
   LOOM_TRY(executor->plan(options));
   return executor;
 }
@@ -137,6 +140,15 @@ Status Executor::plan_states(const ExecutorOptions& options) {
       if (!states_.back())
         return Status(Code::out_of_memory, "session: no memory for a constant table");
       data_[b] = states_.back().get();
+      if (buffer.constant.kind == ConstantKind::alibi) {
+        const std::vector<double> slopes = alibi_slopes(buffer.cols);
+        if (buffer.type == ValueType::f64)
+          std::copy(slopes.begin(), slopes.end(), reinterpret_cast<double*>(data_[b]));
+        else
+          std::transform(slopes.begin(), slopes.end(), reinterpret_cast<float*>(data_[b]),
+                         [](double v) { return static_cast<float>(v); });
+        continue;
+      }
       if (buffer.constant.kind != ConstantKind::rope) {
         const std::vector<std::int32_t> table = index_table(buffer.constant, lowered_.max_rows(id));
         std::memcpy(data_[b], table.data(), table.size() * sizeof table[0]);
@@ -266,6 +278,15 @@ std::span<std::byte> Executor::state(BufferId id) {
                                    element_size(b.type))};
 }
 
+// Before a step; false: the run ends here. A team ends at one barrier, which its first worker
+// names, so that none waits for one that has left; a worker alone looks before each step.
+bool Executor::meet(std::size_t step, bool barrier, int worker, int workers) {
+  if (step == run_begin_ || (workers > 1 && !barrier)) return true;
+  if (worker == 0 && cancelled(run_last_)) stop_at_.store(step, std::memory_order_relaxed);
+  if (workers > 1) pool_.meet(worker);
+  return stop_at_.load(std::memory_order_relaxed) > step;
+}
+
 // The schedule is one for the whole team; a worker alone keeps to its order, and needs no barriers.
 void Executor::work(void* context, int worker, int workers) noexcept {
   auto* self = static_cast<Executor*>(context);
@@ -279,7 +300,7 @@ void Executor::work(void* context, int worker, int workers) noexcept {
       const int i = std::countr_zero(left);
       args.t[i].data = copies + step.private_at[i];
     }
-    if (step.barrier && workers > 1 && n > self->run_begin_) self->pool_.meet(worker);
+    if (!self->meet(n, step.barrier, worker, workers)) return;
     for (unsigned left = step.dynamic_operands; left != 0; left &= left - 1) {
       const int i = std::countr_zero(left);
       args.t[i].rows = self->lowered_.rows(
@@ -334,6 +355,8 @@ std::int64_t Executor::barriers() const {
 
 Status Executor::run(Segment first, Segment last) {
   [[maybe_unused]] const FpEnvGuard fp;
+  began_ = false;
+  if (cancelled(last)) return cancelled_run();
   if (first == Segment::forward) {
     LOOM_TRY(check_inputs());
     settle_inputs();
@@ -356,7 +379,11 @@ Status Executor::run(Segment first, Segment last) {
                   0xFF, static_cast<std::size_t>(schedule_.private_bytes()));
   }
   failed_ = {};
+  began_ = true;
+  run_last_ = last;
+  stop_at_.store(run_end_, std::memory_order_relaxed);
   pool_.run(&Executor::work, this);
+  if (stop_at_.load(std::memory_order_relaxed) < run_end_) return cancelled_run();
   LOOM_TRY(std::exchange(failed_, {}));
   return prepared_->intact();
 }

@@ -2,6 +2,7 @@
 // each instruction to a kernel. Many executors may share weights and, in turn, a thread pool.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -51,7 +52,7 @@ class Executor final : public loom::Executor {
 
  private:
   struct Step;
-  Executor(Program program, WeightLookup weights, ThreadPool& pool);
+  Executor(Program program, WeightLookup weights, ThreadPool& pool, const ExecutorOptions& options);
   Status plan(const ExecutorOptions& options);
   Status plan_states(const ExecutorOptions& options);
   Status plan_weights();
@@ -60,6 +61,7 @@ class Executor final : public loom::Executor {
   Status resolve_call(const LoweredInstruction& ins, Step& step);
   void call(const Step& step, const KernelArgs& args) noexcept;
   void bind_registers();
+  bool meet(std::size_t step, bool barrier, int worker, int workers);
   static void work(void* self, int worker, int workers) noexcept;
 
   ThreadPool& pool_;
@@ -80,6 +82,8 @@ class Executor final : public loom::Executor {
   std::vector<double> bound_reals_;
   std::vector<std::uint32_t> dynamic_rows_;  // the registers with what this run has measured
   std::size_t run_begin_ = 0, run_end_ = 0;
+  Segment run_last_ = Segment::update;
+  std::atomic<std::size_t> stop_at_{0};  // of a run that is cancelled: before which step
   bool poison_ = false;
 };
 

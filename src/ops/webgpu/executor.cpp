@@ -6,6 +6,7 @@
 
 #include "base/files/bytes.h"
 #include "base/math/fp_env.h"
+#include "ops/attention/alibi.h"
 #include "ops/attention/rope.h"
 #include "ops/graph/kinds.h"
 #include "ops/lowering/fuse_decoding.h"
@@ -16,7 +17,8 @@ Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup
                                                    gpu::Device& device,
                                                    const ExecutorOptions& options) {
   LOOM_TRY(verify(program));
-  std::unique_ptr<Executor> executor(new Executor(std::move(program), std::move(weights), device));
+  std::unique_ptr<Executor> executor(
+      new Executor(std::move(program), std::move(weights), device, options));
   LOOM_TRY(executor->plan(options));
   return executor;
 }
@@ -150,6 +152,13 @@ Status Executor::write_constants() {
   for (std::size_t b = 0; b < lowered_.buffers.size(); ++b) {
     const Buffer& buffer = lowered_.buffers[b];
     if (buffer.kind != BufferKind::constant || !used_[b]) continue;
+    if (buffer.constant.kind == ConstantKind::alibi) {
+      const std::vector<double> slopes = alibi_slopes(buffer.cols);
+      const std::vector<float> list(slopes.begin(), slopes.end());
+      LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4,
+                             std::as_bytes(std::span(list))));
+      continue;
+    }
     if (buffer.constant.kind != ConstantKind::rope) {
       const std::vector<std::int32_t> list =
           index_table(buffer.constant, lowered_.max_rows(static_cast<BufferId>(b)));

@@ -78,8 +78,9 @@ class Executor final : public loom::Executor {
     bool dirty = false;  // the host may have written to it since the last run
   };
 
-  Executor(Program program, WeightLookup weights, gpu::Device& device)
-      : loom::Executor(std::move(program), std::move(weights)), device_(device) {}
+  Executor(Program program, WeightLookup weights, gpu::Device& device,
+           const ExecutorOptions& options)
+      : loom::Executor(std::move(program), std::move(weights), options.cancel), device_(device) {}
   Status plan(const ExecutorOptions& options);
   Status refuse_doubles() const;
   Status plan_arena();

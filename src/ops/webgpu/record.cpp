@@ -341,6 +341,7 @@ Status Executor::read_outputs() {
 
 // What comes before the dispatches of a run.
 Status Executor::prepare(Segment first) {
+  began_ = false;
   if (!failure_.ok()) return std::exchange(failure_, Status());
   if (first == Segment::forward) {
     LOOM_TRY(check_inputs());
@@ -355,6 +356,8 @@ Status Executor::prepare(Segment first) {
 Status Executor::run(Segment first, Segment last) {
   [[maybe_unused]] const FpEnvGuard fp;
   LOOM_TRY(prepare(first));
+  if (cancelled(last)) return cancelled_run();
+  began_ = true;
   LOOM_TRY(submit(single_rows_ ? fused_ : in_order_, first, last));
   device_ahead_ = device_ahead_ || (last == Segment::update && !masters_.empty());
   if (first > Segment::loss) return {};
@@ -366,10 +369,12 @@ Status Executor::run_greedy(std::span<std::uint32_t> picked) {
   [[maybe_unused]] const FpEnvGuard fp;
   if (pick_.empty() || picked.size() > kMaxPicked) return loom::Executor::run_greedy(picked);
   LOOM_TRY(prepare(Segment::forward));
+  began_ = true;
   const std::uint32_t none = 0;
   LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{picked_at_} * 4,
                          std::as_bytes(std::span(&none, 1))));
   for (std::size_t i = 0; i < picked.size(); ++i) {
+    if (cancelled(Segment::forward)) return cancelled_run();
     LOOM_TRY(submit(single_rows_ ? fused_ : in_order_, Segment::forward, Segment::forward));
     const gpu::Dispatch pick[] = {list_[pick_[0]], list_[pick_[1]]};
     LOOM_TRY(device_.submit(pick));

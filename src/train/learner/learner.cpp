@@ -152,7 +152,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   }
   if (options.update) learner.emit_update(emit);
   for (const auto& [name, state] : emitter.states())
-    learner.moments_.push_back({name, state.buffer, 2 * options.streams, state.cols});
+    learner.moments_.push_back({name, state.buffer, 2 * options.streams, state.cols, true});
   remove_dead_code(program);
 
   ExecutorOptions eo;
@@ -160,6 +160,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   eo.isa = options.isa;
   eo.fuse = options.fuse;
   eo.poison = options.poison;
+  eo.cancel = options.cancel;
   LOOM_ASSIGN(learner.executor_,
               Executor::create(std::move(program), weights_of(network, options.adapter), pool, eo));
   const Program& p = learner.executor_->program();

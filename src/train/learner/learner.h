@@ -4,6 +4,7 @@
 // it means.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -67,6 +68,7 @@ struct LearnerOptions {
   std::string isa;
   bool fuse = true;  // ExecutorOptions
   bool poison = false;
+  const std::atomic<bool>* cancel = nullptr;  // set: accumulate() ends as cancelled
 };
 
 class Learner {
@@ -136,6 +138,7 @@ class Learner {
     std::string name;  // "0.0.1.0/0/1:q:m"
     BufferId buffer;
     std::int64_t rows, cols;
+    bool of_streams = false;  // a state, which the forward pass changes
   };
   const std::vector<Moment>& moments() const { return moments_; }
 

@@ -64,13 +64,16 @@ TEST(WebGpuOps, AttentionFromTheCacheEqualsTheCpu) {
   LOOM_TEST_DEVICE(device);
   struct Form {
     std::int64_t heads, kv_heads, head_dim, window;
+    bool alibi = false;
   };
   for (const bool q15 : {false, true}) {
-    for (const Form f : {Form{3, 1, 8, 0}, Form{2, 2, 70, 70}, Form{4, 2, 24, 5}}) {
+    for (const Form f : {Form{3, 1, 8, 0}, Form{2, 2, 70, 70}, Form{4, 2, 24, 5},
+                         Form{3, 1, 8, 0, true}, Form{16, 2, 70, 70, true}}) {
       for (int spread = 0; spread <= 3; ++spread) {  // 3: scores beyond the range of floats
         Case c;
         const double size = spread == 3 ? 1e25 : 1;
-        const AttentionShape shape{f.heads, f.kv_heads, f.head_dim, f.window, true, 0.3};
+        AttentionShape shape{f.heads, f.kv_heads, f.head_dim, f.window, true, 0.3};
+        if (f.alibi) shape.slopes = c.emit.alibi_slopes(f.heads, ValueType::f32);
         const ValueType type = q15 ? ValueType::q15 : ValueType::f32;
         const View kv =
             c.emit.state("cell", "kv", type, {256}, kv_columns(type, f.kv_heads, f.head_dim));
@@ -85,7 +88,7 @@ TEST(WebGpuOps, AttentionFromTheCacheEqualsTheCpu) {
         c.output(c.emit.attention(q, kv, seq, pos, shape));
         EXPECT_TRUE(c.equal(*device, {1, 5, 40, 1, 64, 1, 30}))
             << (q15 ? "q15 " : "f32 ") << f.heads << "/" << f.kv_heads << " x " << f.head_dim
-            << " window " << f.window << " spread " << spread;
+            << " window " << f.window << (f.alibi ? " alibi" : "") << " spread " << spread;
       }
     }
   }
@@ -95,18 +98,20 @@ TEST(WebGpuOps, AttentionOfRowsAndItsGradientsEqualTheCpu) {
   LOOM_TEST_DEVICE(device);
   struct Form {
     std::int64_t heads, kv_heads, head_dim, window;
-    bool causal;
+    bool causal, alibi = false;
   };
   // Size 1e25: scores beyond the range of floats.
   struct Values {
     int spread;
     double size;
   };
-  for (const Form f : {Form{3, 1, 8, 0, true}, Form{2, 2, 70, 0, false}, Form{4, 2, 24, 20, true},
-                       Form{4, 2, 6, 20, false}})
+  for (const Form f :
+       {Form{3, 1, 8, 0, true}, Form{2, 2, 70, 0, false}, Form{4, 2, 24, 20, true},
+        Form{4, 2, 6, 20, false}, Form{3, 1, 8, 0, true, true}, Form{16, 4, 6, 20, false, true}})
     for (const Values values : {Values{0, 1}, Values{0, 1e25}, Values{1, 1}, Values{2, 1}}) {
       Case c(200);
-      const AttentionShape shape{f.heads, f.kv_heads, f.head_dim, f.window, f.causal, 0.3};
+      AttentionShape shape{f.heads, f.kv_heads, f.head_dim, f.window, f.causal, 0.3};
+      if (f.alibi) shape.slopes = c.emit.alibi_slopes(f.heads, ValueType::f32);
       const View q = c.emit.scale(c.input(f.heads * f.head_dim, values.spread), values.size);
       const View k = c.emit.scale(c.input(f.kv_heads * f.head_dim, values.spread), values.size);
       const View v = c.input(f.kv_heads * f.head_dim);
