@@ -30,7 +30,7 @@ def dense(out, activation="relu"):
 
 
 def conv(rank, filters):
-    return {"type": f"cnn{rank}", "filters": filters, "kernel": [3], "padding": [1], "activation": "relu"}
+    return {"type": f"conv{rank}d", "filters": filters, "kernel": [3], "padding": [1], "activation": "relu"}
 
 
 NORM = {"type": "rms_norm", "eps": 1e-6}
@@ -75,7 +75,7 @@ def torch_network(dims, cells):
         if kind == "dense":
             module = nn.Linear(dims[0], cell["out"])
             dims = [cell["out"]]
-        elif kind.startswith("cnn"):
+        elif kind.startswith("conv"):
             module = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[int(kind[3]) - 1](dims[0], cell["filters"], 3, padding=1)
             dims[0] = cell["filters"]
         elif kind == "flatten":

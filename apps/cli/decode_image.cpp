@@ -8,7 +8,7 @@
 
 #if defined(LOOM_HAS_STB_IMAGE)
 namespace {
-// What one request may take while a picture is decoded: as much as its header justifies, set by
+// What one request may take while an image is decoded: as much as its header justifies, set by
 // whoever knows it.
 thread_local std::size_t max_bytes = 0;
 thread_local bool asked_for_more = false;
@@ -34,8 +34,8 @@ bool may_take(std::size_t bytes) {
 #define STBI_MAX_DIMENSIONS 65536
 #define STBI_FAILURE_USERMSG
 // A damaged file may leave tables and pixels unwritten: zeros, not what was in memory before, so
-// that even such a file is the same picture every time. And a small file may hold much more than
-// its picture takes: that is not even decoded.
+// that even such a file is the same image every time. And a small file may hold much more than
+// its image takes: that is not even decoded.
 #define STBI_MALLOC(size) (may_take(std::size_t(size)) ? std::calloc(1, size) : nullptr)
 #define STBI_REALLOC(p, size) (may_take(std::size_t(size)) ? std::realloc(p, size) : nullptr)
 #define STBI_FREE(p) std::free(p)
@@ -72,7 +72,7 @@ Status refused() {
                 std::string("cannot be decoded: ") + (reason ? reason : "no reason is given"));
 }
 
-// stb_image fills what a JPEG, BMP or GIF lacks at its end; such a picture is none to learn from.
+// stb_image fills what a JPEG, BMP or GIF lacks at its end; such an image is none to learn from.
 // And it trusts the lengths of a JPEG's code tables (before version 2.28), which the format limits
 // to 256 codes. So both are looked at before it is asked.
 Status check_jpeg(std::span<const std::byte> b) {
@@ -100,7 +100,7 @@ Status check_jpeg(std::span<const std::byte> b) {
       at = end;
     }
   }
-  return Status(Code::truncated, "ends before the picture does");
+  return Status(Code::truncated, "ends before the image does");
 }
 
 Status check_bmp(std::span<const std::byte> b) {
@@ -115,7 +115,7 @@ Status check_bmp(std::span<const std::byte> b) {
   if (height > 0x7FFFFFFF) height = 0x100000000ull - height;  // below 0: rows from the top
   const bool known = width <= STBI_MAX_DIMENSIONS && height <= STBI_MAX_DIMENSIONS;
   return known && four(10) + (width * bits + 31) / 32 * 4 * height > b.size()
-             ? Status(Code::truncated, "ends before the picture does")
+             ? Status(Code::truncated, "ends before the image does")
              : Status();
 }
 
@@ -130,7 +130,7 @@ Status check_png(std::span<const std::byte> b) {
       return {};
     at += 12 + length;
   }
-  return Status(Code::truncated, "ends before the picture does");
+  return Status(Code::truncated, "ends before the image does");
 }
 
 // The blocks up to the end of the first image.
@@ -147,7 +147,7 @@ Status check_gif(std::span<const std::byte> b) {
     if (at < b.size() && image) return {};
     ++at;
   }
-  return Status(Code::truncated, "ends before the picture does");
+  return Status(Code::truncated, "ends before the image does");
 }
 
 // Nothing that is none of these comes to stb_image, which is less strict about beginnings.
@@ -161,11 +161,11 @@ Status check(std::span<const std::byte> b) {
   if (begins({'B', 'M'})) return check_bmp(b);
   if (begins({'G', 'I', 'F', '8'})) return check_gif(b);
   if (begins({'R', 'I', 'F', 'F'}) && begins({'W', 'E', 'B', 'P'}, 8))
-    return Status(Code::unsupported, "is a WebP picture, expected PNG, JPEG, BMP or GIF");
-  return Status(Code::corrupt, "is no picture that can be read, expected PNG, JPEG, BMP or GIF");
+    return Status(Code::unsupported, "is a WebP image, expected PNG, JPEG, BMP or GIF");
+  return Status(Code::corrupt, "is no image that can be read, expected PNG, JPEG, BMP or GIF");
 }
 
-// Tables and the like, of any picture.
+// Tables and the like, of any image.
 constexpr std::size_t kAlways = 1 << 20;
 
 Result<ImageSize> size_of(std::span<const std::byte> bytes) {
@@ -229,7 +229,7 @@ ImageDecoder image_decoder() { return {size_of, decode}; }
 ImageDecoder image_decoder() {
   const Status missing(
       Code::unsupported,
-      "is no PGM or PPM picture, and this program was built without stb_image, which reads PNG, "
+      "is no PGM or PPM image, and this program was built without stb_image, which reads PNG, "
       "JPEG, BMP and GIF: install it (./dev setup, or Debian's libstb-dev) and build again");
   return {[missing](std::span<const std::byte>) { return Result<ImageSize>(missing); },
           [missing](std::span<const std::byte>) { return Result<Image>(missing); }};

@@ -38,7 +38,7 @@ def trained(layer):
 # A dense network that multiplies as much for each row as the two experts that a row goes to.
 dense, dense_error = trained(block(ACTIVE * HIDDEN))
 experts, error = trained(layers.Parallel(*[block(HIDDEN) for _ in range(EXPERTS)],
-                                         combine="filter", top_k=ACTIVE))
+                                         combine="gated", top_k=ACTIVE))
 for name, network, value in (("dense", dense, dense_error), ("experts", experts, error)):
     print("%-8s %4d parameters, mean square error %.4f"
           % (name, network.info["parameters"], value))

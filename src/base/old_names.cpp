@@ -1,6 +1,6 @@
 #include "base/old_names.h"
 
-#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace loom {
@@ -47,15 +47,29 @@ constexpr Row kSpecRows[] = {
     {"schedule", "", "rate", "lr"},
 };
 
-void rename(Json& object, const Row& row) {
+void rename(Json& object, const Row& row, std::string_view from, std::string_view to) {
   if (!row.key.empty()) {
     for (auto& [key, value] : object.as_object())
-      if (key == row.key && value.is_string() && value.as_string() == row.old)
-        value = Json(row.present);
-  } else if (!object.find(row.present)) {
+      if (key == row.key && value.is_string() && value.as_string() == from) value = Json(to);
+  } else if (!object.find(to)) {
     for (auto& [key, value] : object.as_object())
-      if (key == row.old) key = row.present;
+      if (key == from) key = to;
   }
+}
+
+bool is_of(const Json& cell, const Row& row) {
+  const Json* type = cell.find("type");
+  return row.where.empty() || (type && type->is_string() && type->as_string() == row.where);
+}
+
+void name_as_of_old(Json& cell) {
+  if (!cell.is_object()) return;
+  // From the end: the types, by which other rows are found, come last.
+  for (auto row = std::rbegin(kRows); row != std::rend(kRows); ++row)
+    if (is_of(cell, *row)) rename(cell, *row, row->present, row->old);
+  for (auto& [key, value] : cell.as_object())
+    if (key == "layers" && value.is_array())
+      for (Json& layer : value.as_array()) name_as_of_old(layer);
 }
 
 }  // namespace
@@ -64,23 +78,30 @@ Json cell_by_present_names(const Json& cell, bool old) {
   Json out = cell;
   // Types stand first in the table: other rows are of a type by its present name.
   for (const Row& row : kRows) {
-    if (!old && !row.stays) continue;
-    const Json* type = out.find("type");
-    if (row.where.empty() || (type && type->is_string() && type->as_string() == row.where))
-      rename(out, row);
+    if ((old || row.stays) && is_of(out, row)) rename(out, row, row.old, row.present);
   }
   return out;
 }
 
 Json spec_by_present_names(const Json& spec) {
   Json out = spec;
+  const Json* version = spec.find("version");
+  if (!version || version->dump() != "1") return out;
+  out.set("version", 2);
   for (const Row& row : kSpecRows) {
-    if (row.where == "spec") {
-      rename(out, row);
-    } else {
-      for (auto& [key, value] : out.as_object())
-        if (key == row.where && value.is_object()) rename(value, row);
-    }
+    if (row.where == "spec") rename(out, row, row.old, row.present);
+    for (auto& [key, value] : out.as_object())
+      if (key == row.where && value.is_object()) rename(value, row, row.old, row.present);
+  }
+  return out;
+}
+
+Json topology_by_old_names(const Json& topology) {
+  Json out = topology;
+  for (auto& [key, value] : out.as_object()) {
+    if (key == "version" && value.dump() == "3") value = Json(2);
+    if (key == "cells" && value.is_array())
+      for (Json& cell : value.as_array()) name_as_of_old(cell);
   }
   return out;
 }

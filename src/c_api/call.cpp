@@ -22,7 +22,9 @@ std::int32_t write(Code status, std::string_view message, loom_error* error) {
 }  // namespace
 
 std::int32_t report(const Status& status, loom_error* error) {
-  return write(status.code(), status.message(), error);
+  // Where an allocation fails in a callback there is no memory for a message.
+  const bool none = !status.ok() && status.message().empty();
+  return write(status.code(), none ? code_name(status.code()) : status.message(), error);
 }
 
 std::int32_t cancel_call(loom_handle handle, loom_error* error) {

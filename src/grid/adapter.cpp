@@ -5,6 +5,7 @@
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
 #include "base/math/exact_math.h"
+#include "base/old_names.h"
 #include "base/random.h"
 
 namespace loom {
@@ -246,7 +247,7 @@ Status Adapter::merge(Network& network) {
 
 Result<std::string> digest(Network& network) {
   Sha256 sha;
-  sha.update_text(network.to_json().dump());
+  sha.update_text(topology_by_old_names(network.to_json()).dump());
   for (const Network::NamedParam& p : network.params()) {
     if (p.tied) continue;
     if (p.param->store->format().arith() == ArithClass::real) {

@@ -298,7 +298,7 @@ Result<Json> Translation::layer(const Json& json, bool nested, int depth) {
   LOOM_ASSIGN(
       const std::string activation,
       translated(kActivations, "activation", c.activation.empty() ? "LINEAR" : c.activation));
-  const bool activates = type == "dense" || type.starts_with("cn") || type.starts_with("conv");
+  const bool activates = type == "dense" || type.starts_with("conv");
   const std::string_view fixed = type == "rnn" ? "tanh" : type == "swiglu" ? "silu" : "linear";
   if (!activates && activation != "linear" && activation != fixed)
     return cannot({"the activation ", quoted(c.activation), " of ", type,
@@ -323,7 +323,7 @@ Result<Json> Translation::layer(const Json& json, bool nested, int depth) {
 Result<Json> Translation::own(const Layer& c, std::string_view type, const Json& json, int depth) {
   if (type == "dense" || type == "swiglu" || type.ends_with("norm")) return vectors(c, type);
   if (type == "rnn" || type == "lstm" || type == "attention") return sequence(c, type);
-  if (type.starts_with("cn") || type.starts_with("conv")) return convolution(c, type);
+  if (type.starts_with("conv")) return convolution(c, type);
   if (type == "softmax") return softmax(c, json);
   if (type == "parallel") return parallel(c, json, depth);
   if (type == "sequential") return sequential(json, depth);
@@ -378,8 +378,8 @@ Result<Json> Translation::convolution(const Layer& c, std::string_view type) {
   LOOM_TRY(want(c.filters, "filters"));
   LOOM_TRY(want(c.kernel_size, "kernel_size"));
   LOOM_TRY(want(c.stride, "stride"));
-  const bool transposed = type.starts_with("conv");
-  const int space = type.back() - '0';
+  const bool transposed = type.starts_with("conv_transpose");
+  const int space = type[type.size() - 2] - '0';
   const auto or_height = [](std::int64_t value, std::int64_t height) {
     return value > 0 ? value : height;
   };

@@ -325,7 +325,7 @@ Status Network::check_streams() const {
   if (carries) return {};
   return bad(
       "nothing is carried from one window of \"streams\" to the next: that takes an rnn, gru "
-      "or lstm, over one id per row, or over rows of values with \"carry\" (stateful)");
+      "or lstm, over one id per row, or over rows of values with \"stateful\" (stateful)");
 }
 
 bool Network::takes_missing() const {

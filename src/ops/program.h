@@ -61,7 +61,7 @@ struct ConstantSpec {
   // kind and its parameters (rope.h). places, uses (tensor_ops.h), i32: reals are the limit, then
   // the runs. steps: a column of u32, row i holds i mod T: where rows are the T steps of one row
   // after another (and `rows` a multiple of T, by registers or not). reals: T. alibi: a row of the
-  // slopes of so many heads (alibi.h). reals: their number.
+  // slopes of the heads (alibi.h). reals: the number of heads.
   std::vector<double> reals;
   friend bool operator==(const ConstantSpec&, const ConstantSpec&) = default;
 };

@@ -69,7 +69,7 @@ TrainingSpec spec_of(const Case& c) {
   spec.batch = c.tokens ? c.streams : 8;
   spec.steps = 5;
   spec.seed = 3;
-  spec.schedule = {.rate = 0.02};
+  spec.schedule = {.lr = 0.02};
   spec.optimizer.momentum = 0.9;
   spec.streams = c.streams;
   spec.shuffle = c.streams == 0;
@@ -161,7 +161,7 @@ TEST_F(Cancel, ALongStepEndsSoon) {
   spec.network = *Json::parse(in_a_row(R"({"width":512})", layers));
   spec.batch = 1024;
   spec.steps = 100;
-  spec.schedule = {.rate = 0.01};
+  spec.schedule = {.lr = 0.01};
   std::vector<float> x(1024 * 512);
   const RandomStream random(1, 1);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = random.uniform(i);

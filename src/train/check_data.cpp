@@ -51,7 +51,7 @@ Status check_form(const DataSource::Form& form, const Network& network, const Tr
     return bad(
         "the network gives " + out.to_string() + ", logits for " + std::to_string(axis.places) +
         " classes a row, the data has " + std::to_string(form.places) +
-        (axis.places > 1 && form.places == 1 ? ": end with one step, by \"return\": \"last\" of a "
+        (axis.places > 1 && form.places == 1 ? ": end with one step, by \"output\": \"last\" of a "
                                                "recurrent layer or a pool, or flatten"
                                              : ""));
   return {};

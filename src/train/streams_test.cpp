@@ -328,7 +328,7 @@ TEST(Streams, RefusedByName) {
   EXPECT_NE(parsed(R"(,"batch":4)").find("each of 8 \"streams\", \"batch\" says 4"),
             std::string::npos);
   EXPECT_NE(parsed(R"(,"shuffle":true)").find("\"shuffle\""), std::string::npos);
-  EXPECT_NE(parsed(R"(,"random_translate":1)").find("\"shift\""), std::string::npos);
+  EXPECT_NE(parsed(R"(,"random_translate":1)").find("\"random_translate\""), std::string::npos);
   EXPECT_NE(parsed(R"(,"micro_batches":3)").find("3 micro_batches"), std::string::npos);
   // Batches that are given.
   const TrainingSpec spec = spec_of(kLstm, 2, 2);

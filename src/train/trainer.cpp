@@ -7,6 +7,7 @@
 #include "base/files/sha256.h"
 #include "base/json.h"
 #include "base/numerics_version.h"
+#include "base/old_names.h"
 #include "train/check_data.h"
 #include "train/data/images/augment.h"
 
@@ -536,8 +537,9 @@ Status Trainer::check_info(const Json& info) const {
     text += " and would go on with other bits; its weights load and run: train from them anew";
     return Status(Code::unsupported, std::move(text));
   }
-  const Json* spec = info.find("spec");
-  if (!spec || !spec->is_object()) return Status(Code::corrupt, "training state: no spec");
+  const Json* written = info.find("spec");
+  if (!written || !written->is_object()) return Status(Code::corrupt, "training state: no spec");
+  const Json spec = spec_by_present_names(*written);
   auto differs = [](const std::string& key, const Json* saved, const Json* now) {
     return bad("the state was saved with another \"" + key +
                "\": " + (saved ? saved->dump() : "none") + ", now " + (now ? now->dump() : "none"));
@@ -546,9 +548,9 @@ Status Trainer::check_info(const Json& info) const {
     return (!a && !b) || (a && b && a->dump() == b->dump());
   };
   const Json now = comparable_spec();
-  for (const Json* side : {&now, spec}) {
+  for (const Json* side : {&now, &spec}) {
     for (const auto& [key, unused] : side->as_object()) {
-      const Json *saved = spec->find(key), *current = now.find(key);
+      const Json *saved = spec.find(key), *current = now.find(key);
       if (same(saved, current)) continue;
       if (!saved || !current || !saved->is_object() || !current->is_object())
         return differs(key, saved, current);
@@ -569,7 +571,9 @@ Status Trainer::check_info(const Json& info) const {
         (base.empty() ? "missing" : base) + ", now " +
         (base_.empty() ? "the network itself learns" : base_));
   const Json* topology = info.find("topology");
-  if (!topology || topology->dump() != (matrices_.empty() ? network_.to_json() : topology_).dump())
+  const auto text_of = [](const Json& t) { return topology_by_old_names(t).dump(); };
+  if (!topology || !topology->is_object() ||
+      text_of(*topology) != text_of(matrices_.empty() ? network_.to_json() : topology_))
     return bad("the state was saved with another network topology");
   return {};
 }

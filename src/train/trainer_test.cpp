@@ -339,7 +339,7 @@ TEST(Trainer, RefusesDataOfAnotherForm) {
             std::string::npos);
 }
 
-// What is learned with shifts is what pictures that were moved before give.
+// What is learned with shifts is what images that were moved before give.
 TEST(Trainer, ShiftsPicturesAsTheyAreTaken) {
   constexpr std::int64_t kSamples = 24, kWidth = 2 * 4 * 5;
   TrainingSpec spec;
@@ -371,9 +371,10 @@ TEST(Trainer, ShiftsPicturesAsTheyAreTaken) {
   ThreadPool pool(1);
   const auto refused = Trainer::create(rows, *network, *data_for(kMlp), pool, {});
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.status().message().find(
-                "\"shift\" moves images: the network's input must be [..., height, width]"),
-            std::string::npos)
+  EXPECT_NE(
+      refused.status().message().find(
+          "\"random_translate\" moves images: the network's input must be [..., height, width]"),
+      std::string::npos)
       << refused.status().message();
 }
 

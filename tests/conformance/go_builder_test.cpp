@@ -46,7 +46,7 @@ std::vector<float> answer(Network& n, const std::vector<float>& x) {
 TEST(GoBuilder, Dense) {
   Network n = built({R"("type":"Dense","activation":"ReLU","input_height":3,"output_height":2)",
                      R"("type":"DENSE","input_height":2,"output_height":1,"dtype":"fp32")"});
-  EXPECT_EQ(n.version(), 2);
+  EXPECT_EQ(n.version(), 3);
   EXPECT_EQ(n.find("0.0.0.0", "bias"), nullptr);
   set(n, "0.0.0.0", "weight", {1, 0, 2, -1, 1, 0.5f});
   set(n, "0.0.0.1", "weight", {3, 4});

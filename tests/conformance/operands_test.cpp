@@ -150,8 +150,8 @@ TEST(Operands, WhatALayerTakesIsNamed) {
   expect_refused(taking(R"("type":"gru","hidden":3,"takes":["c0"])", "h"), "known are lengths, h0");
   expect_refused(taking(lstm + R"("takes":["lengths"])", "h"), "one id below 5");
   expect_refused(taking(lstm + R"("num_layers":2,"takes":["h0"])", "h"), "[2, 3], got [B, 3]");
-  expect_refused(taking(lstm + R"("stateful":true,"takes":["h0"])", "h"), "\"carry\" keeps");
-  expect_refused(taking(lstm + R"("stateful":true,"return_state":true)", ""), "\"carry\" keeps");
+  expect_refused(taking(lstm + R"("stateful":true,"takes":["h0"])", "h"), "\"stateful\" keeps");
+  expect_refused(taking(lstm + R"("stateful":true,"return_state":true)", ""), "\"stateful\" keeps");
   expect_refused(taking(R"("type":"attention","rope":false,"takes":["mask"])", "h"),
                  "the mask has a value for each of the 4 steps");
   expect_refused(taking(R"("type":"pool_steps","takes":["mask"])", "mask"), "known are lengths");

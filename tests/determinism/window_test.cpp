@@ -48,7 +48,7 @@ Case random_case(std::uint64_t seed) {
     width *= in;
   }
   Case c;
-  c.cell = R"("type":"cnn)" + std::to_string(rank) + R"(","filters":)" + std::to_string(filters) +
+  c.cell = R"("type":"conv)" + std::to_string(rank) + R"(d","filters":)" + std::to_string(filters) +
            R"(,"kernel":[)" + kernel + R"(],"stride":[)" + stride + R"(],"dilation":[)" + dilation +
            R"(],"padding":[)" + padding + padding_end + R"(],"bias":)" +
            (pick(0, 1) ? "true" : "false") + R"(,"activation":")" +

@@ -47,7 +47,7 @@ TEST(Bench, LayersInEveryDtypeAndMode) {
 }
 
 TEST(Bench, TrainingGivesTheSameWeightsInEveryMode) {
-  const Outcome o = loom({"bench", "training", "--quick", "--json", "--layers", "cnn3,dense",
+  const Outcome o = loom({"bench", "training", "--quick", "--json", "--layers", "conv3d,dense",
                           "--modes", "cpu-normal,cpu-sc,cpu-mc"});
   ASSERT_EQ(o.code, 0) << o.err;
   const auto report = Json::parse(o.out);
@@ -78,7 +78,7 @@ TEST(Bench, CrossoverDrawsEverySize) {
 }
 
 // Six networks of a published table, 160 steps: in FP8 the loss of the last epoch is that of f32
-// within 1 % of itself, but for cnn3. That has learned its samples by heart, 0.0014 of 0.52, and
+// within 1 % of itself, but for conv3d. That has learned its samples by heart, 0.0014 of 0.52, and
 // what is left is of the size of FP8's steps: 12 % more.
 TEST(Bench, TrainingInFp8EndsWhereF32Does) {
   const Outcome o = loom({"bench", "training", "--fp8", "--json", "--modes", "cpu-mc"});

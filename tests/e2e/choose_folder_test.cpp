@@ -133,7 +133,7 @@ TEST(ChooseFolder, LearnsImagesInFoldersOfTheirClasses) {
 TEST(ChooseFolder, ReadsImagesOfEveryFormat) {
   const Folder folder;
   draw_folder(folder, "data", 0, 12);
-  const std::string image = folder.write("data/down/picture.png", png(halves(16, 12), 3));
+  const std::string image = folder.write("data/down/image.png", png(halves(16, 12), 3));
   const Outcome o =
       loom({"train", "--data", folder / "data", "--out", folder / "a.entity", "--steps", "30"});
   if (o.code == 3 && o.err.find("built without stb_image") != std::string::npos)
@@ -163,7 +163,7 @@ TEST(ChooseFolder, ReadsImagesOfEveryFormat) {
   ASSERT_EQ(of_jpeg.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(of_jpeg[i], want[i], 0.02);
 
-  // What is cut or no picture is named, and nothing is written.
+  // What is cut or no image is named, and nothing is written.
   const std::string out = folder / "b.entity", bad = folder / "data/down/bad";
   std::string many_codes = jpeg(), damaged = png(halves(16, 12), 3);
   damaged[43] = '\x07';  // no kind of block that deflate has
@@ -175,15 +175,15 @@ TEST(ChooseFolder, ReadsImagesOfEveryFormat) {
     const char* part;
   };
   const Case cases[] = {
-      {".png", png(halves(16, 12), 3).substr(0, 100), "bad.png: ends before the picture does"},
+      {".png", png(halves(16, 12), 3).substr(0, 100), "bad.png: ends before the image does"},
       {".png", damaged, "bad.png: cannot be decoded"},
-      {".jpg", jpeg().substr(0, 500), "bad.jpg: ends before the picture does"},
+      {".jpg", jpeg().substr(0, 500), "bad.jpg: ends before the image does"},
       {".jpg", many_codes, "bad.jpg: cannot be decoded: a table of 265 codes"},
-      {".bmp", bmp(halves(16, 12)).substr(0, 300), "bad.bmp: ends before the picture does"},
-      {".gif", gif().substr(0, 60), "bad.gif: ends before the picture does"},
+      {".bmp", bmp(halves(16, 12)).substr(0, 300), "bad.bmp: ends before the image does"},
+      {".gif", gif().substr(0, 60), "bad.gif: ends before the image does"},
       {".gif", "GIF89a", "bad.gif"},
-      {".jpeg", "hello", "bad.jpeg: is no picture that can be read"},
-      {".png", "RIFF\x10\1\1\1WEBPVP8 ", "bad.png: is a WebP picture"},
+      {".jpeg", "hello", "bad.jpeg: is no image that can be read"},
+      {".png", "RIFF\x10\1\1\1WEBPVP8 ", "bad.png: is a WebP image"},
       {".png", "", "bad.png: is empty"}};
   for (const Case& c : cases) {
     folder.write("data/down/bad" + c.end, c.bytes);

@@ -351,7 +351,7 @@ TEST(Choose, WrongQuestionsAreRefused) {
   LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--task", "numbers", "--out", out}), 3,
                       "holds texts, no numbers");
   LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--network", "convolutional", "--out", out}),
-                      3, "for pictures, this is a table");
+                      3, "for images, this is a table");
   LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--dtype", "i3", "--out", out}), 3,
                       "'i3' is not a weight format");
   LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--dtype", "f64", "--out", out}), 3,

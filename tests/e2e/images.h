@@ -1,4 +1,4 @@
-// Pictures in the formats that people keep them in, written here; a JPEG and a GIF that were made
+// Images in the formats that people keep them in, written here; a JPEG and a GIF that were made
 // once are kept as bytes.
 #pragma once
 

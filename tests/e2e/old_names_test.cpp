@@ -21,12 +21,13 @@ TEST(OldNames, SpecsTrainToTheSameDigestAndFilesGoOn) {
   for (const char* version : {"1", "2"}) {
     const Folder folder;
     const std::string spec = old_file(version + std::string(".json")),
-                      saved = old_file(version + std::string(".entity"));
-    const Outcome trained = loom({"train", spec, "--out", folder / "new.entity"});
+                      saved = old_file(version + std::string(".entity")),
+                      data = old_file("table.csv");
+    const Outcome trained = loom({"train", spec, "--data", data, "--out", folder / "new.entity"});
     ASSERT_EQ(trained.code, 0) << trained.err;
     EXPECT_NE(trained.err.find(kDigest), std::string::npos) << trained.err;
     const std::string copy = folder.write("old.entity", file_bytes(saved));
-    const Outcome resumed = loom({"train", spec, "--out", copy, "--resume"});
+    const Outcome resumed = loom({"train", spec, "--data", data, "--out", copy, "--resume"});
     ASSERT_EQ(resumed.code, 0) << resumed.err;
     EXPECT_NE(resumed.err.find(kDigest), std::string::npos) << resumed.err;
   }
@@ -69,9 +70,11 @@ TEST(OldNames, AreRefusedInNewFiles) {
   EXPECT_NE(status(R"("type":"lstm","hidden":2,"carry":true)").message().find("\"carry\""),
             std::string::npos);
   EXPECT_TRUE(status(R"("type":"cnn2","filters":2,"kernel":2)").ok());
-  EXPECT_TRUE(status(R"("type":"parallel","combine":"filter","layers":[{"type":"flatten"},)"
-                     R"({"type":"flatten"}])")
-                  .ok());
+  EXPECT_TRUE(
+      status(
+          R"("type":"sequential","layers":[{"type":"flatten"},{"type":"parallel","combine":"filter",)"
+          R"("layers":[{"type":"dense","out":2},{"type":"dense","out":2}]}])")
+          .ok());
   auto spec = parse_training_spec(
       std::string_view(R"({"format":"loom-training","version":2,"steps":1,"shift":1})"));
   EXPECT_NE(spec.status().message().find("\"shift\""), std::string::npos);

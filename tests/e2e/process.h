@@ -23,12 +23,12 @@ struct Call {
   std::vector<std::pair<std::string, std::string>> env;
   // Ctrl-C this often, each time that stdout grew.
   int interrupts = 0;
-  unsigned after_ms = 0;  // so long after that
   // Which signals come in place of Ctrl-C, one right after the other.
   std::vector<int> signals = {SIGINT};
   // Where stdout goes in place of Outcome::out: a path, "(closed)": the program has none,
   // "(broken)": a pipe that nobody reads.
   std::string out_to = "";
+  unsigned after_ms = 0;  // signals come this long after stdout grew
 };
 
 // The path of the program of this build.

@@ -73,7 +73,7 @@ TEST(Train, EndsWithinAStepAndResumesWithTheSameBits) {
           R"({"format":"loom-training","version":1,"network":{"format":"loom-topology","version":2,"layers_per_cell":1,"input":{"width":2},"cells":[
     {"at":[0,0,0,0],"type":"sequential","layers":[)" +
               layers + R"({"type":"dense","out":1}]}]},
-    "data":{"type":"table","targets":["y"]},"loss":"mse","optimizer":{"type":"sgd"},"schedule":{"rate":0.001},
+    "data":{"type":"table","targets":["y"]},"loss":"mse","optimizer":{"type":"sgd"},"schedule":{"lr":0.001},
     "steps":3,"batch":4096,"seed":3,"log_every":1})");
   const Outcome once = loom({"train", long_steps, "--data", data, "--out", folder / "once.entity"});
   ASSERT_EQ(once.code, 0) << once.err;

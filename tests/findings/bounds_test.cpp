@@ -191,7 +191,7 @@ TEST(Findings, G6_APictureIsInflatedNoFurtherThanItsHeaderSays) {
                                     "8000 x 8000 pixels of 8 bytes", text);
                       }),
                       0.5, 24);
-  // Pictures of every kind are decoded as before: black, and the values of the format.
+  // Images of every kind are decoded as before: black, and the values of the format.
   struct Kind {
     std::uint32_t width, height;
     int depth, color, channels;

@@ -236,20 +236,20 @@ def seeds():
         packer = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)
         yield "idx", packer.compress(words) + packer.flush() + struct.pack("<II", zlib.crc32(words), len(words))
 
-    yield "picture", b"P2\n# grey\n3 2\n15\n0 5 10\n15 1 2\n"
-    yield "picture", b"P6 2 2 65535\n" + bytes(range(24))
+    yield "image", b"P2\n# grey\n3 2\n15\n0 5 10\n15 1 2\n"
+    yield "image", b"P6 2 2 65535\n" + bytes(range(24))
     rows = b"".join(b"\0" + bytes((x * y) % 256 for x in range(9 * 4)) for y in range(8))
     chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    yield "picture", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">2I5B", 9, 8, 8, 6, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-    yield "picture", b"BM" + struct.pack("<3I3I2H6I", 54 + 24, 0, 54, 40, 2, 3, 1, 24, 0, 24, 0, 0, 0, 0) + bytes(range(24))
+    yield "image", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">2I5B", 9, 8, 8, 6, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    yield "image", b"BM" + struct.pack("<3I3I2H6I", 54 + 24, 0, 54, 40, 2, 3, 1, 24, 0, 24, 0, 0, 0, 0) + bytes(range(24))
     kept = (pathlib.Path(__file__).resolve().parent.parent / "e2e/images.h").read_text()
     for name in ("jpeg", "gif"):
         encoded = kept.split(f"inline std::string {name}() {{")[1].split("}")[0]
         made = base64.b64decode("".join(encoded.split('"')[1::2]))
-        yield "picture", made
-        yield "picture", made.replace(b"\xff\xc0", b"\xff\xc2")  # a JPEG read as a progressive one
+        yield "image", made
+        yield "image", made.replace(b"\xff\xc0", b"\xff\xc2")  # a JPEG read as a progressive one
         exif = b"Exif\0\0II" + struct.pack("<HIHHHIHHI", 42, 8, 1, 0x0112, 3, 1, 6, 0, 0)  # taken with the camera on its side
-        yield "picture", made[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + made[2:]
+        yield "image", made[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + made[2:]
 
     yield "csv", b"a,b,y\n1,2,3\n4,5,6\n"
     yield "csv", b'name;"day";y\r\n"x;1";2020-01-02;1\r\n"a""b";2021-03-04;0\r\n?;;1\r\n'

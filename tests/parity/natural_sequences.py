@@ -559,7 +559,7 @@ def causal_attention_with_a_mask(r, s):
 def gru_on_a_series(r, s):
     t, n = s(12, 3, 20), s(20, 6)
     width, layer, module = recurrent(r, s)
-    layer["return"] = "last"
+    layer["output"] = "last"
     model = L.Sequential(L.Input(t, 1), layer, L.Dense(1))
     p = {"layer": module(1), "out": nn.Linear(width, 1)}
     wave = np.sin(0.4 * np.arange(t + 1) + r.uniform(0, 6, (n, 1)))

@@ -176,7 +176,7 @@ def padding(r, rank, most):
     return r.randint(0, most) if kind < 0.4 else [r.randint(0, most) for _ in range(rank if kind < 0.7 else 2 * rank)]
 
 
-def cnn(rank):
+def conv(rank):
     def config(r):
         while True:
             groups = r.choice([1, 1, 2, 3])
@@ -184,11 +184,11 @@ def cnn(rank):
             c = maybe(r, {"filters": groups * r.randint(1, 3), "groups": groups}, kernel=lambda: numbers(r, rank, 1, 3), stride=lambda: numbers(r, rank, 1, 3),
                       dilation=lambda: numbers(r, rank, 1, 2), padding=lambda: padding(r, rank, 2), bias=lambda: r.random() < 0.5, activation=lambda: r.choice(ACTIVATIONS))
             if fits(dims, c, rank):
-                return behind_dense(f"cnn{rank}", c, dims)
+                return behind_dense(f"conv{rank}d", c, dims)
     return config
 
 
-def conv_transposed(rank):
+def conv_transpose(rank):
     def config(r):
         groups = r.choice([1, 1, 2, 3])
         dims = dims_of(r, rank, groups * r.randint(1, 2), least=2)
@@ -197,7 +197,7 @@ def conv_transposed(rank):
         each = [max(a, b) for a, b in zip(stride if isinstance(stride, list) else [stride] * rank, dilation if isinstance(dilation, list) else [dilation] * rank)]
         c = maybe(r, {"filters": groups * r.randint(1, 3), "groups": groups, "stride": stride, "dilation": dilation, "kernel": numbers(r, rank, 2, 3)},
                   padding=lambda: padding(r, rank, 1), bias=lambda: r.random() < 0.5, activation=lambda: r.choice(ACTIVATIONS), output_padding=lambda: [r.randint(0, n - 1) for n in each])
-        return behind_dense(f"conv_transposed{rank}", c, dims)
+        return behind_dense(f"conv_transpose{rank}d", c, dims)
     return config
 
 
@@ -206,7 +206,7 @@ def pool(kind, rank):
         while True:
             dims = dims_of(r, rank, least=3)
             if r.random() < 0.1:
-                return behind_dense(f"{kind}{rank}", {"global": True}, dims)
+                return behind_dense(f"{kind}{rank}d", {"global": True}, dims)
             kernel = [r.randint(1, 3) for _ in range(rank)]
             c = maybe(r, {"kernel": kernel}, stride=lambda: numbers(r, rank, 1, 3), dilation=lambda: numbers(r, rank, 1, 2), ceil_mode=True)
             if kind == "avg_pool":
@@ -214,7 +214,7 @@ def pool(kind, rank):
             if r.random() < 0.6:  # a window must see something
                 c["padding"] = [r.randint(0, k // 2) for k in kernel] if r.random() < 0.5 else [r.randint(0, k - 1) for k in kernel * 2]
             if fits(dims, c, rank):
-                return behind_dense(f"{kind}{rank}", c, dims)
+                return behind_dense(f"{kind}{rank}d", c, dims)
     return config
 
 
@@ -341,7 +341,7 @@ def pick(r):
         first, step = r.randrange(width), r.randint(-2, 2)
         most = (width - 1 - first) // step + 1 if step > 0 else first // -step + 1 if step < 0 else 3
         runs += [first, step, r.randint(1, most)]
-    return behind_dense("pick", maybe(r, {"runs": runs}, fill=0.5), [width])
+    return behind_dense("index_select", maybe(r, {"runs": runs}, fill=0.5), [width])
 
 
 def batched_matmul(r):
@@ -432,9 +432,9 @@ def parallel(r, depth, width):
     wanted = r.randint(1, 8) if meet and not c.get("stitch") else None
     branches = [block(r, depth, share, wanted) for _ in range(n)]
     c["layers"], out = [b for b, _ in branches], branches[0][1]
-    if c["combine"] == "filter" and r.random() < 0.5:
+    if c["combine"] == "gated" and r.random() < 0.5:
         c["temperature"] = r.choice([0.5, 2.0])
-    if c["combine"] == "filter" and r.random() < 0.5:
+    if c["combine"] == "gated" and r.random() < 0.5:
         c["top_k"] = r.randint(1, n)
     if c["combine"] == "grid_scatter":
         rows, cols = r.choice([(1, n), (n, 1), (2, n), (2, (n + 1) // 2)])
@@ -470,7 +470,7 @@ def of_container(kind):
             if r.random() < 0.5:
                 layers.append({"type": "residual"})
             return behind_dense("sequential", {"layers": layers}, [width])
-        layer, _ = {"sequential": sequential, "parallel": parallel, "each": each}[kind](r, 1, width)
+        layer, _ = {"sequential": sequential, "parallel": parallel, "time_distributed": each}[kind](r, 1, width)
         return chain({"width": WIDTH}, [{"type": "dense", "out": width, "activation": "tanh"}, layer])
     return config
 
@@ -555,13 +555,13 @@ def links(r):
 KINDS = {
     "dense": dense, "embedding": embedding, "attention": attention, "layer_norm": norm("layer_norm"), "rms_norm": norm("rms_norm"), "standardize": standardize,
     "batch_norm": batch_norm, "instance_norm": instance_norm, "group_norm": group_norm, "swiglu": swiglu,
-    **{f"cnn{n}": cnn(n) for n in (1, 2, 3)}, **{f"conv_transposed{n}": conv_transposed(n) for n in (1, 2, 3)},
-    **{f"{kind}{n}": pool(kind, n) for kind in ("max_pool", "avg_pool") for n in (1, 2, 3)},
+    **{f"conv{n}d": conv(n) for n in (1, 2, 3)}, **{f"conv_transpose{n}d": conv_transpose(n) for n in (1, 2, 3)},
+    **{f"{kind}{n}d": pool(kind, n) for kind in ("max_pool", "avg_pool") for n in (1, 2, 3)},
     **{kind: recurrent(kind) for kind in ("rnn", "gru", "lstm")},
     "softmax": softmax, "log_softmax": lambda r: behind_dense("log_softmax", {}, dims_of(r, r.randint(0, 2), r.randint(2, 12))), "adaptive_softmax": adaptive_softmax,
     "mixture_of_softmaxes": mixture_of_softmaxes, "kmeans": kmeans, "unary": unary, "activation": activation, "binary": binary, "select": select, "reduce": reduce,
-    "permute": permute, "pick": pick, "batched_matmul": batched_matmul, "reshape": reshape, "flatten": flatten, "dropout": dropout,
-    **{kind: of_container(kind) for kind in ("residual", "sequential", "parallel", "each")}, "sequences": sequences, "recurrent_tokens": recurrent_tokens, "containers": containers, "links": links,
+    "permute": permute, "index_select": pick, "batched_matmul": batched_matmul, "reshape": reshape, "flatten": flatten, "dropout": dropout,
+    **{kind: of_container(kind) for kind in ("residual", "sequential", "parallel", "time_distributed")}, "sequences": sequences, "recurrent_tokens": recurrent_tokens, "containers": containers, "links": links,
 }
 # Layers whose folders say themselves what they are in PyTorch: {type: {"config": ..., "forward": ...}}.
 OWN = {path.stem[:-len("_torch")]: runpy.run_path(str(path))

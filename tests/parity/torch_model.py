@@ -201,9 +201,8 @@ class Model:
             if kind == "embedding" and dims:
                 y, _ = self.embedding(cell, path, x.reshape(-1), [])
                 return y.reshape(len(x), -1), dims + [y.shape[1]]
-        rank = kind[-1]
-        if rank in "123":
-            return getattr(self, kind[:-1])(cell, path, x, dims, int(rank))
+        if kind[-2:] in ("1d", "2d", "3d"):
+            return getattr(self, kind[:-2])(cell, path, x, dims, int(kind[-2]))
         return getattr(self, kind)(cell, path, x, dims)
 
     def p(self, path, role):
@@ -294,7 +293,7 @@ class Model:
 
     # ---- space
 
-    def cnn(self, c, path, x, dims, rank):
+    def conv(self, c, path, x, dims, rank):
         x = x.reshape([len(x)] + dims)
         kernel, groups = spread(c.get("kernel", 3), rank), c.get("groups", 1)
         weight = self.p(path, "weight").reshape([c["filters"], dims[0] // groups] + kernel)
@@ -306,7 +305,7 @@ class Model:
         y = ACTIVATIONS[c.get("activation", "linear")](y)
         return y.reshape(len(y), -1), list(y.shape[1:])
 
-    def conv_transposed(self, c, path, x, dims, rank):
+    def conv_transpose(self, c, path, x, dims, rank):
         x = x.reshape([len(x)] + dims)
         kernel, groups, filters = spread(c.get("kernel", 3), rank), c.get("groups", 1), c["filters"]
         # [groups x filters / groups x kernel, channels / groups] to [channels, filters / groups, kernel]
@@ -384,7 +383,7 @@ class Model:
     gru = lstm = rnn
 
     def recurrent(self, c, path, x, dims):
-        kind, hidden, stack, two = c["type"], c["hidden"], c.get("stack", 1), c.get("bidirectional", False)
+        kind, hidden, stack, two = c["type"], c["hidden"], c.get("num_layers", 1), c.get("bidirectional", False)
         steps = dims[0] if dims else 1
         x = x.reshape(len(x), steps, -1)
         names = [f"{n}_l{l}{d}" for l in range(stack) for d in (["", "_reverse"] if two else [""]) for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh") if c.get("bias", True) or "weight" in n]
@@ -399,14 +398,14 @@ class Model:
                 run = torch._VF.gru if kind == "gru" else torch._VF.rnn_relu if c.get("activation") == "relu" else torch._VF.rnn_tanh
                 y, last = run(x, h, weights, c.get("bias", True), stack, 0.0, False, two, True)
             last = torch.cat([last[-2], last[-1]], 1) if two else last[-1]
-        if c.get("return", "all") == "last":
+        if c.get("output", "all") == "last":
             return last, [last.shape[1]]
         return y.reshape(len(y), -1), [steps, y.shape[2]] if dims else [y.shape[2]]
 
     def gru_reset_first(self, c, path, x):
         """The reset gate acts on the state (Cho et al., arXiv 1406.1078, version 1)."""
         n, two, last = c["hidden"], c.get("bidirectional", False), []
-        for l in range(c.get("stack", 1)):
+        for l in range(c.get("num_layers", 1)):
             outs, last = [], []
             for d in (["", "_reverse"] if two else [""]):
                 def w(name):
@@ -476,7 +475,7 @@ class Model:
     def kmeans(self, c, path, x, dims):
         centers = self.p(path, "centers")
         p = torch.softmax(-((x.unsqueeze(1) - centers) ** 2).sum(-1) / (2 * c.get("temperature", 1.0) ** 2), -1)
-        return (p @ centers, dims) if c.get("return") == "features" else (p, [c["clusters"]])
+        return (p @ centers, dims) if c.get("output") == "features" else (p, [c["clusters"]])
 
     # ---- values in other places, functions of values
 
@@ -531,14 +530,14 @@ class Model:
             ordered = t.detach().sort(-1, descending="max" in c["op"])[0]
             self.near((ordered[..., 0] - ordered[..., 1]).abs())
         y = REDUCTIONS[c["op"]](t).to(x.dtype)
-        out = [1 if d in axes else own[d] for d in range(len(own))] if c.get("keep", True) else [own[d] for d in kept]
+        out = [1 if d in axes else own[d] for d in range(len(own))] if c.get("keepdims", True) else [own[d] for d in kept]
         return y.reshape(len(x), -1), self.limited(out)
 
     def permute(self, c, path, x, dims):
         y = x.reshape([len(x)] + (c.get("dims") or dims)).permute([0] + [d + 1 for d in c["order"]])
         return y.reshape(len(x), -1), self.limited(list(y.shape[1:]))
 
-    def pick(self, c, path, x, dims):
+    def index_select(self, c, path, x, dims):
         runs = c["runs"]
         places = [first + step * n for first, step, size in zip(runs[::3], runs[1::3], runs[2::3]) for n in range(size)]
         y = torch.cat([x, torch.full((len(x), 1), c.get("fill", 0.0), dtype=x.dtype)], 1)[:, places]
@@ -560,7 +559,7 @@ class Model:
             before, (x, dims) = x, y
         return x, dims
 
-    def each(self, c, path, x, dims):
+    def time_distributed(self, c, path, x, dims):
         n = c.get("count") or dims[0]
         part = dims[1:] if len(dims) > 1 and dims[0] == n else []
         y, out = self.layer(c["layers"][0], f"{path}/0", x.reshape(len(x) * n, -1), part)
@@ -585,7 +584,7 @@ class Model:
                 at[c["places"][2 * i], c["places"][2 * i + 1]] = 1
                 y = y + at * part[:, None, None]
             return y.reshape(len(x), -1), [rows, cols, width]
-        if combine == "filter":
+        if combine == "gated":
             scores = F.linear(x, self.p(path, "gate"), self.flat(path, "gate_bias")) / c.get("temperature", 1.0)
             if c.get("top_k"):
                 ranked, best = scores.sort(dim=-1, descending=True)

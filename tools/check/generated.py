@@ -50,7 +50,7 @@ def plant_in_lists(described, scratch):
         path.write_text(json.dumps(whole))
         expect(what, words, "--description", path)
 
-    plant("a field without documentation", ["layers conv_transposed1: \"groups\" has no doc"],
+    plant("a field without documentation", ["layers conv_transpose1d: \"groups\" has no doc"],
           lambda w: field(w, "conv_transpose1d", "groups").update(doc=""))
     plant("a type that says nothing", ["layers dense: says nothing"],
           lambda w: layer(w, "dense").update(about=" "))
@@ -77,8 +77,8 @@ def plant_in_lists(described, scratch):
           lambda w: w["layers"].append({**layer(w, "dense"), "type": "gate"}))
     plant("a layer type that stands twice", ["layers dense: stands twice"],
           lambda w: w["layers"].append(layer(w, "dense")))
-    plant("two layers of one name in Python", ["two layers are called Conv2d"],
-          lambda w: w["layers"].append({**layer(w, "dense"), "type": "conv2d"}))
+    plant("two layers of one name in Python", ["two layers are called RNN"],
+          lambda w: w["layers"].append({**layer(w, "dense"), "type": "r_n_n"}))
 
 
 def plant_in_files(scratch):

@@ -20,7 +20,7 @@ struct Net {
 #define DENSE(n) R"({"type":"dense","out":)" #n R"(,"activation":"relu"})"
 #define LAST R"({"type":"dense","out":8})"
 #define CONV(rank, n) \
-  R"({"type":"cnn)" #rank R"(","filters":)" #n R"(,"padding":1,"activation":"relu"})"
+  R"({"type":"conv)" #rank R"(d","filters":)" #n R"(,"padding":1,"activation":"relu"})"
 #define FLAT R"({"type":"flatten"})"
 constexpr Net kNets[] = {
     {"dense", R"({"width":128})", DENSE(512) "," DENSE(512) "," LAST, 64},

@@ -55,7 +55,7 @@ void bind(CommandLine& c, Args& a) {
   c.add("--task", a.task, "whether the target is a class or a number; without a spec")
       .one_of({"classes", "numbers"});
   c.add("--network", a.network,
-        "what to learn with, in place of convolutions for pictures and dense layers for all else; "
+        "what to learn with, in place of convolutions for images and dense layers for all else; "
         "without a spec")
       .one_of({"dense", "convolutional"});
   c.add("--dtype", a.dtype,

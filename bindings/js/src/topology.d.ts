@@ -199,6 +199,96 @@ export interface PositionsCell extends AnyCell {
   std?: number;
 }
 
+/** Convolution over [channels, length], [channels, height, width] or [channels, depth, height,
+ *  width]. Parameters: `weight` [filters, channels / groups x kernel], PyTorch's order, `bias`. */
+export interface Conv1dCell extends AnyCell {
+  type: 'conv1d' | 'conv2d' | 'conv3d';
+  /** channels of the output; at least 1 */
+  filters: number;
+  /** size of the window: one number, or one per dimension; at least 1; default 3 */
+  kernel?: number | number[];
+  /** step of the window; at least 1; default 1 */
+  stride?: number | number[];
+  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
+   *  least 0; default 0 */
+  padding?: number | number[];
+  /** step between the taps of the window; at least 1; default 1 */
+  dilation?: number | number[];
+  /** number of groups, as in PyTorch; it divides channels and filters; at least 1; default 1 */
+  groups?: number;
+  /** adds a learned number per filter; default true */
+  bias?: boolean;
+  /** applied to the sum; default linear */
+  activation?: Activation;
+}
+
+/** Transposed convolution over [channels, length], [channels, height, width] or [channels,
+ *  depth, height, width]. Parameters: `weight` [filters x kernel, channels], with groups
+ *  [groups x filters / groups x kernel, channels / groups], `bias`. */
+export interface ConvTranspose1dCell extends AnyCell {
+  type: 'conv_transpose1d' | 'conv_transpose2d' | 'conv_transpose3d';
+  /** channels of the output; at least 1 */
+  filters: number;
+  /** size of the window: one number, or one per dimension; at least 1; default 3 */
+  kernel?: number | number[];
+  /** step of the window; at least 1; default 1 */
+  stride?: number | number[];
+  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
+   *  least 0; default 0 */
+  padding?: number | number[];
+  /** step between the taps of the window; at least 1; default 1 */
+  dilation?: number | number[];
+  /** number of groups, as in PyTorch; it divides channels and filters; at least 1; default 1 */
+  groups?: number;
+  /** adds a learned number per filter; default true */
+  bias?: boolean;
+  /** applied to the sum; default linear */
+  activation?: Activation;
+  /** values added at the end of each dimension of the output, below the stride or the dilation;
+   *  at least 0; default 0 */
+  output_padding?: number | number[];
+}
+
+/** The largest value of each window of [channels, length], [channels, height, width] or
+ *  [channels, depth, height, width]. */
+export interface MaxPool1dCell extends AnyCell {
+  type: 'max_pool1d' | 'max_pool2d' | 'max_pool3d';
+  /** size of the window: one number, or one per dimension; at least 1; default 2 */
+  kernel?: number | number[];
+  /** step of the window; 0: the kernel; at least 0; default 0 */
+  stride?: number | number[];
+  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
+   *  least 0; default 0 */
+  padding?: number | number[];
+  /** step between the taps of the window; at least 1; default 1 */
+  dilation?: number | number[];
+  /** a last window that is partly outside counts too; default false */
+  ceil_mode?: boolean;
+  /** the window is the whole space, whatever the window's keys say; default false */
+  global?: boolean;
+}
+
+/** The mean of each window of [channels, length], [channels, height, width] or [channels,
+ *  depth, height, width]. */
+export interface AvgPool1dCell extends AnyCell {
+  type: 'avg_pool1d' | 'avg_pool2d' | 'avg_pool3d';
+  /** size of the window: one number, or one per dimension; at least 1; default 2 */
+  kernel?: number | number[];
+  /** step of the window; 0: the kernel; at least 0; default 0 */
+  stride?: number | number[];
+  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
+   *  least 0; default 0 */
+  padding?: number | number[];
+  /** step between the taps of the window; at least 1; default 1 */
+  dilation?: number | number[];
+  /** a last window that is partly outside counts too; default false */
+  ceil_mode?: boolean;
+  /** the window is the whole space, whatever the window's keys say; default false */
+  global?: boolean;
+  /** padding counts in the divisor; default true */
+  count_include_pad?: boolean;
+}
+
 /** Elman's network over [steps, features]; a row without dimensions is one step, and where rows
  *  are positions of a sequence (behind single ids), the next step of that. Names, layouts and
  *  gate orders (LSTM: i f g o; GRU: r z n) of recurrent layers are PyTorch's: `weight_ih_l0`
@@ -365,8 +455,8 @@ export interface ResidualCell extends AnyCell {
 /** Its layers are branches side by side. With `top_k` a row goes only to the branches of its k
  *  largest scores (the first of equal ones), and the softmax is over these. A branch runs on
  *  the rows that go to it: layers that see other rows (attention, `batch_norm`, `dropout`,
- *  gumbel noise, `carry`) are refused in it. Parameters: `gate` [branches, width], `gate_bias`,
- *  `stitch1` ... */
+ *  gumbel noise, `stateful`) are refused in it. Parameters: `gate` [branches, width],
+ *  `gate_bias`, `stitch1` ... */
 export interface ParallelCell extends AnyCell {
   type: 'parallel';
   /** `broadcast`: every branch sees the row; `split`: each an equal part of it; default
@@ -399,6 +489,16 @@ export interface PartCell extends AnyCell {
   of?: string;
   /** which one, from 0; -1: that of the name `of`; at least -1; default -1 */
   index?: number;
+}
+
+/** One layer applied to every part of the row: a part is a row to it. */
+export interface TimeDistributedCell extends AnyCell {
+  type: 'time_distributed';
+  /** parts; 0: the first dimension of the row; at least 0; default 0 */
+  count?: number;
+  /** of a container: its layers in order, each an object like a cell; or `{"links": [{"run":
+   *  cell}]}`, that cell's layer here */
+  layers: Cell[];
 }
 
 /** Forgets the dimensions of a row. */
@@ -567,83 +667,23 @@ export interface PermuteCell extends AnyCell {
   order: number | number[];
 }
 
+/** Values by their places in the row. */
+export interface IndexSelectCell extends AnyCell {
+  type: 'index_select';
+  /** dimensions of the result; none: one; at least 1 */
+  dims?: number | number[];
+  /** places, as runs of first, step, count; first -1 with step 0: `fill` */
+  runs: number | number[];
+  /** what stands where no place is; default 0 */
+  fill?: number;
+}
+
 /** The product of two operands that arrive side by side, NumPy's matmul for two dimensions or
  *  more. */
 export interface BatchedMatmulCell extends AnyCell {
   type: 'batched_matmul';
   /** of both: [..., M, K] and [..., K, N]; none: two that come as `operands`; at least 1 */
   shapes?: number[][];
-}
-
-/** The mean of each window of [channels, length], [channels, height, width] or [channels,
- *  depth, height, width]. */
-export interface AvgPool1dCell extends AnyCell {
-  type: 'avg_pool1d' | 'avg_pool2d' | 'avg_pool3d';
-  /** size of the window: one number, or one per dimension; at least 1; default 2 */
-  kernel?: number | number[];
-  /** step of the window; 0: the kernel; at least 0; default 0 */
-  stride?: number | number[];
-  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
-   *  least 0; default 0 */
-  padding?: number | number[];
-  /** step between the taps of the window; at least 1; default 1 */
-  dilation?: number | number[];
-  /** a last window that is partly outside counts too; default false */
-  ceil_mode?: boolean;
-  /** the window is the whole space, whatever the window's keys say; default false */
-  global?: boolean;
-  /** padding counts in the divisor; default true */
-  count_include_pad?: boolean;
-}
-
-/** Convolution over [channels, length], [channels, height, width] or [channels, depth, height,
- *  width]. Parameters: `weight` [filters, channels / groups x kernel], PyTorch's order, `bias`. */
-export interface Conv1dCell extends AnyCell {
-  type: 'conv1d' | 'conv2d' | 'conv3d';
-  /** channels of the output; at least 1 */
-  filters: number;
-  /** size of the window: one number, or one per dimension; at least 1; default 3 */
-  kernel?: number | number[];
-  /** step of the window; at least 1; default 1 */
-  stride?: number | number[];
-  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
-   *  least 0; default 0 */
-  padding?: number | number[];
-  /** step between the taps of the window; at least 1; default 1 */
-  dilation?: number | number[];
-  /** number of groups, as in PyTorch; it divides channels and filters; at least 1; default 1 */
-  groups?: number;
-  /** adds a learned number per filter; default true */
-  bias?: boolean;
-  /** applied to the sum; default linear */
-  activation?: Activation;
-}
-
-/** Transposed convolution over [channels, length], [channels, height, width] or [channels,
- *  depth, height, width]. Parameters: `weight` [filters x kernel, channels], with groups
- *  [groups x filters / groups x kernel, channels / groups], `bias`. */
-export interface ConvTranspose1dCell extends AnyCell {
-  type: 'conv_transpose1d' | 'conv_transpose2d' | 'conv_transpose3d';
-  /** channels of the output; at least 1 */
-  filters: number;
-  /** size of the window: one number, or one per dimension; at least 1; default 3 */
-  kernel?: number | number[];
-  /** step of the window; at least 1; default 1 */
-  stride?: number | number[];
-  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
-   *  least 0; default 0 */
-  padding?: number | number[];
-  /** step between the taps of the window; at least 1; default 1 */
-  dilation?: number | number[];
-  /** number of groups, as in PyTorch; it divides channels and filters; at least 1; default 1 */
-  groups?: number;
-  /** adds a learned number per filter; default true */
-  bias?: boolean;
-  /** applied to the sum; default linear */
-  activation?: Activation;
-  /** values added at the end of each dimension of the output, below the stride or the dilation;
-   *  at least 0; default 0 */
-  output_padding?: number | number[];
 }
 
 /** A layer that the program registered, in its own language (`docs/guide/own-layers.md`): on
@@ -659,36 +699,6 @@ export interface CustomCell extends AnyCell {
   config?: unknown;
 }
 
-/** Values by their places in the row. */
-export interface IndexSelectCell extends AnyCell {
-  type: 'index_select';
-  /** dimensions of the result; none: one; at least 1 */
-  dims?: number | number[];
-  /** places, as runs of first, step, count; first -1 with step 0: `fill` */
-  runs: number | number[];
-  /** what stands where no place is; default 0 */
-  fill?: number;
-}
-
-/** The largest value of each window of [channels, length], [channels, height, width] or
- *  [channels, depth, height, width]. */
-export interface MaxPool1dCell extends AnyCell {
-  type: 'max_pool1d' | 'max_pool2d' | 'max_pool3d';
-  /** size of the window: one number, or one per dimension; at least 1; default 2 */
-  kernel?: number | number[];
-  /** step of the window; 0: the kernel; at least 0; default 0 */
-  stride?: number | number[];
-  /** zeros around the input: one number, one per dimension, or all begins and then all ends; at
-   *  least 0; default 0 */
-  padding?: number | number[];
-  /** step between the taps of the window; at least 1; default 1 */
-  dilation?: number | number[];
-  /** a last window that is partly outside counts too; default false */
-  ceil_mode?: boolean;
-  /** the window is the whole space, whatever the window's keys say; default false */
-  global?: boolean;
-}
-
 /** One vector from the steps of a row [steps, features]: their mean, maximum or sum, or the
  *  last of them. */
 export interface PoolStepsCell extends AnyCell {
@@ -700,16 +710,6 @@ export interface PoolStepsCell extends AnyCell {
   takes?: string[];
 }
 
-/** One layer applied to every part of the row: a part is a row to it. */
-export interface TimeDistributedCell extends AnyCell {
-  type: 'time_distributed';
-  /** parts; 0: the first dimension of the row; at least 0; default 0 */
-  count?: number;
-  /** of a container: its layers in order, each an object like a cell; or `{"links": [{"run":
-   *  cell}]}`, that cell's layer here */
-  layers: Cell[];
-}
-
 export type Cell =
   | EmptyCell
   | DenseCell
@@ -718,6 +718,10 @@ export type Cell =
   | AttentionCell
   | CrossAttentionCell
   | PositionsCell
+  | Conv1dCell
+  | ConvTranspose1dCell
+  | MaxPool1dCell
+  | AvgPool1dCell
   | RnnCell
   | GruCell
   | LstmCell
@@ -732,6 +736,7 @@ export type Cell =
   | ResidualCell
   | ParallelCell
   | PartCell
+  | TimeDistributedCell
   | FlattenCell
   | ReshapeCell
   | SoftmaxCell
@@ -745,15 +750,10 @@ export type Cell =
   | SelectCell
   | ReduceCell
   | PermuteCell
-  | BatchedMatmulCell
-  | AvgPool1dCell
-  | Conv1dCell
-  | ConvTranspose1dCell
-  | CustomCell
   | IndexSelectCell
-  | MaxPool1dCell
-  | PoolStepsCell
-  | TimeDistributedCell;
+  | BatchedMatmulCell
+  | CustomCell
+  | PoolStepsCell;
 
 /** A network without its weights. */
 export interface Topology {

@@ -344,9 +344,9 @@ export interface TrainingSpec {
   seed?: number | bigint;
   /** each epoch in a new order; false: in the order of the file; default true */
   shuffle?: boolean;
-  /** pictures, inputs of [..., height, width], move by up to so many pixels up or down and left
-   *  or right, drawn anew each time a sample is taken; what comes in repeats the edge. Not
-   *  while judging; 0 to 1048576; default 0 */
+  /** images, inputs of [..., height, width], move by at most this number of pixels up or down
+   *  and left or right, drawn anew each time a sample is taken. Pixels that enter repeat the
+   *  edge. Validation does not move them; 0 to 1048576; default 0 */
   randomTranslate?: number;
   /** truncated back-propagation through time: the data is cut into this many lanes of equal
    *  length, each step takes the next window of all, and recurrent layers continue from the

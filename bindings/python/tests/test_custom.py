@@ -53,7 +53,7 @@ class Custom(unittest.TestCase):
         mine, dense = network(Mine(out=4)), network(layers.Dense(4))
         dense.set("0.0.0.1:weight", mine.get("0.0.0.1:weight"))
         for net in (mine, dense):
-            net.train(self.x, self.y, epochs=5, batch=8, schedule={"rate": 0.02})
+            net.train(self.x, self.y, epochs=5, batch=8, schedule={"lr": 0.02})
         np.testing.assert_allclose(mine(self.x), dense(self.x), atol=1e-5)
 
     def test_copies_pickles_and_calls(self):
@@ -138,7 +138,7 @@ class Custom(unittest.TestCase):
         self.assertIsNone(caught.exception.__cause__)
 
     def trained(self, net, steps, **settings):
-        return net.trainer(self.x, self.y, steps=steps, batch=8, seed=3, threads=2, schedule={"rate": 0.02}, **settings)
+        return net.trainer(self.x, self.y, steps=steps, batch=8, seed=3, threads=2, schedule={"lr": 0.02}, **settings)
 
     def test_trainings_go_on_from_a_checkpoint(self):
         for settings in ({}, {"lora": {"rank": 1, "targets": ["weight"]}}):

@@ -180,8 +180,8 @@ class Numbers(unittest.TestCase):
                 layers.Sequential(layers.Input(2), wrong)
             self.assertIn("Sequential: layer 1: expects a layer, got " + text, str(caught.exception))
         with self.assertRaises(TypeError) as caught:
-            layers.LSTM(3, num_layers=2)
-        self.assertIn("known are hidden, stack, bias, bidirectional, returns", str(caught.exception))
+            layers.LSTM(3, layers=2)
+        self.assertIn("known are hidden_size, num_layers, bias, bidirectional, output", str(caught.exception))
         listed = layers.Sequential([layers.Input(2), layers.Dense(2)])  # as in Keras
         self.assertEqual(Network(listed, seed=1).digest(), self.network.digest())
         with self.assertRaises(TypeError):  # two inputs, not an input and where the answer goes

@@ -172,16 +172,16 @@ class Sharing(unittest.TestCase):
         cells = {
             name: make(*NEEDED.get(name, ()))
             for name, make in constructors().items()
-            if name not in ("Select", "ValueMatmul", "Binary", "Permute", "Residual", "Part",
+            if name not in ("Select", "BatchedMatmul", "Binary", "Permute", "Residual", "Part",
                             "CrossAttention")
         }
         cells.update(
             Select=L.Select([[1], [1], [2]]),
-            ValueMatmul=L.BatchedMatmul([[1, 2], [2, 1]]),
+            BatchedMatmul=L.BatchedMatmul([[1, 2], [2, 1]]),
             Binary=L.Binary("add", [[2], [2]]),
             Permute=L.Permute([1, 0], [2, 2]),
             Constant=L.Binary("add", [[4]], constant=[4]),
-            Gate=L.Parallel(L.Activation(), L.Activation(), combine="filter"),
+            Gate=L.Parallel(L.Activation(), L.Activation(), combine="gated"),
             Stitch=L.Parallel(L.Activation(), L.Flatten(), combine="add", stitch=True),
             Plain=L.Parallel(L.Activation(), L.Flatten()),
         )
@@ -192,11 +192,11 @@ class Sharing(unittest.TestCase):
                 if name == "Embedding"
                 else (
                     inputs.get(name[-2], L.Input(4))
-                    if name.endswith("d")
+                    if name.endswith("d") and name[-2] in inputs
                     else (
                         L.Input(2, 8)
                         if name
-                        in ("Each", "RNN", "GRU", "LSTM", "PoolSteps", "InstanceNorm", "Positions")
+                        in ("TimeDistributed", "RNN", "GRU", "LSTM", "PoolSteps", "InstanceNorm", "Positions")
                         else L.Input(4)
                     )
                 )

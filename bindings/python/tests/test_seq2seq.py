@@ -196,7 +196,7 @@ class Refused(unittest.TestCase):
             (L.LSTM(8, bidirectional=True), "lstm at"),
             (L.Attention(2, causal=False), "causal"),
             (L.GRU(8, output="last"), "gru at"),
-            (L.TimeDistributed(L.Dense(8)), "each at"),
+            (L.TimeDistributed(L.Dense(8)), "time_distributed at"),
         ):
             y = L.CrossAttention(2)(L.Dense(8)(h), memory)
             whole = layer(y)

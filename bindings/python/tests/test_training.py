@@ -21,8 +21,8 @@ from welvet import Data, Network, Transformer, layers  # noqa: E402
 TINY = ROOT / "tests/cases/data/tiny.entity"
 # What a constructor needs besides its defaults.
 NEEDED = {
-    "Dense": (3,), "Embedding": (3,), "SwiGLU": (5,), "Attention": (2,), "Reshape": (2, 2), "Parallel": (layers.Dense(2), layers.Dense(3)), "Each": (layers.Dense(2),), "Unary": ("exp",),
-    "Binary": ("add", [[2], [2]]), "Select": ([[1], [1], [2]],), "Reduce": ("sum",), "Permute": ([1, 0],), "Pick": ([2], [0, 1, 2]), "ValueMatmul": ([[1, 2], [2, 1]],),
+    "Dense": (3,), "Embedding": (3,), "SwiGLU": (5,), "Attention": (2,), "Reshape": (2, 2), "Parallel": (layers.Dense(2), layers.Dense(3)), "TimeDistributed": (layers.Dense(2),), "Unary": ("exp",),
+    "Binary": ("add", [[2], [2]]), "Select": ([[1], [1], [2]],), "Reduce": ("sum",), "Permute": ([1, 0],), "IndexSelect": ([2], [0, 1, 2]), "BatchedMatmul": ([[1, 2], [2, 1]],),
     "AdaptiveSoftmax": (4, [2]), "MixtureOfSoftmaxes": (4, 2), "KMeans": (3,), "RNN": (3,), "GRU": (3,), "LSTM": (3,), "Conv1d": (2,), "Conv2d": (2,), "Conv3d": (2,), "ConvTranspose1d": (2,),
     "ConvTranspose2d": (2,), "ConvTranspose3d": (2,), "Residual": (), "Sequential": (layers.Dense(3),),
 }
@@ -61,13 +61,15 @@ class Layers(unittest.TestCase):
     def test_defaults_are_those_of_the_library(self):
         inputs = {"rank1": layers.Input(2, 8), "rank2": layers.Input(2, 8, 8), "rank3": layers.Input(2, 8, 8, 8), "ids": layers.Input(ids=7), "values": layers.Input(4)}
         for name, make in constructors().items():
-            if name in ("Select", "ValueMatmul", "Binary", "Sequential", "Residual", "Permute", "CrossAttention", "Part"):
+            if name in ("Select", "BatchedMatmul", "Binary", "Sequential", "Residual", "Permute", "CrossAttention", "Part"):
                 continue  # they need inputs of their own; their settings have no other defaults
-            kind = "ids" if name == "Embedding" else "rank" + name[-2] if name.endswith("d") and name[-2] in "123" else "rank1" if name in ("Each", "Positions", "RNN", "GRU", "LSTM", "PoolSteps", "InstanceNorm") else "values"
+            kind = "ids" if name == "Embedding" else "rank" + name[-2] if name.endswith("d") and name[-2] in "123" else "rank1" if name in ("TimeDistributed", "Positions", "RNN", "GRU", "LSTM", "PoolSteps", "InstanceNorm") else "values"
             cell = make(*NEEDED.get(name, ()))
             with self.subTest(name):
                 whole = Network(layers.Sequential(inputs[kind], cell), seed=None).cell("0.0.0.0")
-                needed = {k: v for k, v in cell.items() if k in ("type", "layers") or k in list(inspect.signature(make).parameters)[:len(NEEDED.get(name, ()))]}
+                given = list(inspect.signature(make).parameters)[:len(NEEDED.get(name, ()))]
+                given = ["type", "layers"] + [p if p in cell else SPELLED.get(p, p) for p in given]
+                needed = {k: v for k, v in cell.items() if k in given}
                 if name == "Reshape":
                     needed = dict(cell)
                 least = Network(layers.Sequential(inputs[kind], layers.Layer(needed.pop("type"), needed, {})), seed=None).cell("0.0.0.0")

@@ -9,6 +9,9 @@ Size = Union[int, Sequence[int]]  # one number for all dimensions, or one for ea
 _COMMON = ("dtype", "name", "enabled", "tie")  # settings of every layer
 # Settings by the names that PyTorch has for them; as tools/generate/python_layers.py spells them.
 _IN_PYTHON = {"global": "global_pool", "filters": "out_channels", "kernel": "kernel_size"}
+_IN_PYTHON_OF = {"rnn": {"hidden": "hidden_size"}, "gru": {"hidden": "hidden_size"},
+                 "lstm": {"hidden": "hidden_size"}, "group_norm": {"groups": "num_groups"},
+                 "dropout": {"rate": "p"}}
 
 
 class Layer(Dict[str, Any]):
@@ -17,7 +20,8 @@ class Layer(Dict[str, Any]):
     def __init__(self, type: str, settings: Dict[str, Any], common: Dict[str, Any]) -> None:
         unknown = sorted(set(common) - set(_COMMON))
         if unknown:
-            known = [_IN_PYTHON.get(key, key) for key in [*settings, *_COMMON]]
+            names = {**_IN_PYTHON, **_IN_PYTHON_OF.get(type, {})}
+            known = [names.get(key, key) for key in [*settings, *_COMMON]]
             raise TypeError("%s: no setting %r: known are %s"
                             % (type, unknown[0], ", ".join(known)))
         super().__init__(type=type)
@@ -45,7 +49,7 @@ _WEIGHTLESS = {
 def has_weights(layer: Dict[str, Any]) -> bool:
     """Whether a layer, or one inside of it, may have weights."""
     kind = layer.get("type")
-    if kind == "parallel" and (layer.get("combine") == "filter" or layer.get("stitch")):
+    if kind == "parallel" and (layer.get("combine") in ("gated", "filter") or layer.get("stitch")):
         return True
     if "layers" in layer:
         return any(has_weights(inner) for inner in layer["layers"])

@@ -360,8 +360,8 @@ def Parallel(*branches: Layer, input: str = "broadcast", combine: str = "concat"
     """Its layers are branches side by side. With `top_k` a row goes only to the branches of its k
     largest scores (the first of equal ones), and the softmax is over these. A branch runs on
     the rows that go to it: layers that see other rows (attention, `batch_norm`, `dropout`,
-    gumbel noise, `carry`) are refused in it. Parameters: `gate` (branches, width), `gate_bias`,
-    `stitch1` ...
+    gumbel noise, `stateful`) are refused in it. Parameters: `gate` (branches, width),
+    `gate_bias`, `stitch1` ...
 
     * `input`: `broadcast`: every branch sees the row; `split`: each an equal part of it.
     * `combine`: how branches meet; `gated`: weighed by a learned gate, a mixture of experts;

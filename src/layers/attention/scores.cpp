@@ -43,10 +43,10 @@ View Scores::to_heads(ProgramBuilder& e, View x) const {
   return e.transpose(x, {1, 1, queries, heads, head_dim}, {0, 1, 3, 2, 4}, x.cols);
 }
 // A value of every key, or of every pair, meets the scores, or shares, of all heads and queries.
-View Scores::over(ProgramBuilder& e, View scores, View keep, Binary kind) const {
-  const std::int64_t of_query = keep.cols == keys ? 0 : keys;
-  return e.binary(scores, keep, kind, {1, 1, heads, queries, keys}, {0, 0, queries * keys, keys, 1},
-                  {0, 0, 0, of_query, 1}, e.rows(scores));
+View Scores::over(ProgramBuilder& e, View scores, View seen_keys, Binary kind) const {
+  const std::int64_t of_query = seen_keys.cols == keys ? 0 : keys;
+  return e.binary(scores, seen_keys, kind, {1, 1, heads, queries, keys},
+                  {0, 0, queries * keys, keys, 1}, {0, 0, 0, of_query, 1}, e.rows(scores));
 }
 // Of queries and keys that are the same steps: 1 where neither causality nor the window hides one.
 View Scores::seen_pairs(ProgramBuilder& e, ValueType type) const {
@@ -106,17 +106,18 @@ View Scores::forward(LayerContext& v, View q, View k, View value, const Names& t
   View scores =
       e.batched_matmul(q, k, product(queries, keys, head_dim, of_queries(), of_keys(true)));
   if (alibi) scores = nearer(e, scores);
-  const View keep = seen_of(v, e.type(q), takes, row, first);
-  if (keep.valid()) {
+  const View seen_keys = seen_of(v, e.type(q), takes, row, first);
+  if (seen_keys.valid()) {
     // Without the score, which is what nobody may see.
-    const View low = e.scale(e.unary(keep, Unary::logical_not), far_below(e.type(q)));
-    scores = over(e, over(e, scores, keep, Binary::mul), low, Binary::add);
+    const View low = e.scale(e.unary(seen_keys, Unary::logical_not), far_below(e.type(q)));
+    scores = over(e, over(e, scores, seen_keys, Binary::mul), low, Binary::add);
   }
   const View shares = e.softmax(scores, SoftmaxKind::softmax, keys, 2);
-  const View seen = dropped(v, keep.valid() ? over(e, shares, keep, Binary::mul) : shares);
+  const View seen =
+      dropped(v, seen_keys.valid() ? over(e, shares, seen_keys, Binary::mul) : shares);
   const View by_head = e.batched_matmul(
       seen, value, product(queries, head_dim, keys, of_scores(false), of_keys(false)));
-  v.save("keep", keep);
+  v.save("seen_keys", seen_keys);
   v.save("row_q", q);
   v.save("row_k", k);
   v.save("row_v", value);
@@ -127,10 +128,10 @@ View Scores::forward(LayerContext& v, View q, View k, View value, const Names& t
 
 AttentionGradients Scores::backward(LayerContext& v, View g) const {
   ProgramBuilder& e = v.emit;
-  const View g_head = to_heads(e, g), keep = v.saved("keep");
+  const View g_head = to_heads(e, g), seen_keys = v.saved("seen_keys");
   const MatmulShape by_keys = product(queries, keys, head_dim, of_heads(), of_keys(true));
   View g_shares = dropped(v, e.batched_matmul(g_head, v.saved("row_v"), by_keys));
-  if (keep.valid()) g_shares = over(e, g_shares, keep, Binary::mul);
+  if (seen_keys.valid()) g_shares = over(e, g_shares, seen_keys, Binary::mul);
   const View g_scores = e.softmax_back(v.saved("shares"), g_shares, SoftmaxKind::softmax, keys, 2);
   const View gq =
       e.batched_matmul(g_scores, v.saved("row_k"),

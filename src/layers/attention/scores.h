@@ -44,7 +44,7 @@ struct Scores {
   View to_heads(ProgramBuilder& e, View x) const;
   View seen_of(LayerContext& v, ValueType type, const Names& takes, View row,
                std::size_t first) const;
-  View over(ProgramBuilder& e, View scores, View keep, Binary kind) const;
+  View over(ProgramBuilder& e, View scores, View seen_keys, Binary kind) const;
   View seen_pairs(ProgramBuilder& e, ValueType type) const;
   View nearer(ProgramBuilder& e, View scores) const;
   View dropped(LayerContext& v, View x) const;

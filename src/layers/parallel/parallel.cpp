@@ -21,7 +21,7 @@ struct ParallelConfig : LayerConfig {
         "Its layers are branches side by side. With `top_k` a row goes only to the branches of its "
         "k largest scores (the first of equal ones), and the softmax is over these. A branch runs "
         "on the rows that go to it: layers that see other rows (attention, `batch_norm`, "
-        "`dropout`, gumbel noise, `carry`) are refused in it. Parameters: `gate` [branches, "
+        "`dropout`, gumbel noise, `stateful`) are refused in it. Parameters: `gate` [branches, "
         "width], `gate_bias`, `stitch1` ...");
     v("input", input,
       {.doc = "`broadcast`: every branch sees the row; `split`: each an equal part "
@@ -86,7 +86,8 @@ class Parallel : public LayerWith<ParallelConfig> {
       return bad("\"stitch\" has no effect on " + c.combine + ", whose branches keep their widths");
     if (shaped && in.dims.size() > 1 && (split || c.combine == "gated"))
       return bad(std::string(split ? "splits" : "weighs") + " whole rows, and " + in.to_string() +
-                 " has dimensions: put it into an each, for every step, or a flatten before it");
+                 " has dimensions: put it into a time_distributed, for every step, or a flatten "
+                 "before it");
     LayerPlan plan;
     std::vector<Shape> outs;
     for (std::int64_t i = 0; i < count; ++i) {

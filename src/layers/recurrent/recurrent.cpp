@@ -88,9 +88,9 @@ struct RecurrentConfig : LayerConfig {
 
 // The states of a run, h or c.
 struct Memory {
-  View states;  // by time, one more than steps
-  View entry;   // in a stream over rows: what each step begins with, 0 where a document begins
-  View kept;    // for the next run
+  View states;   // by time, one more than steps
+  View entry;    // in a stream over rows: what each step begins with, 0 where a document begins
+  View carried;  // for the next run
 };
 
 // One direction of one layer, as a visit emits it. States lie in one buffer by time, the initial
@@ -177,9 +177,9 @@ Memory begin(const Run& run, const char* role, View given) {
   if (run.on.valid()) m.entry = run.per_row(run.steps * run.c.hidden);
   const View first = run.before(m, run.time(0));
   if (run.carries) {
-    m.kept = run.v.state(run.role(role), run.v.type, {run.v.sequences}, run.c.hidden);
+    m.carried = run.v.state(run.role(role), run.v.type, {run.v.sequences}, run.c.hidden);
     const View left = given.valid() ? run.per_row(run.c.hidden) : first;
-    run.v.emit.state_read(m.kept, run.v.sequence_ids(), run.v.positions(), left);
+    run.v.emit.state_read(m.carried, run.v.sequence_ids(), run.v.positions(), left);
     if (given.valid()) run.v.emit.append(Op::select, {run.later, left, given, first});
   } else if (given.valid()) {
     run.v.emit.copy_to(given, first);
@@ -189,9 +189,9 @@ Memory begin(const Run& run, const char* role, View given) {
   return m;
 }
 void end(const Run& run, const Memory& m) {
-  if (m.kept.valid())
+  if (m.carried.valid())
     run.v.emit.state_write(run.after(m.states, run.time(run.steps - 1)), run.v.next_sequence_ids(),
-                           m.kept);
+                           m.carried);
 }
 
 // One step of an RNN or GRU: x and s are its sums.
@@ -215,9 +215,9 @@ void step_of(const Run& run, View xt, View s, View before, View after, View rese
   const View tanh = emit.activation(candidate, Activation::tanh);
   const View away = emit.add(before, emit.scale(tanh, -1));
   emit.copy_to(emit.add(tanh, emit.mul(ProgramBuilder::slice(gates, n, n), away)), after);
-  const std::pair<const char*, View> kept[] = {
+  const std::pair<const char*, View> values[] = {
       {"sums", sums}, {"gates", gates}, {"candidate", candidate}, {"tanh", tanh}, {"away", away}};
-  for (const auto& [name, value] : kept) run.save(run.numbered(name, t), value);
+  for (const auto& [name, value] : values) run.save(run.numbered(name, t), value);
 }
 
 void step(const Run& run, View x, const Memory& h, const Memory& c, View resets, std::int64_t t) {

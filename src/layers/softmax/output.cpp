@@ -184,10 +184,10 @@ class Mixture : public LayerWith<MixtureConfig> {
                                         {0, 0, 0, 1, 0}, v.emit.rows(x));
     const View by_class = v.emit.transpose(weighted, {1, 1, 1, k, n}, {0, 1, 2, 4, 3}, k * n),
                y = v.emit.reduce(by_class, Reduce::sum, k);
-    const std::pair<const char*, View> kept[] = {
+    const std::pair<const char*, View> values[] = {
         {"x", x},       {"prior", prior}, {"latent", latent},     {"seen", seen},
         {"each", each}, {"all", all},     {"by_class", by_class}, {"y", y}};
-    for (const auto& [name, value] : kept) v.save(name, value);
+    for (const auto& [name, value] : values) v.save(name, value);
     if (!c.log) return y;
     const View min = v.emit.unary(y, Unary::clip, kMin, 2);
     v.save("least", min);

@@ -70,7 +70,7 @@ struct SoftmaxConfig : LayerConfig {
 
 // Places that count, and the way back from them, as runs of first, step and count.
 struct Mask {
-  std::vector<double> kept, spread;
+  std::vector<double> unmasked, spread;
   std::int64_t count = 0;
 
   explicit Mask(const std::vector<std::int64_t>& list) {
@@ -78,7 +78,7 @@ struct Mask {
       const double place = list[i] != 0 ? static_cast<double>(count) : -1;
       spread.insert(spread.end(), {place, 0, 1});
       if (list[i] == 0) continue;
-      kept.insert(kept.end(), {static_cast<double>(i), 0, 1});
+      unmasked.insert(unmasked.end(), {static_cast<double>(i), 0, 1});
       ++count;
     }
   }
@@ -156,7 +156,8 @@ class Softmax : public LayerWith<SoftmaxConfig> {
     if (c.is("hierarchical")) return down(c, v, x);
     const std::int64_t width = x.cols, group = group_of(c, v.in());
     const Mask mask(c.is("masked") ? c.mask : std::vector<std::int64_t>{});
-    if (c.is("masked")) x = v.emit.index_select(v.emit.reshape(x, group), mask.kept, mask.count, 0);
+    if (c.is("masked"))
+      x = v.emit.index_select(v.emit.reshape(x, group), mask.unmasked, mask.count, 0);
     const View y =
         v.emit.softmax(x, c.simplex(), c.is("masked") ? mask.count : group, c.op_alpha());
     v.save("y", y);
@@ -177,7 +178,7 @@ class Softmax : public LayerWith<SoftmaxConfig> {
       gx = v.emit.softmax_back(v.saved("y"), gy, c.simplex(), c.is("masked") ? mask.count : group,
                                c.op_alpha());
       if (c.is("masked"))
-        gx = v.emit.reshape(v.emit.index_select_back(gx, mask.kept, group), width);
+        gx = v.emit.reshape(v.emit.index_select_back(gx, mask.unmasked, group), width);
     }
     return c.temperature != 1 ? v.emit.scale(gx, 1 / c.temperature) : gx;
   }

@@ -145,8 +145,8 @@ class IndexSelect : public LayerWith<IndexSelectConfig> {
 
 void register_places(LayerList& layers) {
   static const Permute permute;
-  static const IndexSelect pick;
-  layers.insert(layers.end(), {&permute, &pick});
+  static const IndexSelect index_select;
+  layers.insert(layers.end(), {&permute, &index_select});
 }
 
 }  // namespace loom

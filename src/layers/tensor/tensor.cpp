@@ -120,13 +120,13 @@ Result<Transposed> transposed(const Dims& dims, const std::vector<std::size_t>& 
   std::vector<std::size_t> moved;
   for (const std::size_t d : order)
     if (dims[d] != 1) moved.push_back(d);
-  std::vector<std::size_t> kept;
+  std::vector<std::size_t> remaining;
   for (std::size_t d = 0; d < dims.size(); ++d)
-    if (dims[d] != 1) kept.push_back(d);
-  std::vector<std::pair<std::size_t, std::size_t>> runs;  // positions in `kept`: begin, end
+    if (dims[d] != 1) remaining.push_back(d);
+  std::vector<std::pair<std::size_t, std::size_t>> runs;  // positions in `remaining`: begin, end
   for (std::size_t i = 0; i < moved.size(); ++i) {
-    const auto at =
-        static_cast<std::size_t>(std::find(kept.begin(), kept.end(), moved[i]) - kept.begin());
+    const auto at = static_cast<std::size_t>(
+        std::find(remaining.begin(), remaining.end(), moved[i]) - remaining.begin());
     if (!runs.empty() && runs.back().second == at) ++runs.back().second;
     else runs.push_back({at, at + 1});
   }
@@ -145,7 +145,7 @@ Result<Transposed> transposed(const Dims& dims, const std::vector<std::size_t>& 
   for (std::size_t i = 0; i < runs.size(); ++i) {
     t.sizes[first + i] = 1;
     for (std::size_t k = sorted[i].first; k < sorted[i].second; ++k)
-      t.sizes[first + i] *= dims[kept[k]];
+      t.sizes[first + i] *= dims[remaining[k]];
     t.order[first + i] = static_cast<int>(
         first + static_cast<std::size_t>(std::find(sorted.begin(), sorted.end(), runs[i]) -
                                          sorted.begin()));

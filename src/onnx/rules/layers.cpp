@@ -50,11 +50,11 @@ Each each(StepCall& c, const Ref& x, const Dims& item, Json layer, const Dims& o
   const std::int64_t count = elements(x.dims) / elements(item);
   if (count == 1)
     return {c.graph.add(sequential({reshape_to(item), std::move(layer)}), {x}, out), "/1"};
-  Json parts = typed("each"), list = Json::array();
+  Json parts = typed("time_distributed"), list = Json::array();
   list.push(std::move(layer));
   parts.set("count", count);
   parts.set("layers", std::move(list));
-  // `each` hands on dimensions only of its first; the item is arranged inside.
+  // `time_distributed` hands on dimensions only of its first; the item is arranged inside.
   Json inner = sequential({reshape_to(item), parts.find("layers")->as_array()[0]});
   Json one = Json::array();
   one.push(std::move(inner));

@@ -101,7 +101,7 @@ Status choose_arrays(AutoConfig& t, const AutoConfigOptions& options, Arrays arr
   std::vector<std::int64_t> dims = image_of(std::span(shape).subspan(1));
   if (options.network == "convolutional" && dims.empty())
     return bad(options.data, "samples of shape " + shape_text(std::span(shape).subspan(1)) +
-                                 " are no pictures for a convolutional network: height x width, or "
+                                 " are no images for a convolutional network: height x width, or "
                                  "up to 4 channels x height x width, of at least 8 x 8");
   if (options.network == "dense") dims.clear();
   return complete(

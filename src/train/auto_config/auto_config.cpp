@@ -18,8 +18,8 @@ constexpr std::int64_t kMaxHeldBack = 5000;
 // f32 gives 0 below 2^-40, squared errors among it (numerics rule 8): what has such deviations is
 // standardized in f64.
 constexpr double kTinyInput = 0x1p-30, kTinyTarget = 0x1p-16;
-constexpr double kDropout = 0.5;  // before the last layer of pictures and texts
-// Samples to learn from, all epochs together, where there are few: of pictures of this many pixels,
+constexpr double kDropout = 0.5;  // before the last layer of images and texts
+// Samples to learn from, all epochs together, where there are few: of images of this many pixels,
 // and fewer of larger ones, which take longer.
 constexpr std::int64_t kSamplesSeen = 400000, kPixels = 28 * 28;
 // Of time series, whose networks are a line: they learn fast, and to the end.
@@ -28,7 +28,7 @@ constexpr double kSeriesRate = 0.01;
 constexpr std::int64_t kTextsSeen =
     20000;  // and of texts, whose networks know a few thousand by heart after some epochs
 
-// "x -> 32 -> 3", for pictures after convolutions, each halved.
+// "x -> 32 -> 3", for images after convolutions, each halved.
 struct Layers {
   std::vector<std::int64_t> hidden;
   std::string activation;
@@ -247,7 +247,7 @@ Status tell(AutoConfig& t, const Layers& layers, std::int64_t outputs) {
       format_double(s.schedule.lr) +
       (convolutional ? " reached and left in one cycle, " : " falling as a cosine, ") +
       count_of(s.steps, "step") + " of " + count_of(s.batch, "sample") +
-      (s.random_translate > 0 ? ", pictures moved by up to " + count_of(s.random_translate, "pixel")
+      (s.random_translate > 0 ? ", images moved by up to " + count_of(s.random_translate, "pixel")
                               : "") +
       (s.validation.patience > 0
            ? ", fewer where " + std::to_string(s.validation.patience * s.validation.every) +
@@ -321,7 +321,7 @@ Status complete(AutoConfig& t, const AutoConfigOptions& options, Answers answers
                   .every = std::clamp<std::int64_t>(std::max(an_epoch, s.steps / 100), 1, s.steps),
                   .patience = large || answers.series ? 0 : 25};
   s.log_every = std::max<std::int64_t>(s.steps / 20, 1);
-  // Moved so little, a picture shows the same.
+  // Moved so little, an image shows the same.
   if (convolutional) s.random_translate = std::max<std::int64_t>(layers.dims[1] / 30, 1);
   if (!options.dtype.empty() && options.dtype != "f32") s.quantize.dtype = options.dtype;
 
@@ -393,7 +393,7 @@ Result<AutoConfig> auto_config(const AutoConfigOptions& options) {
     LOOM_ASSIGN(const bool chosen, choosing::choose_folder(t, options));
     if (chosen) return t;
     return Status(Code::not_found, arrays.status().message() + "; or a folder of images (" +
-                                       std::string(endings(SampleKind::pictures)) +
+                                       std::string(endings(SampleKind::images)) +
                                        ") or of .txt files for each class");
   }
   LOOM_TRY(open_source(options.data).status());

@@ -27,7 +27,7 @@ struct AutoConfigOptions {
                         // files count by themselves
   std::string target;   // of a table: the column to predict; "": the last one
   std::string task;     // "classes", "numbers" or "": what the target looks like
-  std::string network;  // "dense", "convolutional" or "": convolutions for pictures
+  std::string network;  // "dense", "convolutional" or "": convolutions for images
   std::string dtype;    // of the weights, which are learned in it; "": f32
   std::int64_t seed = 0;
   std::int64_t steps = 0;  // 0: chosen

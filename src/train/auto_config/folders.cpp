@@ -12,7 +12,7 @@ namespace loom::choosing {
 namespace {
 
 constexpr std::uint64_t kMaxPixelBytes = std::uint64_t{2}
-                                         << 30;   // of all pictures together, as they are kept
+                                         << 30;   // of all images together, as they are kept
 constexpr std::uint64_t kMaxWords = 200'000'000;  // of all texts together, different ones of a text
 constexpr std::uint64_t kLargestImage = std::uint64_t{256} << 20,
                         kLargestText = std::uint64_t{64} << 20;  // bytes of one file
@@ -199,7 +199,7 @@ Result<std::vector<std::int64_t>> choose_images(AutoConfig& t, const AutoConfigO
 Status choose_texts(AutoConfig& t, const AutoConfigOptions& options, const std::string& where,
                     const Listed& learned, const Listed& test) {
   if (options.network == "convolutional")
-    return bad(where, "a convolutional network is for pictures, these are texts");
+    return bad(where, "a convolutional network is for images, these are texts");
   std::vector<std::string> wordless;
   LOOM_ASSIGN(const auto texts, read_texts(where, learned.files, &wordless));
   const std::int64_t places = places_for(texts);
@@ -274,7 +274,7 @@ Result<bool> choose_folder(AutoConfig& t, const AutoConfigOptions& options) {
   LOOM_ASSIGN(const Listed test, test_files(t, other, found->kind, labels));
   t.inputs = Json::object();
   Answers answers{.classes = true, .outputs = static_cast<std::int64_t>(labels.size())};
-  if (found->kind == SampleKind::pictures) {
+  if (found->kind == SampleKind::images) {
     LOOM_ASSIGN(answers.image, choose_images(t, options, where, learned, test));
   } else {
     LOOM_TRY(choose_texts(t, options, where, learned, test));
@@ -291,7 +291,7 @@ Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const s
                                  const ImageDecoder& decoder) {
   const Json* images = inputs.find("images");
   const Json* words = inputs.find("words");
-  const SampleKind kind = images ? SampleKind::pictures : SampleKind::texts;
+  const SampleKind kind = images ? SampleKind::images : SampleKind::texts;
   ImageForm form;
   std::int64_t places = 0;
   if (images) {

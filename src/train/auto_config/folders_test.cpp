@@ -90,7 +90,7 @@ TEST(ChooseFolders, BadImagesAreNamed) {
                  f / "b/2 \xC3\xA9.pgm: has 29 bytes of pixels, expected 64");
   f.write("b/2 \xC3\xA9.pgm", pgm(8, 8, 1));
   f.write("a/0.png", "\x89PNG");
-  expect_refused(f.path(), Code::unsupported, f / "a/0.png: is no PGM or PPM picture");
+  expect_refused(f.path(), Code::unsupported, f / "a/0.png: is no PGM or PPM image");
   AutoConfigOptions options;
   options.decoder = {
       [](std::span<const std::byte>) { return Result<ImageSize>(Code::corrupt, "a bad day"); },
@@ -126,7 +126,7 @@ TEST(ChooseFolders, FoldersThatSayNothing) {
   expect_refused(texts.path(), Code::invalid_argument, "by a spec with \"base\", \"lora\"");
   for (const char* name : {"a/1.txt", "b/1.txt"}) texts.write(name, "one two");
   options = {.network = "convolutional"};
-  expect_refused(texts.path(), Code::invalid_argument, "for pictures, these are texts", options);
+  expect_refused(texts.path(), Code::invalid_argument, "for images, these are texts", options);
   texts.write("b/2.txt", std::string("a\0b", 3));
   expect_refused(texts.path(), Code::invalid_argument, texts / "b/2.txt: holds bytes of 0");
 }

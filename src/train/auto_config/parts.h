@@ -30,7 +30,7 @@ constexpr double kSeriesHeldBack = 0.2;  // the last fifth of a series
 // Chooses the split, the network and how it learns, for data that is there.
 Status complete(AutoConfig& t, const AutoConfigOptions& options, Answers answers);
 
-// Channels, height and width of samples that are pictures: height x width, or up to four channels
+// Channels, height and width of samples that are images: height x width, or up to four channels
 // of them; empty: they are not.
 std::vector<std::int64_t> image_of(std::span<const std::int64_t> sample);
 

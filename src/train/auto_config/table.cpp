@@ -121,7 +121,7 @@ Result<Table> open_table(const std::string& file, std::vector<std::string>& deci
 
 Status choose_table(AutoConfig& t, const AutoConfigOptions& options) {
   if (options.network == "convolutional")
-    return bad(options.data, "a convolutional network is for pictures, this is a table");
+    return bad(options.data, "a convolutional network is for images, this is a table");
   LOOM_ASSIGN(const Table table, open_table(options.data, t.decisions));
   std::vector<std::string> notes;
   LOOM_ASSIGN(const bool series, choose_series(t, options, table, notes));

@@ -54,9 +54,9 @@ std::string joined(const std::string& folder, const std::string& name) {
 
 }  // namespace
 
-std::string_view name(SampleKind kind) { return kind == SampleKind::pictures ? "image" : "text"; }
+std::string_view name(SampleKind kind) { return kind == SampleKind::images ? "image" : "text"; }
 std::string_view endings(SampleKind kind) {
-  return kind == SampleKind::pictures ? ".png, .jpg, .jpeg, .bmp, .gif, .pgm, .ppm, .pnm" : ".txt";
+  return kind == SampleKind::images ? ".png, .jpg, .jpeg, .bmp, .gif, .pgm, .ppm, .pnm" : ".txt";
 }
 
 std::optional<SampleKind> kind_of(std::string_view file_name) {
@@ -66,7 +66,7 @@ std::optional<SampleKind> kind_of(std::string_view file_name) {
   static constexpr std::array<std::string_view, 8> kPictures = {".png", ".jpg", ".jpeg", ".bmp",
                                                                 ".gif", ".pgm", ".ppm",  ".pnm"};
   if (std::find(kPictures.begin(), kPictures.end(), end) != kPictures.end())
-    return SampleKind::pictures;
+    return SampleKind::images;
   return end == ".txt" ? std::optional(SampleKind::texts) : std::nullopt;
 }
 
@@ -164,7 +164,7 @@ Result<std::optional<ClassFiles>> read_classes(const std::string& folder,
   // Files in classes count; where there are none, those beside.
   const std::int64_t* by = counts[0] + counts[1] > 0 ? counts : flat;
   ClassFiles found;
-  found.kind = wanted ? *wanted : by[1] > by[0] ? SampleKind::texts : SampleKind::pictures;
+  found.kind = wanted ? *wanted : by[1] > by[0] ? SampleKind::texts : SampleKind::images;
   if (counts[static_cast<int>(found.kind)] + flat[static_cast<int>(found.kind)] == 0)
     return std::optional<ClassFiles>();
   const std::string no_such = " no " + std::string(name(found.kind));

@@ -15,7 +15,7 @@
 
 namespace loom {
 
-enum class SampleKind : std::uint8_t { pictures, texts };
+enum class SampleKind : std::uint8_t { images, texts };
 // "image", "text", and their endings for messages.
 std::string_view name(SampleKind kind);
 std::string_view endings(SampleKind kind);
@@ -40,7 +40,7 @@ Result<FolderParts> parts_of(const std::string& folder);
 
 // The files of one kind in a folder of classes.
 struct ClassFiles {
-  SampleKind kind = SampleKind::pictures;
+  SampleKind kind = SampleKind::images;
   struct Class {
     std::string name;
     std::vector<std::string> files;  // paths, at least one
@@ -50,7 +50,7 @@ struct ClassFiles {
   std::vector<std::string> decisions;  // what is left out, and why
   std::int64_t count() const;          // of files in classes
 };
-// `wanted`: of this kind; without it, of the kind that more files are of, pictures where as many.
+// `wanted`: of this kind; without it, of the kind that more files are of, images where as many.
 // nullopt: the folder and those in it hold neither. Errors: as read_names; more files than a
 // million; a class whose name is no UTF-8.
 Result<std::optional<ClassFiles>> read_classes(const std::string& folder,

@@ -22,7 +22,7 @@ Strings names_of(const ClassFiles& found) {
 TEST(Folder, EndingsSayWhatAFileIs) {
   for (const char* name :
        {"a.png", "a.PNG", "a.b.jpg", "a.JPeG", ".x.bmp", "a.gif", "a.pgm", "a.ppm", "a.pnm"})
-    EXPECT_EQ(kind_of(name), SampleKind::pictures) << name;
+    EXPECT_EQ(kind_of(name), SampleKind::images) << name;
   for (const char* name : {"a.txt", "A.TXT"}) EXPECT_EQ(kind_of(name), SampleKind::texts) << name;
   for (const char* name : {"", "png", "a.", "a.png.gz", "a.csv", "a.webp", "txt"})
     EXPECT_EQ(kind_of(name), std::nullopt) << name;
@@ -36,7 +36,7 @@ TEST(Folder, ClassesAndFilesAreInTheOrderOfTheirBytes) {
   const auto found = read_classes(f.path());
   ASSERT_TRUE(found.ok()) << found.status().to_string();
   ASSERT_TRUE(*found);
-  EXPECT_EQ((*found)->kind, SampleKind::pictures);
+  EXPECT_EQ((*found)->kind, SampleKind::images);
   EXPECT_EQ(names_of(**found), (Strings{"B", "a c", "b", "\xC3\xA9t\xC3\xA9"}));
   EXPECT_EQ((*found)->classes[2].files, (Strings{f / "b/1.PNG", f / "b/10.png", f / "b/2.png"}));
   EXPECT_EQ((*found)->count(), 6);
@@ -70,7 +70,7 @@ TEST(Folder, TheKindIsThatOfMoreFiles) {
   ASSERT_TRUE(found.ok() && *found);
   EXPECT_EQ((*found)->kind, SampleKind::texts);
   EXPECT_EQ((*found)->count(), 3);
-  found = read_classes(f.path(), SampleKind::pictures);
+  found = read_classes(f.path(), SampleKind::images);
   ASSERT_TRUE(found.ok() && *found);
   EXPECT_EQ((*found)->count(), 1);
   EXPECT_EQ((*found)->files.size(), 4u);
@@ -79,7 +79,7 @@ TEST(Folder, TheKindIsThatOfMoreFiles) {
   for (const char* name : {"a/1.txt", "a/1.png", "b/1.txt", "b/1.png"}) g.write(name);
   found = read_classes(g.path());
   ASSERT_TRUE(found.ok() && *found);
-  EXPECT_EQ((*found)->kind, SampleKind::pictures);
+  EXPECT_EQ((*found)->kind, SampleKind::images);
 }
 
 TEST(Folder, NothingOfEitherKind) {
@@ -92,7 +92,7 @@ TEST(Folder, NothingOfEitherKind) {
   ASSERT_TRUE(flat.ok() && *flat);
   EXPECT_TRUE((*flat)->classes.empty());
   EXPECT_EQ((*flat)->files, Strings{f / "1.txt"});
-  EXPECT_FALSE(*read_classes(f.path(), SampleKind::pictures));
+  EXPECT_FALSE(*read_classes(f.path(), SampleKind::images));
 }
 
 TEST(Folder, TrainAndTest) {

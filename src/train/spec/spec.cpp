@@ -329,12 +329,7 @@ Result<TrainingSpec> parse_training_spec(const Json& json) {
   if (version < 1 || version > 2)
     return Status(Code::unsupported, "training spec: version " + std::to_string(version) +
                                          ", this library reads versions 1 and 2");
-  if (version == 1) {
-    // Version 2 differs by names alone.
-    Json present = spec_by_present_names(json);
-    present.set("version", 2);
-    return parse_training_spec(present);
-  }
+  if (version == 1) return parse_training_spec(spec_by_present_names(json));
   TrainingSpec spec;
   Reader reader(json, "");
   reader.know("format");

@@ -52,7 +52,8 @@ TEST(TrainingSpec, RefusesWhatItDoesNotKnow) {
       "training spec: unknown key \"batches\": known are format, version, name, network, "
       "network_file, base, base_dtype, data, loss, delta, loss_weight, heads, class_weights, "
       "ignore, lora, checkpoint, optimizer, schedule, steps, epochs, batch, micro_batches, seed, "
-      "shuffle, shift, streams, fp8, quantize, validation, checkpoint_every, log_every; did you "
+      "shuffle, random_translate, streams, fp8, quantize, validation, checkpoint_every, log_every; "
+      "did you "
       "mean "
       "\"batch\"?");
   EXPECT_EQ(refusal(kFull, "\"beta1\"", "\"momentum\""),
@@ -64,8 +65,9 @@ TEST(TrainingSpec, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(refusal(kFull, "\"dtype\":\"u16\"", "\"targets\":[]"),
             "training spec: data: unknown key \"targets\": known are type, file, dtype, length, "
             "document_end");
-  EXPECT_NE(refusal(kFull, "\"version\":1", "\"version\":2").find("this library reads version 1"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal(kFull, "\"version\":2", "\"version\":3").find("this library reads versions 1 and 2"),
+      std::string::npos);
   EXPECT_NE(
       refusal(kFull, "loom-training", "loom-topology").find("\"format\" must be \"loom-training\""),
       std::string::npos);

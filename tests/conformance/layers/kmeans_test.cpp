@@ -55,7 +55,7 @@ TEST(KMeans, WhatDoesNotFitIsNamed) {
   EXPECT_NE(error(R"(,"clusters":2,"temperature":0)").find("\"temperature\" must be"),
             std::string::npos);
   EXPECT_NE(error(R"(,"clusters":2,"output":"all")")
-                .find("\"return\" must be one of probabilities, features, got \"all\""),
+                .find("\"output\" must be one of probabilities, features, got \"all\""),
             std::string::npos);
 }
 

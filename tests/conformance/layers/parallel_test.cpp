@@ -40,7 +40,7 @@ TEST(Parallel, GradientsOfEveryWayToMeet) {
 
 TEST(Parallel, GradientsFourDeep) {
   std::string inner = dense(6) + "," + dense(6, "sigmoid");
-  for (const char* combine : {"filter", "add", "avg", "filter"})
+  for (const char* combine : {"gated", "add", "avg", "gated"})
     inner = std::string(R"({"type":"parallel","combine":")") + combine + R"(","layers":[)" + inner +
             R"(]},{"type":"sequential","layers":[)" + dense(6) + R"(,{"type":"residual"}]})";
   check_gradients(chain(R"({"width":4})", {kFirst, parallel(R"("combine":"gated")", inner), kLast}),

@@ -139,12 +139,12 @@ TEST(Recurrent, WhatDoesNotFitIsNamed) {
             std::string::npos);
   EXPECT_NE(
       error(R"({"dims":[2,3]})", R"("type":"gru","hidden":2,"stateful":true,"bidirectional":true)")
-          .find("\"carry\" has one direction"),
+          .find("\"stateful\" has one direction"),
       std::string::npos);
   EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"gru")").find("\"hidden\" must be at least 1"),
             std::string::npos);
   EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"rnn","hidden":2,"output":"first")")
-                .find("\"return\" must be one of all, last, got \"first\""),
+                .find("\"output\" must be one of all, last, got \"first\""),
             std::string::npos);
   EXPECT_NE(error(R"({"dims":[2,3]})", R"("type":"rnn","hidden":2,"activation":"silu")")
                 .find("\"activation\" must be one of tanh, relu, got \"silu\""),

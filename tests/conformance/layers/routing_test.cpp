@@ -313,9 +313,9 @@ TEST(Routing, LayersThatSeeOtherRowsAreRefused) {
             std::string::npos);
   EXPECT_NE(error(R"("combine":"gated","top_k":-1)", dense(6)).find("\"top_k\" must be"),
             std::string::npos);
-  EXPECT_NE(error(R"("combine":"add","top_k":1)", dense(6))
-                .find("\"top_k\" goes with \"combine\" filter"),
-            std::string::npos);
+  EXPECT_NE(
+      error(R"("combine":"add","top_k":1)", dense(6)).find("\"top_k\" goes with \"combine\" gated"),
+      std::string::npos);
 }
 
 // A program in which rows are routed, and what a verifier must see in it.

@@ -1,5 +1,5 @@
 // Images: PGM and PPM, and, where stb_image is, every other format as the program decodes it. The
-// same bytes are the same picture, and a picture fits.
+// same bytes are the same image, and an image fits.
 #include "train/data/images/image.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ FUZZ_TARGET(data, size) {
   FUZZ_CHECK(message->height > 0 && message->width > 0 &&
              message->height <= kMaxPixels / message->width);
   if (message->height * message->width > 1 << 18)
-    return;  // memory is what the picture takes, however small the file
+    return;  // memory is what the image takes, however small the file
   const auto image = read_image(bytes, decoder), again = read_image(bytes, decoder);
   FUZZ_CHECK(image.status().to_string() == again.status().to_string());
   if (!image.ok()) {

@@ -1,4 +1,4 @@
-// Pictures that move a little each time they are seen, so that a network learns what they show and
+// Images that move a little each time they are seen, so that a network learns what they show and
 // not where.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace loom {
 
-// Moves a picture [..., height, width] by 0 to `most` pixels up or down and left or right; what
+// Moves an image [..., height, width] by 0 to `most` pixels up or down and left or right; what
 // comes in repeats the edge. How far is a function of (seed, sample):
 // docs/reference/training-spec.md, "Order of samples".
 template <class T>  // float or double

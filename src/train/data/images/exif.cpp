@@ -51,7 +51,7 @@ int orientation_of(std::span<const std::byte> jpeg) {
       ++at;
       continue;
     }
-    // Segments stand before the picture's data, which begins with its own.
+    // Segments stand before the image's data, which begins with its own.
     if (marker < 0xFFC0 || marker == 0xFFDA || marker == 0xFFD9 || length < 2 ||
         length > jpeg.size() - at - 2)
       return 1;

@@ -1,4 +1,4 @@
-// How a camera was held: what the Exif segment of a JPEG says, and a picture turned as a person
+// How a camera was held: what the Exif segment of a JPEG says, and an image turned as a person
 // sees it (Exif 2.32, section 4.6.4, "Orientation"). Plain data.
 #pragma once
 

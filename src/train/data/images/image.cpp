@@ -121,7 +121,7 @@ Status decodable(std::span<const std::byte> bytes, const ImageDecoder& decoder) 
   if (bytes.empty()) return Status(Code::truncated, "is empty");
   if (!decoder.size || !decoder.decode)
     return Status(Code::unsupported,
-                  "is no PGM or PPM picture, and no decoder for other formats is here");
+                  "is no PGM or PPM image, and no decoder for other formats is here");
   return {};
 }
 
@@ -172,7 +172,7 @@ Result<ImageSize> image_size(std::span<const std::byte> bytes, const ImageDecode
   } else {
     LOOM_TRY(decodable(bytes, decoder));
     LOOM_ASSIGN(size, decoder.size(bytes));
-    if (size.width < 1 || size.height < 1) return corrupt("a picture without pixels");
+    if (size.width < 1 || size.height < 1) return corrupt("an image without pixels");
     if (lies(orientation_of(bytes))) std::swap(size.width, size.height);
   }
   LOOM_TRY(check(size));
@@ -194,7 +194,7 @@ Result<Image> read_image(std::span<const std::byte> bytes, const ImageDecoder& d
     if (image.height != (turned ? size.width : size.height) ||
         image.width != (turned ? size.height : size.width) || c < 1 || c > 4 ||
         static_cast<std::int64_t>(image.values.size()) != size.height * size.width * c)
-      return Status(Code::internal, "the decoder gave another picture than it said");
+      return Status(Code::internal, "the decoder gave another image than it said");
     image = upright(std::move(image), orientation);
   }
   simplify(image);

@@ -1,4 +1,4 @@
-// Pictures of bytes, and how one becomes the input of a network: its largest centred part of the
+// Images of bytes, and how one becomes the input of a network: its largest centred part of the
 // wanted proportions, scaled by area averages in whole numbers, so that every machine has the same
 // bytes. PGM and PPM are read here; every other format is the caller's decoder's work. Plain data.
 #pragma once
@@ -33,7 +33,7 @@ struct ImageDecoder {
   std::function<Result<Image>(std::span<const std::byte>)> decode;    // of that size
 };
 
-inline constexpr std::int64_t kMaxPixels = std::int64_t{64} << 20;  // of one picture
+inline constexpr std::int64_t kMaxPixels = std::int64_t{64} << 20;  // of one image
 
 // As a person sees it. Errors: unsupported where there is no decoder for it; out_of_range: more
 // than kMaxPixels; else what is wrong with the bytes.
@@ -56,7 +56,7 @@ ImageSize common_size(std::span<const ImageSize> sizes);
 
 // Fills out[channels][height][width] from the largest centred part of the form's proportions. Each
 // value is the mean of the area it covers, rounded to nearest, halves up. Grey of a colour is (77
-// red + 150 green + 29 blue) / 256. Preconditions: `picture` as read_image gives it, out.size()
+// red + 150 green + 29 blue) / 256. Preconditions: `image` as read_image gives it, out.size()
 // == form.values().
 void fit(const Image& image, const ImageForm& form, std::span<std::uint8_t> out);
 
