@@ -40,7 +40,7 @@ static int train(const float* points, const int32_t* inside, const char* path) {
       "{\"at\": [0,0,0,2], \"type\": \"dense\", \"out\": 2}]}";
   const char* spec =
       "{\"loss\": \"cross_entropy\", \"epochs\": 60, \"batch\": 32,"
-      " \"schedule\": {\"type\": \"cosine\", \"rate\": 0.01}}";
+      " \"schedule\": {\"type\": \"cosine\", \"lr\": 0.01}}";
   loom_error error;
   loom_network network;
   loom_data data;

@@ -7,7 +7,7 @@ generated=build/release/generated
 parse() { ${CXX:-g++} -std=c++20 -Isrc -I$generated -fsyntax-only -w -x c++ "$1"; }
 proof=$(mktemp)
 trap 'rm -f "$proof"' EXIT
-echo 'namespace loom::cpu::LOOM_ISA { static i64 f() { return least(1, 2); } }' >"$proof"
+echo 'namespace loom::cpu::LOOM_ISA { static i64 f() { return min(1, 2); } }' >"$proof"
 ! parse "$proof" 2>/dev/null || { echo "a header that includes nothing parses"; exit 1; }
 count=0
 for file in $(git ls-files --cached --others --exclude-standard 'src/ops/*_kernels.h'); do

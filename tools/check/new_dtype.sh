@@ -13,7 +13,7 @@ cp -r src/base src/numeric src/formats "$copy/src"
 table=$copy/src/numeric/dtypes.def
 row='LOOM_DTYPE(21, fp8e3m4, Fp8e3m4, 8, bfloat, small_float(3, 4, 3, 0x6F, 0x70, 0x6F, 0x78),\
            largest, 0x1p-100, "F8_E3M4", 16, "", 0, "e3m4 float8_e3m4")\
-LOOM_DTYPE(22, fp4e1m2, Fp4e1m2, 4, integer, small_float(1, 2, 1, 0x7, 0, 0x7, 0x7), least_error,\
+LOOM_DTYPE(22, fp4e1m2, Fp4e1m2, 4, integer, small_float(1, 2, 1, 0x7, 0, 0x7, 0x7), min_error,\
            0x1p-100, "", 0, "", 0, "e1m2")\
 LOOM_DTYPE(23, s8, S8, 8, integer, integer(-100, 100, 128), largest, 0x1p-100, "", 0, "", 0, "")'
 sed -i "s|^#undef LOOM_DTYPE|$row\n&|" "$table"

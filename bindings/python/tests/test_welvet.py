@@ -437,6 +437,30 @@ class Texts(unittest.TestCase):
         self.assertGreater(again.info["reused_tokens"], 20)
         self.assertEqual(self.model.chat("hello", max_tokens=3, temperature=0), self.model.chat([{"role": "user", "content": "hello"}], max_tokens=3, temperature=0))
 
+    def test_completions_have_the_shapes_of_openai(self):
+        messages = [{"role": "user", "content": "hello"}]
+        text = self.model.chat(messages, max_tokens=6, seed=3)
+        whole = self.model.create_chat_completion(messages, max_tokens=6, seed=3)
+        self.assertEqual(whole["object"], "chat.completion")
+        self.assertEqual(whole["choices"], [{
+            "index": 0, "message": {"role": "assistant", "content": str(text)}, "logprobs": None,
+            "finish_reason": "length" if text.finish == "length" else "stop"}])
+        self.assertEqual(whole["system_fingerprint"], text.fingerprint)
+        tokens = whole["usage"]
+        self.assertEqual(tokens["completion_tokens"], len(text.tokens))
+        self.assertGreater(tokens["prompt_tokens"], 2)
+        self.assertEqual(tokens["total_tokens"], tokens["prompt_tokens"] + len(text.tokens))
+        chunks = list(self.model.create_chat_completion(messages, max_tokens=6, seed=3, stream=True))
+        self.assertEqual({c["object"] for c in chunks}, {"chat.completion.chunk"})
+        self.assertEqual(len({c["id"] for c in chunks} | {whole["id"]}), 2)
+        deltas = [c["choices"][0]["delta"] for c in chunks]
+        self.assertEqual(deltas[0], {"role": "assistant"})
+        self.assertEqual("".join(d.get("content", "") for d in deltas), text)
+        self.assertEqual(chunks[-1]["choices"][0]["finish_reason"],
+                         whole["choices"][0]["finish_reason"])
+        with self.assertRaisesRegex(TypeError, "presence_penalty"):
+            self.model.create_chat_completion(messages, presence_penalty=1.0)
+
     def test_variables_of_chat_templates(self):
         template = "{{ messages[0].content }}{% if think is defined %}{{ think }}{% endif %}"
         data = ROOT / "tests/cases/data"

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import types
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Type, Union
@@ -10,6 +11,7 @@ import numpy as np
 
 from . import _raw
 from ._call import array, call, interruptible, library, new_bytes, place, seed_of
+from ._completion import chunks, completion
 from ._object import Idle, Object
 from .network import Network, Path, one_sequence
 from .text import Messages, Tokenizer, conversation
@@ -112,6 +114,7 @@ class Transformer(Object):
 
     def _set_up(self, context: int, threads: int, isa: str, mode: str) -> None:
         self._generators = Idle()
+        self._completions = itertools.count(1)
         self._options = {"context": context, "threads": threads, "isa": isa, "mode": mode}
         self._tokenizer: Optional[Tokenizer] = None
 
@@ -295,6 +298,19 @@ class Transformer(Object):
     ) -> Iterator[Piece]:
         """The answer piece by piece."""
         return _pieces(self._write(conversation(messages, variables), max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, False))
+
+    @_shared
+    def create_chat_completion(
+        self, messages: Messages, *, stream: bool = False, **settings: Any,
+    ) -> Union[Dict[str, Any], Iterator[Dict[str, Any]]]:
+        """The answer in a conversation as OpenAI's API and llama-cpp-python shape it: a dict with
+        `choices` ([0]["message"]["content"], [0]["finish_reason"]) and `usage`; with `stream` an
+        iterator of chunks, whose `choices` hold `delta`. `settings` and errors: as chat.
+        `system_fingerprint` is the fingerprint of ids and logits."""
+        name, number = self.info["name"], next(self._completions)
+        if stream:
+            return chunks(self.chat_stream(messages, **settings), name, number)
+        return completion(self.chat(messages, **settings), name, number)
 
     def _generator(self) -> _Generator:
         """An idle one, or a new one. Who takes it puts it back when all went well."""

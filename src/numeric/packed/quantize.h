@@ -7,9 +7,8 @@
 //   largest       largest magnitude / largest code; of unsigned types the range with 0 in it, the
 //                 zero point within
 //   power_of_two  the same, rounded up to a power of two: scaling is exact
-//   least_error   the least squared error over shrunken scales 0.96^j of the first, j ascending,
-//   ties
-//                 to the first
+//   min_error     the least squared error over shrunken scales 0.96^j of the first, j ascending,
+//                 ties to the first
 //   mean          mean magnitude (BitNet b1.58, arXiv:2402.17764, eq. 1-3)
 // Pure functions, any thread.
 #pragma once
