@@ -303,6 +303,7 @@ run_all() {
   run_script format-planted python3 tools/check/format.py --self-test
   run_script names python3 tools/check/names.py
   run_script names-planted python3 tools/check/names.py --self-test
+  run_script python-types tools/check/python_types.sh
   run_script prose python3 tools/check/prose.py
   run_script prose-planted python3 tools/check/prose.py --self-test
   run_script new-dtype tools/check/new_dtype.sh

@@ -99,11 +99,12 @@ def _plain(value: Any) -> Any:
 def unmasked(x: Any, name: str) -> Any:
     """x, which is no masked array any more. Raises ValueError where values are masked: Loom knows
     of no mask."""
+    count_masked: Any = np.ma.count_masked
     if isinstance(x, (list, tuple)):
-        parts = [part for part in x if isinstance(part, np.ma.MaskedArray)]
-        masked = sum(int(np.ma.count_masked(part)) for part in parts)
+        parts: List[Any] = [part for part in x if isinstance(part, np.ma.MaskedArray)]
+        masked = sum([int(count_masked(part)) for part in parts])
     elif isinstance(x, np.ma.MaskedArray):
-        masked, x = int(np.ma.count_masked(x)), x.data
+        masked, x = int(count_masked(x)), x.data
     else:
         return x
     if masked:
@@ -221,7 +222,8 @@ def place(x: Any, dtype: Any, shape: Tuple[int, ...]) -> np.ndarray:
         # NumPy calls it read-only; who offers it as `out` says otherwise. It lives as long as x, which the caller holds.
         a, writable = np.from_dlpack(x), True
         if a.flags.c_contiguous:
-            a = np.ndarray(a.shape, a.dtype, (ctypes.c_char * a.nbytes).from_address(a.ctypes.data))
+            memory: Any = (ctypes.c_char * a.nbytes).from_address(a.ctypes.data)
+            a = np.ndarray(a.shape, a.dtype, memory)
     else:
         a = np.asarray(memoryview(x))
         writable = a.flags.writeable

@@ -1,6 +1,7 @@
 """ONNX graphs."""
 from __future__ import annotations
 
+import ctypes
 import os
 from typing import Any, Dict, Tuple, Union
 
@@ -57,7 +58,7 @@ class Graph(Runner):
         outputs, results = self._run("onnx_run", [{"name": name, "dims": list(a.shape)} for name, a in arrays.items()], values)
         try:
             pointer, size = call("bytes_data", results)
-            data = np.frombuffer((np.ctypeslib.ctypes.c_char * size).from_address(pointer), "<f8").copy() if size else np.zeros(0)
+            data = np.frombuffer((ctypes.c_char * size).from_address(pointer), "<f8").copy() if size else np.zeros(0)
         finally:
             call("release", results)
         made, at = {}, 0

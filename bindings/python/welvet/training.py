@@ -77,7 +77,7 @@ class Data(Object):
     def tokens(cls, ids: Any, length: int = 256) -> "Data":
         """Token ids to predict one by one, cut into sequences of at most `length`: one stream (n,),
         or documents, none of which goes on in the next: (documents, n), or a list of them."""
-        ends = []
+        ends: Any = []
         if hasattr(ids, "dtype") or hasattr(ids, "__dlpack__"):
             ids = array(ids, np.int32, "ids")
             if ids.ndim == 2:

@@ -80,7 +80,8 @@ class _Generator(Object):
     def feed(self, prompt: Any) -> None:
         """A text, ids of one sequence, or a conversation (a list of dicts)."""
         if isinstance(prompt, str):
-            name, value = "generator_feed_text", prompt
+            name = "generator_feed_text"
+            value: Any = prompt
         elif not hasattr(prompt, "__len__") or isinstance(prompt, (bytes, bytearray)):
             raise TypeError("prompt: expects a text, ids, or messages, got %s"
                             % type(prompt).__name__)
