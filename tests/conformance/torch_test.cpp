@@ -60,7 +60,7 @@ TEST(Torch, RatesAreTheSame) {
     SCOPED_TRACE(one.find("schedule")->dump());
     Json spec = Json::object();
     spec.set("format", "loom-training");
-    spec.set("version", 1);
+    spec.set("version", 2);
     spec.set("steps", 100);
     spec.set("schedule", *one.find("schedule"));
     const auto parsed = parse_training_spec(spec);

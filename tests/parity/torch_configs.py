@@ -422,7 +422,7 @@ def sequential(r, depth, width):
 
 
 def parallel(r, depth, width):
-    n, c = r.randint(1, 4), {"type": "parallel", "combine": r.choice(["concat", "add", "avg", "filter", "grid_scatter"])}
+    n, c = r.randint(1, 4), {"type": "parallel", "combine": r.choice(["concat", "add", "avg", "gated", "grid_scatter"])}
     meet = c["combine"] != "concat"
     share = width
     if width % n == 0 and r.random() < 0.4:

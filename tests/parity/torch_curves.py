@@ -234,7 +234,7 @@ def main(driver):
         jobs = []
         for o, s in pairs:
             settings, lr, _ = OPTIMIZERS[o]
-            shape = {"type": s, "rate": lr, **SCHEDULES[s][0]}
+            shape = {"type": s, "lr": lr, **SCHEDULES[s][0]}
             if "floor" in shape:
                 shape["floor"] *= lr
             jobs.append({"data": data, "spec": {"format": "loom-training", "version": 2, "network": network, "loss": kind.loss, "delta": 0.5, "optimizer": {**settings, "weight_decay": DECAY},

@@ -41,7 +41,7 @@ SCHEDULES = [
     ({"type": "cosine_restarts", "lr": 0.1, "floor": 0.01, "every": 30}, lambda o: R.CosineAnnealingWarmRestarts(o, T_0=30, eta_min=0.01)),
     ({"type": "cosine_restarts", "lr": 0.1, "every": 10, "multiplier": 2}, lambda o: R.CosineAnnealingWarmRestarts(o, T_0=10, T_mult=2)),
     ({"type": "step", "lr": 0.1, "every": 15, "factor": 0.5}, lambda o: R.StepLR(o, step_size=15, gamma=0.5)),
-    ({"type": "multi_step", "rate": 0.1, "milestones": [10, 11, 60], "factor": 0.3}, lambda o: R.MultiStepLR(o, milestones=[10, 11, 60], gamma=0.3)),
+    ({"type": "multi_step", "lr": 0.1, "milestones": [10, 11, 60], "factor": 0.3}, lambda o: R.MultiStepLR(o, milestones=[10, 11, 60], gamma=0.3)),
     ({"type": "exponential", "lr": 0.1, "factor": 0.97}, lambda o: R.ExponentialLR(o, gamma=0.97)),
     ({"type": "one_cycle", "lr": 0.1, "steps": 100}, lambda o: R.OneCycleLR(o, max_lr=0.1, total_steps=100, cycle_momentum=False)),
     ({"type": "one_cycle", "lr": 0.1, "steps": 120, "share": 0.4, "div": 10, "final_div": 100},
@@ -210,7 +210,7 @@ def main():
     for n, ((inputs, cells, loss), build) in enumerate(itertools.product(NETWORKS, OPTIMIZERS)):
         shape, lr = dict(SCHEDULES[n % len(SCHEDULES)][0]), build[1]
         schedule = out["rates"][n % len(SCHEDULES)]["rates"]
-        for key in ("rate", "floor"):
+        for key in ("lr", "floor"):
             if key in shape:
                 shape[key] = shape[key] / 0.1 * lr
         params, losses = curve(inputs, cells, loss, build, lr, schedule)

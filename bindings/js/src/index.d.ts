@@ -330,7 +330,33 @@ export interface LoomWorker {
   terminate(): void;
 }
 
+export type TensorType = 'float32' | 'float64' | 'bool' | 'int8' | 'uint8' | 'int16' | 'uint16' | 'int32' | 'uint32' | 'int64' | 'uint64';
+export type TensorData = Float32Array | Float64Array | Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array;
+/** As in onnxruntime-web: values with a type and dimensions. */
+export class Tensor {
+  constructor(type: TensorType, data: TensorData | readonly (number | bigint)[], dims?: readonly number[]);
+  constructor(data: TensorData, dims?: readonly number[]);
+  readonly type: TensorType;
+  readonly data: TensorData;
+  readonly dims: readonly number[];
+  readonly size: number;
+}
+/** As in onnxruntime-web: an ONNX graph, which runs on the CPU in f32. */
+export class InferenceSession {
+  static create(source: Source): Promise<InferenceSession>;
+  readonly inputNames: readonly string[];
+  readonly outputNames: readonly string[];
+  readonly info: { producer: string; opset: number; nodes: Record<string, number>; inputs: { name: string; type: string; dims: number[] }[]; outputs: { name: string; type: string; dims: number[] }[] };
+  run(feeds: Record<string, Tensor>, fetches?: readonly string[]): Promise<Record<string, Tensor>>;
+  /** The graph as a Network, which trains, morphs and saves; its ports say where inputs and outputs are in a row. */
+  network(): { network: Network; ports: Record<string, unknown> };
+  release(): Promise<void>;
+  dispose(): void;
+}
+
 export interface Loom {
+  readonly InferenceSession: typeof InferenceSession;
+  readonly Tensor: typeof Tensor;
   readonly Network: typeof Network;
   readonly Tokenizer: typeof Tokenizer;
   readonly Trainer: typeof Trainer;

@@ -1,6 +1,7 @@
 // Loom in JavaScript: Node and browsers. See README.md.
 import { Network, Trainer } from './network.js';
 import { gpu } from './gpu.js';
+import { InferenceSession, Tensor } from './onnx.js';
 import { bringEmbedded, library, start } from './runtime.js';
 import { Seq2Seq } from './seq2seq.js';
 import { Tokenizer } from './tokenizer.js';
@@ -8,7 +9,7 @@ import { Transformer } from './transformer.js';
 import { createWorker } from './worker.js';
 
 export * from './errors.js';
-export { Network, Seq2Seq, Tokenizer, Trainer, Transformer, createWorker, gpu };
+export { InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer, createWorker, gpu };
 
 /** Loads the module: once, or again after it has stopped. module: where it is, if not beside the package. */
 export async function initLoom(options) {
@@ -51,4 +52,4 @@ function Generate(prompt, maxTokens = 50, options = {}) {
   return loaded.generateSync(prompt, { maxTokens, ...options }).text;
 }
 
-const loom = { Network, Seq2Seq, Tokenizer, Trainer, Transformer, createWorker, info, version, simulate, gpu, verify, LoadTransformer, Generate };
+const loom = { InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer, createWorker, info, version, simulate, gpu, verify, LoadTransformer, Generate };
