@@ -16,7 +16,7 @@ touched=$(git status --short)
 [ "$touched" = "?? src/layers/soft_gate/" ] || fail "new-layer touches more than its folder: $touched"
 ! ./dev new-layer soft_gate 2>/dev/null || fail "the same layer is made twice"
 ! ./dev new-layer dense 2>/dev/null || fail "a layer that exists is made again"
-! ./dev new-layer max_pool2 2>/dev/null || fail "a layer that exists in another's folder is made again"
+! ./dev new-layer max_pool2d 2>/dev/null || fail "a layer that exists in another's folder is made again"
 
 # Compiled by what is compiled, not by where it lies: most of it is in the cache.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
