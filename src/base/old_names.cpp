@@ -62,48 +62,43 @@ bool is_of(const Json& cell, const Row& row) {
   return row.where.empty() || (type && type->is_string() && type->as_string() == row.where);
 }
 
-void name_as_of_old(Json& cell) {
+void use_old_names(Json& cell) {
   if (!cell.is_object()) return;
   // From the end: the types, by which other rows are found, come last.
   for (auto row = std::rbegin(kRows); row != std::rend(kRows); ++row)
     if (is_of(cell, *row)) rename(cell, *row, row->present, row->old);
   for (auto& [key, value] : cell.as_object())
     if (key == "layers" && value.is_array())
-      for (Json& layer : value.as_array()) name_as_of_old(layer);
+      for (Json& layer : value.as_array()) use_old_names(layer);
 }
 
 }  // namespace
 
-Json cell_by_present_names(const Json& cell, bool old) {
-  Json out = cell;
+void use_present_names(Json& cell, bool old) {
   // Types stand first in the table: other rows are of a type by its present name.
-  for (const Row& row : kRows) {
-    if ((old || row.stays) && is_of(out, row)) rename(out, row, row.old, row.present);
-  }
-  return out;
+  for (const Row& row : kRows)
+    if ((old || row.stays) && is_of(cell, row)) rename(cell, row, row.old, row.present);
 }
 
-Json spec_by_present_names(const Json& spec) {
-  Json out = spec;
+Json spec_by_present_names(Json spec) {
   const Json* version = spec.find("version");
-  if (!version || version->dump() != "1") return out;
-  out.set("version", 2);
+  if (!version || version->dump() != "1") return spec;
+  spec.set("version", 2);
   for (const Row& row : kSpecRows) {
-    if (row.where == "spec") rename(out, row, row.old, row.present);
-    for (auto& [key, value] : out.as_object())
+    if (row.where == "spec") rename(spec, row, row.old, row.present);
+    for (auto& [key, value] : spec.as_object())
       if (key == row.where && value.is_object()) rename(value, row, row.old, row.present);
   }
-  return out;
+  return spec;
 }
 
-Json topology_by_old_names(const Json& topology) {
-  Json out = topology;
-  for (auto& [key, value] : out.as_object()) {
+Json topology_by_old_names(Json topology) {
+  for (auto& [key, value] : topology.as_object()) {
     if (key == "version" && value.dump() == "3") value = Json(2);
     if (key == "cells" && value.is_array())
-      for (Json& cell : value.as_array()) name_as_of_old(cell);
+      for (Json& cell : value.as_array()) use_old_names(cell);
   }
-  return out;
+  return topology;
 }
 
 }  // namespace loom

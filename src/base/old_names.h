@@ -8,16 +8,17 @@
 
 namespace loom {
 
-// The cell (or nested layer) by present names: its type, its keys and their values. `old`: of a
-// file of an old version, where all names of the table are taken, otherwise those alone that stay.
-// A key that is there under both names is left for the reader to refuse.
-Json cell_by_present_names(const Json& cell, bool old);
+// Gives a cell (or nested layer, not those inside of it) present names: its type, its keys and
+// their values. `old`: of a file of an old version, where all names of the table are taken,
+// otherwise those alone that stay. A key that is there under both names is left for the reader to
+// refuse.
+void use_present_names(Json& cell, bool old);
 
 // A training spec of version 1 by present names and as version 2; one of version 2 as it is.
-Json spec_by_present_names(const Json& spec);
+Json spec_by_present_names(Json spec);
 
 // A topology as version 2 wrote it, where it is of version 3; one of 1 by the names it had. Digests
 // are taken of this text, so that a network has the digest that it always had.
-Json topology_by_old_names(const Json& topology);
+Json topology_by_old_names(Json topology);
 
 }  // namespace loom

@@ -14,7 +14,7 @@ class HostLayer final : public CustomLayer {
     version = host.version;
     f32 = (host.flags & LOOM_LAYER_F32) != 0;
     f64 = (host.flags & LOOM_LAYER_F64) != 0;
-    row_dependence = (host.flags & LOOM_LAYER_ROW_DEPENDENT) != 0;
+    row_dependent = (host.flags & LOOM_LAYER_ROW_DEPENDENT) != 0;
     differentiable = host.backward != nullptr;
     host_.name = nullptr;
   }

@@ -1,6 +1,4 @@
 // Data and trainers.
-#include <algorithm>
-
 #include "c_api/call.h"
 #include "c_api/options.h"
 #include "train/checkpoint.h"
@@ -264,12 +262,14 @@ int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, do
       seen += last.rows;
       return {};
     };
+    // A cancel that came before ends this call, even where it has no steps.
+    LOOM_TRY(training(trainer, false,
+                      [&](Trainer&) { return cancellable(*object, [] { return Status(); }); }));
     Status status;
-    for (std::int64_t i = 0; i < std::max<std::int64_t>(steps, 1) && !ended && status.ok(); ++i) {
+    for (std::int64_t i = 0; i < steps && !ended && status.ok(); ++i) {
       // Step by step, so that others get at the network between.
-      status = training(trainer, steps > 0, [&](Trainer& t) {
-        return cancellable(*object, [&] { return steps > 0 ? one(t) : Status(); });
-      });
+      status = training(trainer, true,
+                        [&](Trainer& t) { return cancellable(*object, [&] { return one(t); }); });
     }
     // Also after a step that failed: what a device has learned until then is what others read now.
     const Status synced = training(trainer, steps > 0, [&](Trainer& t) {

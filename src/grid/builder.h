@@ -12,7 +12,7 @@ namespace loom {
 // By its keys: a list `layers` in place of `format` and `cells`.
 bool is_builder_json(const Json& json);
 
-// A topology of version 2 with the meaning that the builder gave its JSON: a layer that took a
+// A topology of version 3 with the meaning that the builder gave its JSON: a layer that took a
 // tensor as one row has a `flatten` before it, one that counted it by its own sizes a `reshape`.
 // Refused by name: keys, types, activations and dtypes that are not known, where the builder took
 // Dense, linear and f32 in silence; sizes that do not agree; what the JSON does not say in full.

@@ -486,7 +486,7 @@ Status Network::resolve_ties() {
 
 // Arrivals side by side, each with its shape.
 Result<Shape> Network::operands(const std::vector<std::int64_t>& arriving) const {
-  if (version_ == 1) return bad("\"merge\": operands are of version 2 of topologies");
+  if (version_ == 1) return bad("\"merge\": operands need topology version 3");
   Shape all;
   for (const std::int64_t from : arriving) {
     const Shape& in = from < 0 ? input_ : outputs_[static_cast<std::size_t>(from)];

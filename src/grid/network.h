@@ -200,7 +200,7 @@ class Network {
 
  private:
   Network() = default;
-  Result<Node> parse_node(const Json& given, int depth) const;
+  Result<Node> parse_node(Json cell, int depth) const;
   struct Planning;
   Result<Shape> plan_node(Node& node, const Shape& in, const Shape* skip, const std::string& path);
   bool works_on_last(const Node& node, const Shape& in) const;

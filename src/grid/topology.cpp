@@ -114,10 +114,10 @@ Status check_grid(const TopologyConfig& c, const Json* cells) {
 
 }  // namespace
 
-Result<Node> Network::parse_node(const Json& given, int depth) const {
-  if (!given.is_object()) return bad("expected an object");
+Result<Node> Network::parse_node(Json cell, int depth) const {
+  if (!cell.is_object()) return bad("expected an object");
   if (depth > kMaxNesting) return bad("layers nest deeper than " + std::to_string(kMaxNesting));
-  const Json cell = cell_by_present_names(given, version_ < 3);
+  use_present_names(cell, version_ < 3);
   Node node;
   CellConfig c;
   FieldReader reader(cell);
@@ -160,7 +160,7 @@ Result<Node> Network::parse_node(const Json& given, int depth) const {
       Json child = layers->as_array()[i];
       // A nested layer takes its container's dtype where it names none.
       if (child.is_object() && !child.find("dtype")) child.set("dtype", c.dtype);
-      auto parsed = parse_node(child, depth + 1);
+      auto parsed = parse_node(std::move(child), depth + 1);
       if (!parsed.ok()) return parsed.status().at("layer " + std::to_string(i));
       if (!parsed->type && parsed->links.empty())
         return bad("layer " + std::to_string(i) + ": \"type\" is missing");
@@ -224,7 +224,7 @@ Result<Shape> parse_input(const InputConfig& c, int version) {
                             : "one of {\"width\": N}, {\"dims\": [N, ...], \"axis\": \"steps\" or "
                               "\"channels\"}, {\"ids\": N}, {\"ids\": N, \"dims\": [T]} and "
                               "{\"parts\": [...]}");
-  if (version == 1 && !c.axis.empty()) return bad("\"axis\" is of version 2 of topologies");
+  if (version == 1 && !c.axis.empty()) return bad("\"axis\" needs topology version 3");
   if (c.dims.empty()) return Shape{c.width, c.ids};
   LOOM_ASSIGN(Shape shape, Shape::of(c.dims, c.axis == "channels" ? Axis::channels
                                              : c.axis == "steps"  ? Axis::steps
@@ -245,7 +245,7 @@ Result<InputConfig> read_input(const Json& json) {
 
 // Inputs by name, side by side in a row.
 Result<Shape> parse_parts(const Json& list, int version) {
-  if (version == 1) return bad("\"parts\" are of version 2 of topologies");
+  if (version == 1) return bad("\"parts\" need topology version 3");
   if (!list.is_array() || list.as_array().empty())
     return bad("\"parts\": expected a list of inputs, each with a \"name\"");
   Shape all;
@@ -342,7 +342,7 @@ Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
     n.head = static_cast<std::int64_t>(n.index(at));
   }
   if (!c.outputs.empty() && version == 1)
-    return bad("topology: \"outputs\" are of version 2 of topologies");
+    return bad("topology: \"outputs\" need topology version 3");
   n.outputs_by_name = c.outputs;
   LOOM_TRY(n.plan(max_values));
   if (version == 2) n.version_ = kVersion;  // they differ by names alone

@@ -20,12 +20,12 @@ struct InputConfig {
     v("width", width, {.doc = "rows of this many values", .min = 1});
     v("dims", dims,
       {.doc = "rows of values arranged in these dimensions, slowest first: "
-              "`[C, H, W]`, or steps and features; with `ids` (version 2) `[T]`: a row "
+              "`[C, H, W]`, or steps and features; with `ids` (from version 2 on) `[T]`: a row "
               "is the ids of T steps",
        .min = 1});
     v("axis", axis,
       {.doc = "what the first of `dims` counts, `steps` or `channels`; absent: what "
-              "the first layer takes it for (version 2)",
+              "the first layer takes it for (from version 2 on)",
        .one_of = "steps, channels"});
     v("ids", ids,
       {.doc = "ids below this number: a row is one, a position of a sequence whose other positions "
@@ -34,7 +34,7 @@ struct InputConfig {
     v("parts", parts,
       {.doc = "several inputs by name, each an object like this with a `name`: they lie side by "
               "side in a row of values, in this order, ids below 2^24 as whole numbers, and "
-              "layers take them by `part` (version 2)"});
+              "layers take them by `part` (from version 2 on)"});
     v("name", name, {.doc = "of a part"});
   }
 };
@@ -73,7 +73,7 @@ struct TopologyConfig {
       {.doc =
            "names of the operands that arrive at the last cell, which hands them on (its `merge` "
            "is `operands`): a row of the output is all of them side by side, in this order, and "
-           "each has its loss (version 2)"});
+           "each has its loss (from version 2 on)"});
     v("cells", cells,
       {.doc = "those that are not empty; an empty cell passes its input on", .required = true});
   }

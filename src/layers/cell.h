@@ -36,9 +36,10 @@ struct CellConfig {
               "places add up; cells that run one another in a circle are refused "
               "and named"});
     v("merge", merge,
-      {.doc = "how several arrivals meet; `operands`: for a layer that takes several, as "
-              "`cross_attention` and those with `takes` do (version 2); of cells of the grid "
-              "alone",
+      {.doc =
+           "how several arrivals meet; `operands`: for a layer that takes several, as "
+           "`cross_attention` and those with `takes` do (from version 2 on); of cells of the grid "
+           "alone",
        .one_of = "concat, add, avg, operands"});
     v("keep_previous", keep_previous,
       {.doc = "the previous cell still arrives although there is "

@@ -219,12 +219,12 @@ TEST(Operands, PartsOfAnInputAreCheckedByName) {
   expect_refused(input(R"([{"name":"a","width":2147483647},{"name":"b","width":9}])"), "2^31-1");
   expect_refused(topology(R"({"width":2,"name":"a"})", cell), "\"name\"");
   expect_refused(topology(R"({"width":2,"parts":[{"name":"a","width":2}]})", cell), "\"parts\"");
-  expect_refused(topology(kTwo, cell, 1), "version 2");
+  expect_refused(topology(kTwo, cell, 1), "need topology version 3");
   const std::string merged =
       R"("type":"dense","out":2,"links":[{"read":[0,0,0,0]},{"read":[0,0,0,1]}],"merge":"operands")";
   expect_refused(topology(R"({"width":2})",
                           {R"("type":"dense","out":2)", R"("type":"dense","out":2)", merged}, 1),
-                 "version 2");
+                 "need topology version 3");
   expect_refused(topology(R"({"width":2})",
                           {R"("type":"dense","out":2)", R"("type":"dense","out":2)", merged}),
                  "takes one operand");

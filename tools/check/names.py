@@ -46,7 +46,7 @@ ROWS = (
      "auto_config, AutoConfig, decisions", "t.said.push_back(s);"),
     (r"measured", CPP, "src/(ops|exec)/", "dynamic_rows, auto_device", "options.measured = true;"),
     (r"twin_\w*|on_twin_", CPP, "src/", "cpu_fallback", "on_twin_ = true;"),
-    (r"crosses_rows|\w*CROSSES_ROWS", r"\.(cpp|h|hpp|def|py)$", "", "row_dependence",
+    (r"crosses_rows|\w*CROSSES_ROWS", r"\.(cpp|h|hpp|def|py)$", "", "row_dependence, row_dependent",
      "flags | LOOM_LAYER_CROSSES_ROWS;"),
     (r'"type\\?": ?\\?"(cnn[123]|(max|avg)_pool[123]|conv_transposed[123]|each|pick|value_matmul)\\?"',
      ANY, "", "conv2d, max_pool2d, conv_transpose2d, time_distributed, index_select, "

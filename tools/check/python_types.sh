@@ -11,7 +11,7 @@ if ! "$folder/venv/bin/python" -c 'import mypy, numpy' 2>/dev/null; then
   python3 -m venv "$folder/venv" >"$folder/venv.log" 2>&1 ||
     /usr/bin/python3 -m venv "$folder/venv" >"$folder/venv.log" 2>&1 ||
     { echo "needs Python 3 with venv"; exit 77; }
-  "$folder/venv/bin/pip" install --quiet --disable-pip-version-check mypy==2.4.1 numpy \
+  "$folder/venv/bin/pip" install --quiet --disable-pip-version-check mypy==2.4.1 numpy==2.4.6 \
     >"$folder/venv.log" 2>&1 || { echo "needs pip's mypy and numpy: $folder/venv.log"; exit 77; }
 fi
 mypy() {

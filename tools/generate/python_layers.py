@@ -1,6 +1,8 @@
 """The layers of the Python package. What a setting is stands in the field lists; how Python spells
 a type and in which order its arguments come is said here."""
+import importlib.util
 import keyword
+import pathlib
 import textwrap
 
 from description import NOTE, condition_text, range_text
@@ -34,11 +36,11 @@ APART = SECTIONS[1][0]  # in a file of its own, _convolutions.py
 BY_HAND = ("sequential", "residual", "custom")  # _cells.py
 BY_CALL = "takes"  # said where a layer is called: LSTM(8)(x, lengths=n)
 BY_NAME = "By name, when called"
-SPELLED = {"global": "global_pool", "filters": "out_channels", "kernel": "kernel_size"}
-# Of one type alone: PyTorch's names.
-SPELLED_IN = {("rnn", "hidden"): "hidden_size", ("gru", "hidden"): "hidden_size",
-              ("lstm", "hidden"): "hidden_size", ("group_norm", "groups"): "num_groups",
-              ("dropout", "rate"): "p"}
+# The package itself needs NumPy, its names do not.
+_FILE = pathlib.Path(__file__).resolve().parents[2] / "bindings/python/welvet/_names.py"
+_SPEC = importlib.util.spec_from_file_location("welvet_names", _FILE)
+NAMES = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(NAMES)
 # Arguments that come first, where the list has another order; those before a required one have no
 # default.
 FIRST = {"dense": ("out", "activation"), "index_select": ("dims", "runs"), "binary": ("op", "shapes"),
@@ -54,8 +56,8 @@ TYPES = {"integer": "int", "number": "float", "boolean": "bool", "string": "str"
 
 
 def spelled(layer, key):
-    name = SPELLED_IN.get((layer["type"], key), SPELLED.get(key, key))
-    assert not keyword.iskeyword(name), "%s: say in SPELLED how Python spells it" % key
+    name = NAMES.spelled(layer["type"], key)
+    assert not keyword.iskeyword(name), "%s: say in welvet/_names.py how Python spells it" % key
     return name
 
 

@@ -224,7 +224,7 @@ export class Trainer extends Handled {
   async digestAsync() {
     return (await this.#ask('digest')).sha256;
   }
-  /** {step, loss, lr, rows} after so many more steps. */
+  /** {step, loss, lr, rows} after `steps` more steps. */
   step(steps = 1) {
     return this.call('step', { steps });
   }
@@ -424,7 +424,7 @@ export class Network extends Handled {
     }
   }
 
-  /** Trains, a step at a time, or `every` so many: yields {step, loss, lr, rows}. */
+  /** Trains, a step at a time, or `every` steps: yields {step, loss, lr, rows}. */
   async *train(data, spec, { signal, every = 1, ...where } = {}) {
     signal?.throwIfAborted();
     const trainer = await Trainer.create(this, data, spec, where);

@@ -73,6 +73,10 @@ export class InferenceSession extends Handled {
     for (const [name, tensor] of Object.entries(feeds)) {
       if (!(tensor instanceof Tensor))
         throw errorNamed('invalid_argument', `run: the input "${name}" is no Tensor`);
+      const input = this.info.inputs.find((i) => i.name === name);
+      if (input && tensor.type !== typeOf(input.type))
+        throw errorNamed('invalid_argument',
+          `run: the input "${name}" is ${typeOf(input.type)}, got ${tensor.type}`);
       inputs.push({ name, dims: tensor.dims });
       for (const v of tensor.data) values.push(Number(v));
     }

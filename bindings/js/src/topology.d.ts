@@ -14,17 +14,17 @@ export interface Input {
   /** rows of this many values; at least 1; default 0 */
   width?: number;
   /** rows of values arranged in these dimensions, slowest first: `[C, H, W]`, or steps and
-   *  features; with `ids` (version 2) `[T]`: a row is the ids of T steps; at least 1 */
+   *  features; with `ids` (from version 2 on) `[T]`: a row is the ids of T steps; at least 1 */
   dims?: number | number[];
   /** what the first of `dims` counts, `steps` or `channels`; absent: what the first layer takes
-   *  it for (version 2) */
+   *  it for (from version 2 on) */
   axis?: 'steps' | 'channels';
   /** ids below this number: a row is one, a position of a sequence whose other positions are
    *  other rows; with `dims` it has as many as those say; at least 1; default 0 */
   ids?: number;
   /** several inputs by name, each an object like this with a `name`: they lie side by side in a
    *  row of values, in this order, ids below 2^24 as whole numbers, and layers take them by
-   *  `part` (version 2) */
+   *  `part` (from version 2 on) */
   parts?: Input[];
   /** of a part */
   name?: string;
@@ -43,8 +43,8 @@ export interface AnyCell {
    *  cells that run one another in a circle are refused and named */
   links?: Link[];
   /** how several arrivals meet; `operands`: for a layer that takes several, as
-   *  `cross_attention` and those with `takes` do (version 2); of cells of the grid alone;
-   *  default concat */
+   *  `cross_attention` and those with `takes` do (from version 2 on); of cells of the grid
+   *  alone; default concat */
   merge?: 'concat' | 'add' | 'avg' | 'operands';
   /** the previous cell still arrives although there is a `read`; of cells of the grid alone;
    *  default false */
@@ -314,7 +314,7 @@ export interface RnnCell extends AnyCell {
   /** of the sum; default tanh */
   activation?: 'tanh' | 'relu';
   /** operands behind the first, in their order: `lengths`, steps of a row, an input of one id;
-   *  `h0`, states before the first step, [stack x directions, hidden], else 0 */
+   *  `h0`, states before the first step, [num_layers x directions, hidden], else 0 */
   takes?: string[];
   /** the last states are a further operand of the output, `h`, as `h0` is; default false */
   return_state?: boolean;
@@ -342,7 +342,7 @@ export interface GruCell extends AnyCell {
    *  default; default true */
   linear_before_reset?: boolean;
   /** operands behind the first, in their order: `lengths`, steps of a row, an input of one id;
-   *  `h0`, states before the first step, [stack x directions, hidden], else 0 */
+   *  `h0`, states before the first step, [num_layers x directions, hidden], else 0 */
   takes?: string[];
   /** the last states are a further operand of the output, `h`, as `h0` is; default false */
   return_state?: boolean;
@@ -366,7 +366,7 @@ export interface LstmCell extends AnyCell {
    *  0; in training where that has `streams`; default false */
   stateful?: boolean;
   /** operands behind the first, in their order: `lengths`, steps of a row, an input of one id;
-   *  `h0`, `c0`, states before the first step, [stack x directions, hidden], else 0 */
+   *  `h0`, `c0`, states before the first step, [num_layers x directions, hidden], else 0 */
   takes?: string[];
   /** the last states are further operands of the output, `h` and `c`, as `h0` and `c0` are;
    *  default false */
@@ -463,7 +463,7 @@ export interface ParallelCell extends AnyCell {
    *  broadcast */
   input?: 'broadcast' | 'split';
   /** how branches meet; `gated`: weighed by a learned gate, a mixture of experts; `operands`:
-   *  for a layer behind it that takes several (version 2); default concat */
+   *  for a layer behind it that takes several (from version 2 on); default concat */
   combine?: 'concat' | 'add' | 'avg' | 'gated' | 'grid_scatter' | 'operands';
   /** where widths must agree, a learned matrix brings each branch to the width of the first;
    *  false: they must. Not of `concat`; default false */
@@ -782,7 +782,7 @@ export interface Topology {
   head?: Coordinate;
   /** names of the operands that arrive at the last cell, which hands them on (its `merge` is
    *  `operands`): a row of the output is all of them side by side, in this order, and each has
-   *  its loss (version 2) */
+   *  its loss (from version 2 on) */
   outputs?: string[];
   /** those that are not empty; an empty cell passes its input on */
   cells: (Cell & { at: Coordinate })[];

@@ -3,15 +3,12 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence, Union
 
+from ._names import spelled
+
 Size = Union[int, Sequence[int]]  # one number for all dimensions, or one for each
 
 
 _COMMON = ("dtype", "name", "enabled", "tie")  # settings of every layer
-# Settings by the names that PyTorch has for them; as tools/generate/python_layers.py spells them.
-_IN_PYTHON = {"global": "global_pool", "filters": "out_channels", "kernel": "kernel_size"}
-_IN_PYTHON_OF = {"rnn": {"hidden": "hidden_size"}, "gru": {"hidden": "hidden_size"},
-                 "lstm": {"hidden": "hidden_size"}, "group_norm": {"groups": "num_groups"},
-                 "dropout": {"rate": "p"}}
 
 
 class Layer(Dict[str, Any]):
@@ -20,8 +17,7 @@ class Layer(Dict[str, Any]):
     def __init__(self, type: str, settings: Dict[str, Any], common: Dict[str, Any]) -> None:
         unknown = sorted(set(common) - set(_COMMON))
         if unknown:
-            names = {**_IN_PYTHON, **_IN_PYTHON_OF.get(type, {})}
-            known = [names.get(key, key) for key in [*settings, *_COMMON]]
+            known = [spelled(type, key) for key in [*settings, *_COMMON]]
             raise TypeError("%s: no setting %r: known are %s"
                             % (type, unknown[0], ", ".join(known)))
         super().__init__(type=type)

@@ -75,7 +75,7 @@ class Runner(Object):
     _in_place = False
 
     def _run(self, name: str, *inputs: Any, size: Any = 1) -> Any:
-        """A call of the library's that runs so many rows or steps; it refuses what is no number."""
+        """A call of the library's that runs `size` rows or steps; it refuses what is no number."""
         size, begin = max(1, size) if isinstance(size, int) else 1, time.perf_counter()
         seconds = self.__dict__.setdefault("_seconds", {})  # that the last one took, by its size
         if self._in_place or size * seconds.get(name, 1.0) < _SHORT:

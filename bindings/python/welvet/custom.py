@@ -151,11 +151,11 @@ _alive: List[_Functions] = []  # networks may call them for as long as the proce
 
 
 def register_layer(cls: Type[Any], name: str = "", version: int = 1, *,
-                   dtypes: Tuple[str, ...] = ("f32", "f64"), row_dependence: bool = False) -> None:
+                   dtypes: Tuple[str, ...] = ("f32", "f64"), row_dependent: bool = False) -> None:
     """Registers a class with plan(dims), forward(x, params, y) and, where it learns,
     backward(x, y, gy, params, gx, gparams) for this process. Files and topologies name it by `name`
     (the class's, where none is given) and `version`. The same class again changes nothing.
-    `dtypes`: what it computes in; `row_dependence`: whether a row of y depends on other rows of x."""
+    `dtypes`: what it computes in; `row_dependent`: whether a row of y depends on other rows of x."""
     name = name or cls.__name__
     for function in ("plan", "forward"):
         if not callable(getattr(cls, function, None)):
@@ -167,7 +167,7 @@ def register_layer(cls: Type[Any], name: str = "", version: int = 1, *,
     functions = known if known is not None and known.cls is cls else _Functions(cls)
     flags = ("f32" in dtypes) * _F32 | ("f64" in dtypes) * _F64
     layer = _Registration(ctypes.sizeof(_Registration), name.encode(), version,
-                          flags | bool(row_dependence) * _ROW_DEPENDENT, None, functions.plan,
+                          flags | bool(row_dependent) * _ROW_DEPENDENT, None, functions.plan,
                           functions.forward, functions.backward, None)
     _call.register_layer(layer)
     if functions is not known:
@@ -183,11 +183,11 @@ def unregister_layer(name: str, version: int = 1) -> None:
 
 
 def custom_layer(name: str = "", version: int = 1, *, dtypes: Tuple[str, ...] = ("f32", "f64"),
-                 row_dependence: bool = False) -> Callable[[Type[Any]], Callable[..., Layer]]:
+                 row_dependent: bool = False) -> Callable[[Type[Any]], Callable[..., Layer]]:
     """Registers the class below, and makes of it a function that gives a layer: its arguments are
     the layer's config."""
     def decorate(cls: Type[Any]) -> Callable[..., Layer]:
-        register_layer(cls, name, version, dtypes=dtypes, row_dependence=row_dependence)
+        register_layer(cls, name, version, dtypes=dtypes, row_dependent=row_dependent)
 
         def make(*args: Any, **named: Any) -> Layer:
             common = {key: named.pop(key) for key in ("dtype", "enabled") if key in named}

@@ -196,7 +196,7 @@ def RNN(hidden_size: int, num_layers: int = 1, bias: bool = True, bidirectional:
     * `activation`: of the sum.
     * `return_state`: the last states are a further operand of the output, `h`, as `h0` is.
     * By name, when called: `lengths`, steps of a row, an input of one id; `h0`, states before
-      the first step, [stack x directions, hidden], else 0.
+      the first step, [num_layers x directions, hidden], else 0.
     """
     return Layer("rnn", {
         "hidden": hidden_size, "num_layers": num_layers, "bias": bias,
@@ -222,7 +222,7 @@ def GRU(hidden_size: int, num_layers: int = 1, bias: bool = True, bidirectional:
       on the state, ONNX's default.
     * `return_state`: the last states are a further operand of the output, `h`, as `h0` is.
     * By name, when called: `lengths`, steps of a row, an input of one id; `h0`, states before
-      the first step, [stack x directions, hidden], else 0.
+      the first step, [num_layers x directions, hidden], else 0.
     """
     return Layer("gru", {
         "hidden": hidden_size, "num_layers": num_layers, "bias": bias,
@@ -246,7 +246,7 @@ def LSTM(hidden_size: int, num_layers: int = 1, bias: bool = True, bidirectional
     * `return_state`: the last states are further operands of the output, `h` and `c`, as `h0`
       and `c0` are.
     * By name, when called: `lengths`, steps of a row, an input of one id; `h0`, `c0`, states
-      before the first step, [stack x directions, hidden], else 0.
+      before the first step, [num_layers x directions, hidden], else 0.
     """
     return Layer("lstm", {
         "hidden": hidden_size, "num_layers": num_layers, "bias": bias,
@@ -365,7 +365,7 @@ def Parallel(*branches: Layer, input: str = "broadcast", combine: str = "concat"
 
     * `input`: `broadcast`: every branch sees the row; `split`: each an equal part of it.
     * `combine`: how branches meet; `gated`: weighed by a learned gate, a mixture of experts;
-      `operands`: for a layer behind it that takes several (version 2).
+      `operands`: for a layer behind it that takes several (from version 2 on).
     * `stitch`: where widths must agree, a learned matrix brings each branch to the width of the
       first; false: they must. Not of `concat`.
     * `temperature`: of the gate; with `combine` `gated`; above 0, at most 1e6.

@@ -186,7 +186,7 @@ class Attention : public LayerWith<AttentionConfig> {
     x = v.emit.reshape(x, x.cols / steps);
     const Dims d = dims(c, x.cols);
     const AttentionShape shape = attention_shape(c, d, v);
-    LOOM_ASSIGN(const GatherIndices places, places_of(v, x));
+    LOOM_ASSIGN(const Positions places, positions_of(v, x));
     v.save("x", x);
     const View q = project(c, v, "q", x, d.head_dim, places),
                k = project(c, v, "k", x, d.head_dim, places);
@@ -241,7 +241,7 @@ class Attention : public LayerWith<AttentionConfig> {
     const Dims d = dims(c, x.cols);
     const Shape& in = first_operand(v.in());
     const std::int64_t steps = in_row(in) ? in.dims[0] : 1;
-    LOOM_ASSIGN(const GatherIndices places, places_of(v, x));
+    LOOM_ASSIGN(const Positions places, positions_of(v, x));
     if (place_of(c.takes, "lengths") > 0) gy = only_seen(v.emit, v.saved("wide"), gy);
     gy = v.emit.reshape(gy, gy.cols / steps);
     View g = v.linear_back("o", c.sub_norm ? v.saved("normed") : y, gy, c.out_bias ? "o_bias" : "");
@@ -341,12 +341,12 @@ class Attention : public LayerWith<AttentionConfig> {
   static bool in_row(const Shape& in) { return in.dims.size() == 2; }
 
   // Where the rows of x stand in their sequences, and the positions there are.
-  struct GatherIndices {
+  struct Positions {
     View positions;
     std::int64_t max;
   };
   static AttentionGradients attended_back(const AttentionConfig& c, LayerContext& v, View g,
-                                          const GatherIndices& places, const Dims& d,
+                                          const Positions& places, const Dims& d,
                                           std::int64_t steps) {
     const AttentionShape shape = attention_shape(c, d, v);
     if (hides_keys(c, v)) return Hidden(v.emit, d).backward(v, g, places.positions, shape);
@@ -361,24 +361,24 @@ class Attention : public LayerWith<AttentionConfig> {
     return {v.emit.scale(rows(by_head.q, d.heads), shape.scale), rows(by_head.k, d.kv_heads),
             rows(by_head.v, d.kv_heads)};
   }
-  static Result<GatherIndices> places_of(LayerContext& v, View x) {
+  static Result<Positions> positions_of(LayerContext& v, View x) {
     const Shape& in = first_operand(v.in());
-    if (in_row(in)) return GatherIndices{v.emit.steps(v.emit.rows(x), in.dims[0]), in.dims[0]};
+    if (in_row(in)) return Positions{v.emit.steps(v.emit.rows(x), in.dims[0]), in.dims[0]};
     const View positions = v.positions();
     if (v.emit.rows(positions) != v.emit.rows(x))
       return Status(Code::invalid_argument,
                     "attends to the network's rows, and parts of them arrive: give the parts "
                     "steps, [steps, features]");
-    return GatherIndices{positions, v.max_positions};
+    return Positions{positions, v.max_positions};
   }
   static View table(const AttentionConfig& c, LayerContext& v, std::int64_t head_dim,
-                    const GatherIndices& places) {
+                    const Positions& places) {
     return v.emit.rope_table(*rope_spec(c), places.max, head_dim, v.type);
   }
 
   // Queries or keys: projection, norm, rotation.
   static View project(const AttentionConfig& c, LayerContext& v, const std::string& role, View x,
-                      std::int64_t head_dim, const GatherIndices& places) {
+                      std::int64_t head_dim, const Positions& places) {
     View h = v.linear(role, x, c.qkv_bias ? role + "_bias" : "");
     v.save(role + "_raw", h);
     if (c.qk_norm) h = v.emit.rms_norm(h, v.weight(role + "_norm"), head_dim, c.qk_norm_eps);
@@ -388,7 +388,7 @@ class Attention : public LayerWith<AttentionConfig> {
     return h;
   }
   static View project_back(const AttentionConfig& c, LayerContext& v, const std::string& role,
-                           View g, View x, std::int64_t head_dim, const GatherIndices& places) {
+                           View g, View x, std::int64_t head_dim, const Positions& places) {
     if (c.rope) g = v.emit.rope(g, places.positions, table(c, v, head_dim, places), head_dim, true);
     if (c.qk_norm) {
       const View raw = v.saved(role + "_raw");

@@ -95,9 +95,8 @@ class Custom : public LayerWith<CustomConfig> {
   }
 
   std::string_view row_dependence(const LayerConfig& config, const Shape&) const override {
-    return of(config).registered->row_dependence
-               ? "is registered as one whose rows depend on others"
-               : "";
+    return of(config).registered->row_dependent ? "is registered as one whose rows depend on others"
+                                                : "";
   }
 
  private:

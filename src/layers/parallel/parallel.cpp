@@ -30,7 +30,7 @@ struct ParallelConfig : LayerConfig {
     v("combine", combine,
       {.doc = "how branches meet; `gated`: weighed by a learned gate, a "
               "mixture of experts; `operands`: for a layer behind it that "
-              "takes several (version 2)",
+              "takes several (from version 2 on)",
        .one_of = "concat, add, avg, gated, grid_scatter, operands"});
     v("stitch", stitch,
       {.doc = "where widths must agree, a learned matrix brings each branch to "
@@ -123,7 +123,7 @@ class Parallel : public LayerWith<ParallelConfig> {
       if (width > INT32_MAX) return bad("gives more than 2^31-1 values");
       plan.out = {width};
       if (c.combine == "operands") {
-        if (!shaped) return bad("\"combine\": operands are of version 2 of topologies");
+        if (!shaped) return bad("\"combine\": operands need topology version 3");
         plan.out.parts = std::move(outs);
       } else if (shaped) {
         LOOM_TRY(join_first(outs, plan.out));

@@ -66,10 +66,11 @@ struct RecurrentConfig : LayerConfig {
       {.doc =
            kind == Kind::lstm
                ? "operands behind the first, in their order: `lengths`, steps of a row, an input "
-                 "of one id; `h0`, `c0`, states before the first step, [stack x directions, "
+                 "of one id; `h0`, `c0`, states before the first step, [num_layers x directions, "
                  "hidden], else 0"
                : "operands behind the first, in their order: `lengths`, steps of a row, an input "
-                 "of one id; `h0`, states before the first step, [stack x directions, hidden], "
+                 "of one id; `h0`, states before the first step, [num_layers x directions, "
+                 "hidden], "
                  "else 0",
        .written = !takes.empty()});
     v("return_state", return_state,
@@ -614,7 +615,7 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       if (i == 0 || (in.parts[i].width == c.runs() * c.hidden &&
                      (in.parts[i].dims.size() < 2 || in.parts[i].dims == dims)))
         continue;
-      return bad(std::string(name) + " is [stack x directions, hidden], [" +
+      return bad(std::string(name) + " is [num_layers x directions, hidden], [" +
                  std::to_string(dims[0]) + ", " + std::to_string(dims[1]) + "], got " +
                  in.parts[i].to_string());
     }

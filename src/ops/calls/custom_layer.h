@@ -67,7 +67,7 @@ class CustomLayer {
   std::string name;
   std::int32_t version = 1;
   bool f32 = true, f64 = false;  // what it computes in
-  bool row_dependence = false;   // a row that it gives depends on other rows
+  bool row_dependent = false;    // a row that it gives depends on other rows
   bool differentiable = false;
 };
 using CustomLayerPtr = std::shared_ptr<const CustomLayer>;

@@ -48,7 +48,7 @@ static inline FoldPiece fold_piece(const Dims& in, const Dims& kernel, const Dim
     p.stride += 16;  // filters a multiple of the cache's period apart would share its lines
   return p;
 }
-// Channels whose weights, `time_distributed` per channel, are kept near; whole tiles.
+// Channels whose weights, `each` per channel, are kept near; whole tiles.
 static inline i64 gather_channels(i64 each, i64 channels) {
   const i64 max = kGathered / each / 12 * 12;
   return max >= channels ? channels : max < 12 ? (channels < 12 ? channels : 12) : max;

@@ -86,7 +86,7 @@ struct TrainingSpec {
                                    // numbers, thread counts do not
   std::int64_t seed = 0;           // of initial weights, of the shuffling, of shifts, of dropout
   bool shuffle = true;
-  std::int64_t random_translate = 0;  // images move by up to so many pixels, drawn for each
+  std::int64_t random_translate = 0;  // images move by at most this many pixels, drawn for each
                                       // sample taken (data/images/augment.h)
   std::int64_t streams = 0;  // lanes the data is cut into, whose states continue step by step
   bool fp8 = false;  // products in FP8, forward and backward, with a loss scale; "quantize" is then
