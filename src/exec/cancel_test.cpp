@@ -19,7 +19,7 @@ Network network_of(const std::string& layer, const std::string& input = R"({"wid
                    R"(,{"type":"custom","layer":"test.stop"},)" + layer +
                    R"(,{"type":"custom","layer":"test.stop"},{"type":"dense","out":8}]}]})"));
   EXPECT_TRUE(network.ok()) << network.status().to_string();
-  network->initialize(3);
+  EXPECT_TRUE(network->initialize(3).ok());
   return std::move(*network);
 }
 

@@ -304,7 +304,7 @@ def packed_bidirectional_tagger(r, s):
         lambda p, x, n: p["out"](packed(p["lstm"], p["in"](x), n)[0]),
         {"x": r.integers(0, words, (n, t)), "n": ends},
         y,
-        lr=0.5,
+        rate=0.5,
     )
 
 
