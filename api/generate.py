@@ -329,7 +329,7 @@ OUTPUTS = {
     "include/loom/layer.h": layer_header,
     "src/c_api/exports.map": exports,
     "docs/reference/c-api.md": reference,
-    "bindings/python/welvet/_raw.py": python_raw,
+    "bindings/python/welvet/_core/raw.py": python_raw,
     "bindings/js/src/raw.js": js_raw,
     "tests/fuzz/targets/abi_table.inc": fuzz_table,
 }

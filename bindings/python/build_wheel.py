@@ -130,7 +130,8 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    files = {"welvet/" + f.name: f.read_bytes() for f in (HERE / "welvet").iterdir() if f.suffix == ".py" or f.name == "py.typed"}
+    files = {f.relative_to(HERE).as_posix(): f.read_bytes() for f in (HERE / "welvet").rglob("*")
+             if f.suffix == ".py" or f.name == "py.typed"}
     with tempfile.TemporaryDirectory() as folder:
         files["welvet/libloom.so"] = library(pathlib.Path(folder)).read_bytes()
     return write(wheel_directory, files)

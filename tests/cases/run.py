@@ -42,7 +42,7 @@ class PythonHost:
     """Runs cases through the marshaller of the Python binding; NULL pointers, which it has no words for, through ctypes itself."""
 
     def __init__(self):
-        from welvet import _call, _raw
+        from welvet._core import call as _call, raw as _raw
 
         self.library, self.raw, self.module = _call.library(), _raw, _call
         self.api = {name: params for name, (_, params) in _raw.FUNCTIONS.items()}

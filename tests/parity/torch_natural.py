@@ -146,13 +146,11 @@ class Comparison:
 
     def our_losses(self):
         settings = self.settings()
-        history = welvet.train(
-            self.net,
-            *self.data(),
+        history = self.net.train(*self.data(),
             optimizer="sgd",
             lr=self.case.rate,
             epochs=STEPS,
-            batch=self.rows,
+            batch_size=self.rows,
             progress=False,
             **{key: settings[key] for key in settings if key == "class_weight"},
         )

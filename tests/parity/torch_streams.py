@@ -75,7 +75,7 @@ def lanes_of(documents):
 def compare(kind, layers, documents):
     ours, theirs = KINDS[kind]
     net = welvet.Network(
-        L.Sequential(L.Input(ids=IDS), L.Embedding(8), ours(HIDDEN, num_layers=layers), L.Dense(IDS)),
+        L.Sequential(L.Input(ids=IDS), L.Embedding(8), ours(HIDDEN, num_layers=layers), L.Linear(IDS)),
         seed=3,
     )
     by_layer = {}
@@ -92,8 +92,7 @@ def compare(kind, layers, documents):
     copies = copy.deepcopy(parts)
     want = their_losses(kind, layers, parts, lanes_of(documents))
     data = welvet.Data.tokens(documents if len(documents) > 1 else documents[0], length=WINDOW)
-    got = welvet.train(
-        net, data, streams=LANES, steps=STEPS, optimizer="sgd", lr=RATES[kind], progress=False
+    got = net.train(data, streams=LANES, steps=STEPS, optimizer="sgd", lr=RATES[kind], progress=False
     ).losses
     difference = float(np.max(np.abs(np.array(got) - want)) / want[0])
     forgot = their_losses(kind, layers, copies, lanes_of(documents), carries=False)

@@ -35,8 +35,9 @@ OUTPUTS = {
     "bindings/js/src/topology.d.ts": typescript.topology,
     "bindings/js/src/training_spec.d.ts": training.typescript,
     "bindings/js/src/options.d.ts": options.typescript,
-    "bindings/python/welvet/layers.py": python_layers.layers,
-    "bindings/python/welvet/_convolutions.py": python_layers.convolutions,
+    "bindings/python/welvet/layers/__init__.py": python_layers.layers,
+    **{"bindings/python/welvet/layers/%s.py" % file: python_layers.module(file)
+       for file in python_layers.FILES},
 }
 
 

@@ -39,7 +39,7 @@ Mine = welvet.custom_layer("py.linear", version=2)(Linear)
 
 
 def network(middle, dtype="f32"):
-    return Network(layers.Sequential(layers.Input(3), layers.Dense(3, activation="tanh"), middle, layers.Dense(1), dtype=dtype), seed=1)
+    return Network(layers.Sequential(layers.Input(3), layers.Linear(3, activation="tanh"), middle, layers.Linear(1), dtype=dtype), seed=1)
 
 
 class Custom(unittest.TestCase):
@@ -50,10 +50,10 @@ class Custom(unittest.TestCase):
         self.y = self.x[:, :1] - 0.5 * self.x[:, 1:2]
 
     def test_learns_as_dense_does(self):
-        mine, dense = network(Mine(out=4)), network(layers.Dense(4))
+        mine, dense = network(Mine(out=4)), network(layers.Linear(4))
         dense.set("0.0.0.1:weight", mine.get("0.0.0.1:weight"))
         for net in (mine, dense):
-            net.train(self.x, self.y, epochs=5, batch=8, schedule={"lr": 0.02})
+            net.train(self.x, self.y, epochs=5, batch_size=8, schedule={"lr": 0.02})
         np.testing.assert_allclose(mine(self.x), dense(self.x), atol=1e-5)
 
     def test_copies_pickles_and_calls(self):
@@ -62,7 +62,7 @@ class Custom(unittest.TestCase):
         for other in (copy.copy(net), pickle.loads(pickle.dumps(net))):
             np.testing.assert_array_equal(other(self.x), want)
         x, layer = layers.Input(3), Mine(3)
-        twice = Network(layers.Model(x, layers.Dense(1)(layer(layer(x)))), seed=1)
+        twice = Network(layers.Model(x, layers.Linear(1)(layer(layer(x)))), seed=1)
         self.assertEqual(twice.info["parameters"], 3 * 3 + 3 + 3 + 1)
         self.assertEqual(network(Mine(4), "f64")(self.x).shape, (32, 1))
 
@@ -122,7 +122,7 @@ class Custom(unittest.TestCase):
                     raise raised[0]
                 y[:] = x
 
-        network = Network(layers.Sequential(layers.Input(3), Raises(), layers.Dense(1)), seed=1)
+        network = Network(layers.Sequential(layers.Input(3), Raises(), layers.Linear(1)), seed=1)
         x = np.ones((2, 3), np.float32)
         with self.assertRaises(welvet.LoomError) as caught:
             network(x)
@@ -138,7 +138,7 @@ class Custom(unittest.TestCase):
         self.assertIsNone(caught.exception.__cause__)
 
     def trained(self, net, steps, **settings):
-        return net.trainer(self.x, self.y, steps=steps, batch=8, seed=3, threads=2, schedule={"lr": 0.02}, **settings)
+        return net.trainer(self.x, self.y, steps=steps, batch_size=8, seed=3, threads=2, schedule={"lr": 0.02}, **settings)
 
     def test_trainings_go_on_from_a_checkpoint(self):
         for settings in ({}, {"lora": {"rank": 1, "targets": ["weight"]}}):

@@ -83,7 +83,7 @@ def _work(job):
     if kind == "generate":
         return _parents["model"].generate("Once upon", max_tokens=4, seed=value).fingerprint
     made = Network(SMALL, seed=value)
-    made.train(X, Y, steps=3, batch=4, threads=2)
+    made.train(X, Y, steps=3, batch_size=4, threads=2)
     return made.digest()
 
 

@@ -110,11 +110,11 @@ class Calls(unittest.TestCase):
         with self.assertRaises(IndexError):
             Network(SMALL).cell((0, 0, 0, 9))
         with self.assertRaises(MemoryError):
-            from welvet._call import call
+            from welvet._core.call import call
             call("bytes_create", 2**62)
-        for name in welvet._raw.CODES:
+        for name in welvet._core.raw.CODES:
             if name != "ok":
-                self.assertTrue(issubclass(welvet._errors.BY_CODE[welvet._raw.CODES[name]], welvet.LoomError))
+                self.assertTrue(issubclass(welvet._core.errors.BY_CODE[welvet._core.raw.CODES[name]], welvet.LoomError))
 
     def test_objects_close_once_and_say_so(self):
         before = welvet.live_handles()
@@ -135,7 +135,7 @@ class Calls(unittest.TestCase):
         digests, answers = set(), set()
         for mode in ("cpu-normal", "cpu-sc", "cpu-mc", "auto"):
             network = Network(SMALL, seed=1)
-            network.train(x, y, epochs=2, batch=4, mode=mode)
+            network.train(x, y, epochs=2, batch_size=4, mode=mode)
             digests.add(network.digest())
             answers.add(Session(network, mode=mode).run(x).tobytes())
         self.assertEqual((len(digests), len(answers)), (1, 1))
@@ -166,7 +166,7 @@ class Calls(unittest.TestCase):
         # What takes functions is called by hand (custom.py, test_custom.py).
         functions = {f["name"] for g in api["groups"] for f in g["functions"]
                      if all(kind != "layer" for _, kind, _ in f.get("params", []))}
-        self.assertEqual(set(welvet._raw.FUNCTIONS), functions)
+        self.assertEqual(set(welvet._core.raw.FUNCTIONS), functions)
 
 
 class Arrays(unittest.TestCase):
@@ -217,7 +217,7 @@ class Arrays(unittest.TestCase):
             def __dlpack_device__(self):
                 return self.a.__dlpack_device__()
 
-        from welvet._call import array
+        from welvet._core.call import array
         self.assertEqual(array(Foreign(self.x), np.float32).ctypes.data, self.x.ctypes.data)
         self.assertEqual(array(self.x, np.float32).ctypes.data, self.x.ctypes.data)
         out = np.empty((700, 2), np.float32)
@@ -316,10 +316,11 @@ class Training(unittest.TestCase):
     def test_learns_xor(self):
         network = Network(self.spec, seed=1)
         seen = []
-        last = network.train(self.x, [0, 1, 1, 0], steps=600, threads=1, schedule={"type": "constant", "lr": 0.02}, callback=lambda s: seen.append(s.step))
-        self.assertEqual((last.step, last.steps), (600, 600))
-        self.assertLess(last.loss, 0.01)
-        self.assertEqual(seen, sorted(seen))
+        history = network.train(self.x, [0.0, 1, 1, 0], steps=600, threads=1, lr=0.02,
+                                callbacks=[lambda p: seen.append(p.step)])
+        self.assertEqual((history.steps[-1], history.stopped), (600, False))
+        self.assertLess(history.losses[-1], 0.01)
+        self.assertEqual(seen, list(range(1, 601)))
         np.testing.assert_allclose(network.forward(self.x)[:, 0], [0, 1, 1, 0], atol=0.2)
 
     def test_bits_do_not_depend_on_how_it_is_run(self):
@@ -366,13 +367,13 @@ class Training(unittest.TestCase):
     def test_classes_tokens_and_tables(self):
         network = Network(self.spec)
         network.set_cell("0.0.0.1", {"type": "dense", "out": 2})
-        self.assertLess(network.train(self.x, classes=[0, 1, 1, 0], epochs=300, threads=1, schedule={"type": "constant", "lr": 0.02}).loss, 0.3)
+        self.assertLess(network.train(self.x, [0, 1, 1, 0], epochs=300, threads=1, lr=0.02)["loss"][-1], 0.3)
         self.assertEqual(Data.tokens([[1, 2, 3], [4, 5]], length=8).info["samples"], 2)
         self.assertEqual(Data.table("a,b\n1,2\n", targets=["b"]).info["width"], 1)
         with self.assertRaises(TypeError):
             network.train(self.x)
         with self.assertRaises(welvet.InvalidArgument):
-            network.train(self.x, classes=[0, 1, 1, 0], los="mse")
+            network.train(self.x, [0, 1, 1, 0], los="mse")
 
 
 class Texts(unittest.TestCase):
@@ -604,12 +605,12 @@ class Interrupts(unittest.TestCase):
 
     def test_while_training(self):
         spec = {**SMALL, "cells": [{"at": [0, 0, 0, 0], "type": "dense", "out": 512, "activation": "tanh"}, {"at": [0, 0, 0, 1], "type": "dense", "out": 2}]}
-        code = {"setup": "n = Network(%r); x = np.random.rand(64, 3)" % spec, "code": "n.train(x, x[:, :2], steps=10**8)", "after": "print(n.train(x, x[:, :2], steps=3).step)"}
+        code = {"setup": "n = Network(%r); x = np.random.rand(64, 3)" % spec, "code": "n.train(x, x[:, :2], steps=10**8)", "after": "print(n.train(x, x[:, :2], steps=3).steps[-1])"}
         self.assertEqual(self.interrupted(code), "3\n")
 
     # A step, or a run, of two seconds and more.
     LONG = """
-deep = layers.Sequential(layers.Input(1024), *[layers.Dense(1024, activation="tanh") for _ in range(48)])
+deep = layers.Sequential(layers.Input(1024), *[layers.Linear(1024, activation="tanh") for _ in range(48)])
 n = Network(deep, seed=1)
 x = np.random.default_rng(1).random((1024, 1024), np.float32)
 """
@@ -618,11 +619,11 @@ x = np.random.default_rng(1).random((1024, 1024), np.float32)
         return self.interrupted({"setup": self.LONG + setup, "code": code, "after": after}, 0.1, 0.5)
 
     def test_within_a_step(self):
-        out = self.long("t = n.trainer(x, x, steps=4, batch=1024, threads=1)", "t.step()", "print(t.done)")
+        out = self.long("t = n.trainer(x, x, steps=4, batch_size=1024, threads=1)", "t.step()", "print(t.done)")
         self.assertEqual(out, "0\n")
 
     def test_within_a_step_of_train(self):
-        out = self.long("w = n.digest()", "n.train(x, x, steps=1, batch=1024, threads=1)", "print(w == n.digest())")
+        out = self.long("w = n.digest()", "n.train(x, x, steps=1, batch_size=1024, threads=1)", "print(w == n.digest())")
         self.assertEqual(out, "True\n")
 
     def test_within_a_run(self):
@@ -631,9 +632,9 @@ x = np.random.default_rng(1).random((1024, 1024), np.float32)
 
     def test_a_cancel_that_comes_before_ends_the_next_run_alone(self):
         layers = welvet.layers
-        n = Network(layers.Sequential(layers.Input(3), layers.Dense(2)), seed=1)
+        n = Network(layers.Sequential(layers.Input(3), layers.Linear(2)), seed=1)
         x = np.ones((4, 3), np.float32)
-        with n.session(threads=1) as s, n.trainer(x, x[:, :2], steps=9, batch=4) as t:
+        with n.session(threads=1) as s, n.trainer(x, x[:, :2], steps=9, batch_size=4) as t:
             before, digest = s.run(x), t.digest()
             s.cancel()
             t.cancel()

@@ -7,9 +7,9 @@ import numpy as np
 import welvet
 from welvet import layers as L
 
-network = welvet.Network(L.Sequential(L.Input(4), L.Dense(8, activation="relu"), L.Dense(3)), seed=1)
+network = welvet.Network(L.Sequential(L.Input(4), L.Linear(8, activation="relu"), L.Linear(3)), seed=1)
 x, y = np.zeros((6, 4), np.float32), np.zeros(6, np.int32)
-history = welvet.train(network, x, y, lr=0.01, epochs=2, batch=3)
+history = network.train(x, y, lr=0.01, epochs=2, batch_size=3)
 losses: List[float] = history["loss"]
 rows = network(x)
 assert isinstance(rows, np.ndarray)
@@ -22,10 +22,10 @@ text: str = model.generate("Once", max_tokens=8)
 tokens: List[int] = model.generate("Once").tokens
 info: Dict[str, object] = model.info
 
-L.Dense("8")  # wrong
+L.Linear("8")  # wrong
 L.Conv2d(8, kernel_size="three")  # wrong
 L.Dropout(p="half")  # wrong
-welvet.train(network, x, y, lr="0.01")  # wrong
-welvet.train(network, x, y, epochs="2")  # wrong
+network.train(x, y, lr="0.01")  # wrong
+network.train(x, y, epochs="2")  # wrong
 number: int = network.digest()  # wrong
 model.generate("Once", max_tokens="8")  # wrong

@@ -11,23 +11,25 @@ from typing import Any, Dict, List, NamedTuple
 
 import numpy as np
 
-from . import _call, layers
-from ._errors import (
+from . import layers
+from ._core import call as _call
+from ._core.errors import (
     Busy, Cancelled, Corrupt, Internal, InvalidArgument, InvalidHandle, IOFailed, LoomError, NotFound, OutOfMemory, OutOfRange, Truncated, Unsupported,
 )
 from .custom import custom_layer, register_layer, unregister_layer
-from .fitting import Callback, EarlyStopping, Epoch, History, Progress, train
 from .graph import Graph, from_onnx
 from .network import Forecast, Network, Parameter, Session
 from .seq2seq import Found, Seq2Seq
 from .text import Decoder, Tokenizer
-from .training import Data, Step, Trainer
+from .training import (
+    Callback, Data, EarlyStopping, Epoch, History, Progress, Step, Trainer,
+)
 from .transformer import Piece, Text, Transformer
 
 __all__ = [
     "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch", "Forecast", "Found", "Graph", "History", "Internal", "InvalidArgument", "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
     "OutOfRange", "Parameter", "Piece", "Progress", "Seq2Seq", "Session", "Step", "Text", "Tokenizer", "Trainer", "Transformer", "Truncated", "Unsupported", "Verification", "custom_layer", "from_onnx", "info",
-    "layers", "live_handles", "numerics_version", "register_layer", "simulate", "train", "unregister_layer", "verify", "version",
+    "layers", "live_handles", "numerics_version", "register_layer", "simulate", "unregister_layer", "verify", "version",
 ]
 __version__ = "0.1.0"
 

@@ -14,7 +14,7 @@
         def backward(self, x, y, gy, params, gx, gparams):
             gx[:] = self.by * gy                 # and all of gx and gparams
 
-    net = Network(Sequential(Input(8), Scale(by=3.0), layers.Dense(2)))
+    net = Network(Sequential(Input(8), Scale(by=3.0), layers.Linear(2)))
 
 Scale(...) is then a layer, as those of welvet.layers. Its functions get views of the library's
 memory, valid for the call alone, in the thread that called the library.
@@ -28,9 +28,9 @@ from typing import Any, Callable, Dict, List, Tuple, Type
 
 import numpy as np
 
-from . import _call, _raw
-from ._cells import Custom, Layer
-from ._errors import LoomError
+from ._core import call as _call, raw as _raw
+from ._core.errors import LoomError
+from .layers import Custom, Layer
 
 _F32, _F64, _ROW_DEPENDENT = 1, 2, 4
 

@@ -7,9 +7,9 @@ from typing import Any, Dict, Tuple, Union
 
 import numpy as np
 
-from ._call import call, new_bytes, plain
-from ._errors import Unsupported
-from ._object import Runner
+from ._core.call import call, new_bytes, plain
+from ._core.errors import Unsupported
+from ._core.object import Runner
 from .network import Network
 
 _TYPES = {"float": np.float32, "double": np.float64, "float16": np.float16, "bool": np.bool_, "int8": np.int8, "int16": np.int16, "int32": np.int32, "int64": np.int64,

@@ -3,18 +3,24 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import (
+    TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union,
+)
 
 import numpy as np
 
-from ._call import array, call, library, new_bytes, numbers, place, plain, seed_of
-from ._cells import Layer, with_links
-from ._errors import InvalidArgument
-from ._model import Model
-from ._outputs import Outputs, outputs_of, split
-from ._object import Idle, Object, Runner, cell_name
-from ._padding import padded
-from .layers import Sequential
+from ._core.call import array, call, library, new_bytes, numbers, place, plain, seed_of
+from .layers._base import Layer, layer_of, tree, with_links
+from ._core.errors import InvalidArgument
+from .layers.model import Model
+from ._core.outputs import Outputs, outputs_of, split
+from ._core.object import Idle, Object, Runner, cell_name
+from ._core.padding import padded
+from .layers.containers import Sequential
+
+if TYPE_CHECKING:
+    from .training import History, Trainer
+    from .training.fit import Callbacks
 
 Path = Union[str, "os.PathLike[str]"]
 Cell = Union[str, Sequence[int]]  # "z.y.x.l" or (z, y, x, l)
@@ -185,6 +191,25 @@ class Session(Runner):
         return y if out is None else out  # type: ignore[no-any-return]
 
 
+def _printed(cell: Dict[str, Any], weights: List[Parameter]) -> str:
+    """A cell as print(network) shows it."""
+    links = ["%s %s" % (how, ".".join(map(str, at))) for link in cell.get("links", [])
+             for how, at in link.items()]
+    if "type" not in cell:
+        return "# " + (", ".join(links) or "passes its input on")
+    notes = links + ["%s (%d, %d)" % (p.role, p.rows, p.cols) for p in weights if not p.tied][:4]
+    count = sum(p.rows * p.cols for p in weights if not p.tied)
+    if "layers" in cell:
+        notes = links
+    if count:
+        notes.append("%s parameters" % format(count, ","))
+    text = repr(layer_of(cell))
+    if not notes:
+        return text
+    first, *rest = text.split("\n")
+    return "\n".join([first + "  # " + ", ".join(notes), *rest])
+
+
 class Network(Object):
     """A grid of layers with its weights. Any number of threads may use one.
 
@@ -239,6 +264,25 @@ class Network(Object):
         if self._wide is None:
             self._wide = number_type(self.info["input"]) == np.float64
         return self._wide
+
+    def __repr__(self) -> str:
+        """The layers by their cells, with the shapes of their weights, as PyTorch prints a module;
+        what is behind # is no part of a layer."""
+        if self.closed:
+            return super().__repr__()
+        topology = self.topology
+        described, weights = topology["input"], self.parameters
+        dims = described.get("dims", [described["width"]] if "width" in described else [])
+        said = [("%r" % (d,)) for d in dims]
+        said += ["%s=%r" % item for item in described.items() if item[0] not in ("dims", "width")]
+        parts = [("input", "Input(%s)" % ", ".join(said))]
+        for cell in topology["cells"]:
+            path = ".".join(map(str, cell["at"]))
+            own = [p for p in weights if p.path == path or p.path.startswith(path + "/")]
+            parts.append((path, _printed(cell, own)))
+        parts.append(("output", "%s" % tuple(self.info["output"].get(
+            "dims", [self.info["output"]["width"]]))))
+        return tree("Network", parts, ["# " + self._describe()])
 
     def _describe(self) -> str:
         info = self.info
@@ -467,19 +511,81 @@ class Network(Object):
 
     # ---- learning
 
-    def trainer(self, x: Any, y: Any = None, *, classes: Any = None, spec: Optional[Dict[str, Any]] = None, threads: int = 0, isa: str = "", mode: str = "", **settings: Any) -> "Any":
-        """A Trainer over data: a Data object, or arrays as train() takes them."""
-        from .training import make_trainer
+    def trainer(self, x: Any, y: Any = None, *, spec: Optional[Dict[str, Any]] = None,
+                loss: Any = None, loss_weights: Any = None,
+                optimizer: Union[str, Dict[str, Any], None] = None,
+                schedule: Union[str, Dict[str, Any], None] = None, lr: Optional[float] = None,
+                epochs: Optional[int] = None, steps: Optional[int] = None,
+                batch_size: Optional[int] = None, ignore: Optional[int] = None,
+                sample_weight: Any = None, class_weight: Any = None, seed: Optional[int] = None,
+                threads: int = 0, isa: str = "", mode: str = "", **settings: Any) -> "Trainer":
+        """A Trainer, which learns step by step, saves and resumes: of what train() takes."""
+        from .training.fit import trainer_of
 
-        return make_trainer(self, x, y, classes, spec, threads, isa, settings, mode)
+        return trainer_of(
+            self, x, y, spec=spec, loss=loss, loss_weights=loss_weights, optimizer=optimizer,
+            schedule=schedule, lr=lr, epochs=epochs, steps=steps, batch_size=batch_size,
+            ignore=ignore, sample_weight=sample_weight, class_weight=class_weight, seed=seed,
+            threads=threads, isa=isa, mode=mode, **settings)
 
-    def train(self, x: Any, y: Any = None, *, classes: Any = None, spec: Optional[Dict[str, Any]] = None, callback: Any = None, threads: int = 0, isa: str = "", mode: str = "", **settings: Any) -> "Any":
-        """Learns, and returns the last Step (step, steps, loss, lr, rows).
+    def train(self, x: Any, y: Any = None, *, spec: Optional[Dict[str, Any]] = None,
+              loss: Any = None, loss_weights: Any = None,
+              optimizer: Union[str, Dict[str, Any], None] = None,
+              schedule: Union[str, Dict[str, Any], None] = None, lr: Optional[float] = None,
+              epochs: Optional[int] = None, steps: Optional[int] = None,
+              steps_per_epoch: Optional[int] = None, batch_size: Optional[int] = None,
+              ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None,
+              validation: Union[float, Tuple[Any, ...], None] = None,
+              callbacks: Optional["Callbacks"] = None, progress: Optional[bool] = None,
+              seed: Optional[int] = None, threads: int = 0, isa: str = "", mode: str = "",
+              **settings: Any) -> "History":
+        """Learns, and returns the History: lists of losses by epoch.
 
-        x: (samples, width), or a Data object; y: (samples, targets), or `classes`: (samples,) integers. `spec` and further settings are
-        those of docs/reference/training-spec.md: network.train(x, y, epochs=5, batch=32, optimizer={"type": "sgd"}). Where nothing is
-        said: mse for values, cross_entropy for classes and tokens, adamw at 0.001, 10 epochs of batches of 32. callback(step) is called
-        now and then; False stops. Ctrl-C stops between steps; the weights are those of the last step. The bits do not depend on
-        threads, nor on callbacks."""
-        with self.trainer(x, y, classes=classes, spec=spec, threads=threads, isa=isa, mode=mode, **settings) as trainer:
-            return trainer.run(callback)
+        x: (samples, width) or with the dimensions of the network's input; or a Data object, without
+        y. y: (samples,) integers, the classes, or (samples, targets) values.
+
+        * `epochs` (10), or `steps`, optimizer steps, in their place; `batch_size` (32).
+        * `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for
+          integers, mse for values. A network with several outputs takes y, and `loss` and
+          `loss_weights` where they are given, as a dict by their names (or a list in their order);
+          the loss is the sum of theirs, each times its weight (1).
+        * `optimizer`: a name (adamw, sgd, rmsprop, lion) or its settings as a dict; `schedule`
+          likewise; `lr` is its learning rate (0.001).
+        * `validation`: a share of the samples to hold back, picked by `seed` in the proportions of
+          the classes, or (x, y) or (x, y, sample_weight) of others.
+        * `ignore` (-100): the class of rows, steps or pixels that are not counted; any other below
+          0 is refused. `sample_weight`: (samples,), of the losses of rows; `class_weight`: {class:
+          weight}, a list, or "balanced". A step's loss is the mean by weights, and so is that of
+          the validation, whose accuracy counts each row once.
+        * `callbacks`: Callback objects, or functions of a step's Progress; False stops. `progress`:
+          a bar on stderr; None: where that is a terminal.
+        * `mode`, `threads`, `isa`: what computes (docs/reference/modes.md).
+        * `spec`: a training spec (docs/reference/training-spec.md) as a dict, whose values the
+          keywords replace; `settings`: further keys of one (heads, lora, checkpoint,
+          micro_batches, shuffle, ...). Those that have no effect here (checkpoint_every, log_every,
+          data, network, ...) are a ValueError.
+        * `streams`: truncated back-propagation through time, as PyTorch's loop with h.detach() and
+          Keras' stateful=True: x is cut into this many lanes, each step takes the next window of
+          all, and recurrent layers continue from their state. It takes no batch_size, no shuffle
+          and no validation.
+
+        x may also give batches (x, y) or (x, y, sample_weight) of any size, one a step, in their
+        order: a generator, an iterator, or what can be iterated again, as PyTorch's DataLoader. How
+        long it trains is `steps`, or `epochs` of `steps_per_epoch` (where x has a length: that).
+        What cannot be known of them is refused: a share for validation, shuffle, batch_size,
+        "balanced".
+
+        The weights are a function of network, data and settings: no bit depends on threads or
+        callbacks. Raises LoomError where something does not fit, where x or y has a value that is
+        NaN or infinite (a NaN in x is a missing value to Standardize(missing=True)), and where a
+        loss is not finite, that of the validation too; ValueError for arrays whose lengths differ,
+        for masked values, and where batch_size or epochs are no whole numbers above 0. Ctrl-C
+        stops between two steps; the weights are those of the last one."""
+        from .training.fit import train
+
+        return train(
+            self, x, y, spec=spec, loss=loss, loss_weights=loss_weights, optimizer=optimizer,
+            schedule=schedule, lr=lr, epochs=epochs, steps=steps, steps_per_epoch=steps_per_epoch,
+            batch_size=batch_size, ignore=ignore, sample_weight=sample_weight,
+            class_weight=class_weight, validation=validation, callbacks=callbacks,
+            progress=progress, seed=seed, threads=threads, isa=isa, mode=mode, **settings)

@@ -5,8 +5,8 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 import numpy as np
 
-from ._call import array, call, seed_of
-from ._object import Runner
+from ._core.call import array, call, seed_of
+from ._core.object import Runner
 from .network import Network, rows_of
 
 

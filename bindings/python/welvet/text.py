@@ -4,8 +4,8 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, List, Optional, Sequence, Union
 
-from ._call import call
-from ._object import Object
+from ._core.call import call
+from ._core.object import Object
 
 Messages = Union[str, Sequence[Dict[str, str]]]
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional,
 
 import numpy as np
 
-from . import _raw
-from ._call import array, call, interruptible, library, new_bytes, place, seed_of
+from ._core import raw as _raw
+from ._core.call import array, call, interruptible, library, new_bytes, place, seed_of
 from ._completion import chunks, completion
-from ._object import Idle, Object
+from ._core.object import Idle, Object
 from .network import Network, Path, one_sequence
 from .text import Messages, Tokenizer, conversation
 

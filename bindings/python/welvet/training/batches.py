@@ -1,15 +1,15 @@
-"""Batches that come one by one, for welvet.train: from a generator, an iterator, or what can be
+"""Batches that come one by one, for Network.train: from a generator, an iterator, or what can be
 iterated again and again, as a PyTorch DataLoader."""
 from __future__ import annotations
 
 import array as _array
 from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 
-from .training import Data, at_least_one
+from .trainer import Data, at_least_one
 
 # Settings of data that the trainer reads, in its own order.
 _NOT_HERE = {
-    "batch": "batches have the size that they come in",
+    "batch_size": "batches have the size that they come in",
     "shuffle": "batches are learned in the order in which they come",
     "micro_batches": "give smaller batches",
     "streams": "they are cut from data that is known: give a Data object, or arrays",

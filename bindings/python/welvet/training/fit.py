@@ -1,4 +1,4 @@
-"""welvet.train: learning by epochs, with callbacks, held-back samples and a bar on the terminal."""
+"""Learning by epochs, with callbacks, held-back samples and a bar on the terminal."""
 from __future__ import annotations
 
 import sys
@@ -8,13 +8,13 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tu
 
 import numpy as np
 
-from ._call import array, call, plain, seed_of
-from ._errors import InvalidArgument
-from ._outputs import (heads_of, joined, joined_targets, judge, judge_heads, names_of, outputs_of,
+from .._core.call import array, call, plain, seed_of
+from .._core.errors import InvalidArgument
+from .._core.outputs import (heads_of, joined, joined_targets, judge, judge_heads, names_of, outputs_of,
                        targets_of)
-from .network import Network, rows_of
+from ..network import Network, rows_of
 from .batches import Batches, check as check_batches, come_one_by_one, parts_of
-from .training import (IGNORED, Data, Trainer, at_least_one, check_settings, classes_of,
+from .trainer import (IGNORED, Data, Trainer, at_least_one, check_settings, classes_of,
                        data_of_arrays, make_trainer, stops)
 
 
@@ -130,141 +130,167 @@ _Held = Tuple[np.ndarray, np.ndarray, Optional[np.ndarray]]  # x, y and the weig
 Callbacks = Iterable[Union[Callback, Callable[[Progress], Optional[bool]]]]
 
 
-def train(network: Network, x: Any, y: Any = None, *, loss: Any = None, loss_weights: Any = None,
-          optimizer: Union[str, Dict[str, Any], None] = None,
-          schedule: Union[str, Dict[str, Any], None] = None, lr: Optional[float] = None,
-          epochs: Optional[int] = None, steps: Optional[int] = None,
-          steps_per_epoch: Optional[int] = None, batch: Optional[int] = None,
-          ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None,
-          callbacks: Optional[Callbacks] = None,
-          validation: Union[float, Tuple[Any, ...], None] = None,
-          seed: int = 0, progress: Optional[bool] = None, threads: int = 0, isa: str = "",
-          **settings: Any) -> History:
-    """Trains a network and returns its History.
+_EITHER = "train: give either epochs or steps"
+# What a spec or Keras calls otherwise.
+_SPELLED = {
+    "batch": "batch_size", "callback": "callbacks=[...]", "classes": "integers as y",
+    "validation_split": "validation=0.2",
+    "validation_data": "validation=(x, y)", "learning_rate": "lr",
+    "verbose": "progress=True", "criterion": "loss",
+}
 
-    x: (samples, width) or with the dimensions of the network's input; or a Data object, without y.
-    y: (samples,) integers, the classes, or (samples, targets) values. `ignore` (-100): the class of
-    rows, steps or pixels that are not counted; any other below 0 is refused. `sample_weight`:
-    (samples,), of the losses of rows; `class_weight`: {class: weight}, a list, or "balanced", of
-    rows by their class: a step's loss is the mean by weights, and so is that of the validation,
-    whose accuracy counts each row once. `loss`: mse, mae, huber, bce, cross_entropy; where nothing
-    is said cross_entropy for integers, mse for values. `optimizer`: a name (adamw, sgd, rmsprop,
-    lion) or its settings as a dict; `schedule` likewise, `lr` is its learning rate (0.001).
-    `validation`: a share of the samples to hold back, picked by `seed` in the proportions of the
-    classes, or (x, y) or (x, y, sample_weight) of others. `callbacks`: Callback objects, or
-    functions of a step's Progress; False stops. `progress`: a bar on stderr; None: where that is a
-    terminal. A network with several outputs takes y, and loss and loss_weights where they are
-    given, as a dict by their names (or a list in their order); the loss is the sum of theirs, each
-    times its weight (1), and what is held back is judged by each. `epochs` (10), or `steps`,
-    optimizer steps, in their place.
 
-    `streams`: truncated back-propagation through time, as PyTorch's loop with h.detach() and Keras'
-    stateful=True: x is cut into this many lanes, each step takes the next window of all, and
-    recurrent layers continue from their state. It takes no batch, no shuffle and no validation.
-
-    x may also give batches (x, y) or (x, y, sample_weight) of any size, one a step, in their order:
-    a generator, an iterator, or what can be iterated again, as PyTorch's DataLoader. How long it
-    trains is `steps`, or `epochs` of `steps_per_epoch` (where x has a length: that). What cannot be
-    known of them is refused: a share for validation, shuffle, batch, "balanced".
-
-    `settings`: further keys of docs/reference/training-spec.md (heads, lora, checkpoint,
-    micro_batches, shuffle, ...); those that have no effect here (checkpoint_every, log_every, data,
-    network, ...) are a ValueError.
-
-    The weights are a function of network, data and settings: no bit depends on threads or
-    callbacks. Raises LoomError where something does not fit, where x or y has a value that is NaN
-    or infinite (a NaN in x is a missing value to Standardize(missing=True)), and where a loss is
-    not finite, that of the validation too; ValueError for arrays whose lengths differ, for masked
-    values, and where batch or epochs are no whole numbers above 0. Ctrl-C stops between two steps;
-    the weights are those of the last one."""
-    check_settings(settings)
-    if epochs is not None and steps is not None:
-        raise TypeError("train: give either epochs or steps")
-    spec: Dict[str, Any] = {**settings, "seed": seed_of(seed)}
-    for key, value in (("ignore", ignore), ("class_weight", class_weight)):
-        if value is not None:
-            spec[key] = value
-    if optimizer is not None:
-        spec["optimizer"] = {"type": optimizer} if isinstance(optimizer, str) else dict(optimizer)
-    if schedule is not None or lr is not None:
-        spec["schedule"] = {"type": schedule or "constant"} if schedule is None or isinstance(schedule, str) else dict(schedule)
-        if lr is not None:
-            spec["schedule"]["lr"] = lr
-    info = network.info
-    fit = _Fit(network, info, spec, loss, loss_weights, IGNORED if ignore is None else ignore)
-    if isinstance(validation, tuple):
-        fit.hold(validation)
-    elif not isinstance(validation, (int, float, type(None))):
+def train(network: Network, x: Any, y: Any = None, /, *, validation: Any = None,
+          callbacks: Optional[Callbacks] = None, progress: Optional[bool] = None,
+          steps_per_epoch: Optional[int] = None, **keywords: Any) -> History:
+    """Network.train, which says what is what."""
+    if isinstance(validation, (list, str, dict)) or not isinstance(
+            validation, (int, float, tuple, type(None))):
         raise TypeError("validation: expects a share of the samples, or (x, y) or (x, y, "
                         "sample_weight) of others, got %s" % type(validation).__name__)
+    fit = _Fit(network, **keywords)
+    if isinstance(validation, tuple):
+        fit.hold(validation)
     bar, hooks = _Bar(progress), list(callbacks or ())
     if y is None and come_one_by_one(x):
-        check_batches({**spec, "batch": batch, "sample_weight": sample_weight, "validation": validation})
-        batches = Batches(x, fit.data_of, steps, epochs, steps_per_epoch)
-        first = batches.next()
-        spec.update(steps=batches.steps, batch=first.info["samples"])
-        with make_trainer(network, first, None, None, None, threads, isa, fit.resolved()) as trainer:
+        first, batches = fit.batches(x, steps_per_epoch, validation)
+        with fit.trainer(first, None, None) as trainer:
             return _run(trainer, network, 1, batches.per_epoch, fit.held, hooks, bar,
                         _steps_on(trainer, first, batches))
     if steps_per_epoch is not None:
-        raise ValueError("train: steps_per_epoch is for batches from an iterator: here an epoch is all "
-                         "samples once")
-    streams = spec.get("streams") or 0
-    if streams and validation is not None:
-        raise ValueError("train: streams: nothing is held back of one: keep its end to yourself and "
-                         "run a Session over it, or use loom train, which judges by the end")
-    if batch is not None or not streams:
-        batch = at_least_one("batch", 32 if batch is None else batch)
-    if steps is None:
-        spec["epochs"] = at_least_one("epochs", 10 if epochs is None else epochs)
-    else:
-        spec["steps"] = at_least_one("steps", steps)
-    data: Any = x
-    classes = values = None
-    if not isinstance(x, Data):
-        if y is None:
-            raise TypeError("train: give y, the targets, or a Data object")
-        data, targets = rows_of(x, info["input"], to_learn=True)[0], fit.targets(y)
-        if len(data) != len(targets):
-            raise ValueError("train: x has %d samples, y %d" % (len(data), len(targets)))
-        sample_weight = _weights(sample_weight, len(data), "sample_weight")
-        if validation and not isinstance(validation, tuple):
-            learned, back = _hold_back(targets, float(validation), seed, IGNORED if ignore is None else ignore)
-            fit.held = data[back], targets[back], None if sample_weight is None else sample_weight[back]
-            data, targets = data[learned], targets[learned]
-            sample_weight = None if sample_weight is None else sample_weight[learned]
-        classes, values = (targets, None) if targets.dtype == np.int32 else (None, targets)
-    elif y is not None or validation is not None:
-        raise TypeError("train: a Data object has its targets, and nothing of it is held back")
-    if sample_weight is not None:
-        spec["sample_weight"] = sample_weight
+        raise ValueError("train: steps_per_epoch is for batches from an iterator: here an epoch is "
+                         "all samples once")
+    if fit.streams and validation is not None:
+        raise ValueError("train: streams: nothing is held back of one: keep its end to yourself "
+                         "and run a Session over it, or use loom train, which judges by the end")
+    data, values, classes = fit.data(x, y, validation)
     samples = data.info["samples"] if isinstance(data, Data) else len(data)
-    if batch is not None:
-        spec["batch"] = batch if streams else min(batch, max(1, samples))
-    with make_trainer(network, data, values, classes, None, threads, isa, fit.resolved()) as trainer:
-        took = spec.get("batch", 1)
-        if streams:
+    with fit.trainer(data, values, classes) as trainer:
+        took = fit.spec.get("batch", 1)
+        if fit.streams:
             took, samples = 1, trainer.info["streams"]["windows"]
         return _run(trainer, network, took, samples, fit.held, hooks, bar,
                     lambda: trainer._run("trainer_step", 1))
 
 
-class _Fit:
-    """What a training makes of arrays, and what it is judged by."""
+def trainer_of(network: Network, x: Any, y: Any = None, /, **keywords: Any) -> Trainer:
+    """Network.trainer: what train() would learn by, not begun."""
+    if y is None and come_one_by_one(x):
+        raise TypeError("trainer: batches that come one by one are for Network.train: give arrays, "
+                        "or a Data object")
+    fit = _Fit(network, **keywords)
+    return fit.trainer(*fit.data(x, y, None))
 
-    def __init__(self, network: Network, info: Dict[str, Any], spec: Dict[str, Any], loss: Any,
-                 loss_weights: Any, ignore: int) -> None:
-        self.network, self.info, self.spec, self.loss, self.ignore = network, info, spec, loss, ignore
+
+class _Fit:
+    """What a training makes of its keywords, its spec and arrays, and what it is judged by."""
+
+    def __init__(self, network: Network, /, *, spec: Optional[Dict[str, Any]] = None,
+                 loss: Any = None, loss_weights: Any = None, optimizer: Any = None,
+                 schedule: Any = None, lr: Optional[float] = None, epochs: Optional[int] = None,
+                 steps: Optional[int] = None, batch_size: Optional[int] = None,
+                 ignore: Optional[int] = None, sample_weight: Any = None,
+                 class_weight: Any = None, seed: Optional[int] = None, threads: int = 0,
+                 isa: str = "", mode: str = "", **settings: Any) -> None:
+        for key, right in _SPELLED.items():
+            if key in settings:
+                raise TypeError("train: %r: write %s" % (key, right))
+        merged: Dict[str, Any] = {**(spec or {}), **settings}
+        check_settings(merged)
+        if epochs is not None and steps is not None:
+            raise TypeError(_EITHER)
+        if epochs is not None or steps is not None:  # in place of the spec's
+            merged.pop("epochs", None), merged.pop("steps", None)
+        self.epochs = merged.pop("epochs", None) if epochs is None else epochs
+        self.steps = merged.pop("steps", None) if steps is None else steps
+        if self.epochs is not None and self.steps is not None:
+            raise TypeError(_EITHER)
+        self.batch_size = merged.pop("batch", None)
+        if batch_size is not None:
+            self.batch_size = batch_size
+        for key, value in (("ignore", ignore), ("class_weight", class_weight), ("loss", loss),
+                           ("sample_weight", sample_weight), ("seed", seed)):
+            if value is not None:
+                merged[key] = value
+        merged["seed"] = seed_of(merged.get("seed", 0))
+        if optimizer is not None:
+            merged["optimizer"] = _typed(optimizer)
+        if schedule is not None:
+            merged["schedule"] = _typed(schedule)
+        if lr is not None:
+            merged["schedule"] = {**merged.get("schedule", {"type": "constant"}), "lr": lr}
+        self.network, self.info, self.spec = network, network.info, merged
+        self.loss, self.weights = merged.pop("loss", None), merged.pop("sample_weight", None)
+        self.ignore = merged.get("ignore", IGNORED)
+        self.streams, self.run = merged.get("streams") or 0, (threads, isa, mode)
         self.held: Optional[_Held] = None
-        several = outputs_of(info)
-        if several and "heads" in spec and (loss is not None or loss_weights is not None):
+        self._heads(loss_weights)
+
+    def _heads(self, loss_weights: Any) -> None:
+        """The losses of a network with several outputs."""
+        several, spec = outputs_of(self.info), self.spec
+        if several and "heads" in spec and (self.loss is not None or loss_weights is not None):
             raise TypeError("train: give either heads or loss and loss_weights")
         if several and "heads" not in spec:
-            spec["heads"] = heads_of(info, loss, loss_weights)
+            spec["heads"] = heads_of(self.info, self.loss, loss_weights)
             self.loss = None
-        elif loss_weights is not None or isinstance(loss, (dict, list, tuple)):
+        elif loss_weights is not None or isinstance(self.loss, (dict, list, tuple)):
             raise TypeError("train: losses by name are for a network with several outputs: this one "
-                            "has one, %s" % (info["output"],))
+                            "has one, %s" % (self.info["output"],))
+
+    def batches(self, source: Any, per_epoch: Optional[int], validation: Any) -> Tuple[Data, Batches]:
+        """The first of batches that come one by one, and those behind it."""
+        check_batches({**self.spec, "batch_size": self.batch_size, "sample_weight": self.weights,
+                       "validation": validation})
+        batches = Batches(source, self.data_of, self.steps, self.epochs, per_epoch)
+        first = batches.next()
+        self.spec.update(steps=batches.steps, batch=first.info["samples"])
+        return first, batches
+
+    def data(self, x: Any, y: Any, validation: Any) -> Tuple[Any, Any, Any]:
+        """Rows, and their values or classes; or a Data object. What is held back is held."""
+        if self.batch_size is not None or not self.streams:
+            size = 32 if self.batch_size is None else self.batch_size
+            self.spec["batch"] = at_least_one("batch_size", size)
+        if self.steps is None:
+            self.spec["epochs"] = at_least_one("epochs", 10 if self.epochs is None else self.epochs)
+        else:
+            self.spec["steps"] = at_least_one("steps", self.steps)
+        if isinstance(x, Data):
+            if y is not None or validation is not None:
+                raise TypeError("train: a Data object has its targets, and nothing of it is held "
+                                "back")
+            self._at_most(x.info["samples"])
+            return x, None, None
+        if y is None:
+            raise TypeError("train: give y, the targets, or a Data object")
+        rows, targets = rows_of(x, self.info["input"], to_learn=True)[0], self.targets(y)
+        if len(rows) != len(targets):
+            raise ValueError("train: x has %d samples, y %d" % (len(rows), len(targets)))
+        self.weights = weights = _weights(self.weights, len(rows), "sample_weight")
+        if validation and not isinstance(validation, tuple):
+            learned, back = _hold_back(targets, float(validation), self.spec["seed"], self.ignore)
+            self.held = rows[back], targets[back], None if weights is None else weights[back]
+            rows, targets = rows[learned], targets[learned]
+            self.weights = None if weights is None else weights[learned]
+        self._at_most(len(rows))
+        return (rows, None, targets) if targets.dtype == np.int32 else (rows, targets, None)
+
+    def _at_most(self, samples: int) -> None:
+        if "batch" in self.spec and not self.streams:
+            self.spec["batch"] = min(self.spec["batch"], max(1, samples))
+
+    def trainer(self, data: Any, values: Any, classes: Any) -> Trainer:
+        """A trainer of the network by the spec. Raises where what is held back cannot be judged."""
+        if self.loss is not None:
+            self.spec["loss"] = self.loss
+        if self.held is not None and self.held[1].dtype == np.int32:
+            _check_classes(self.held[1], self.info, self.ignore)
+        if not isinstance(data, Data):
+            data = data_of_arrays(self.network, data, values, classes)
+        if self.weights is not None:
+            data = data.weighted(self.weights)
+        return make_trainer(self.network, data, self.spec, *self.run)
 
     def targets(self, y: Any) -> np.ndarray:
         """Classes in int32, or values in float32 or float64; the first ones choose the loss."""
@@ -295,13 +321,10 @@ class _Fit:
         data = data_of_arrays(self.network, rows, None if whole else targets, targets if whole else None)
         return data if weights is None else data.weighted(weights)
 
-    def resolved(self) -> Dict[str, Any]:
-        """The spec. Raises where what is held back cannot be judged."""
-        if self.loss is not None:
-            self.spec["loss"] = self.loss
-        if self.held is not None and self.held[1].dtype == np.int32:
-            _check_classes(self.held[1], self.info, self.ignore)
-        return self.spec
+
+def _typed(given: Any) -> Dict[str, Any]:
+    """An object of a spec of its type alone, or of a dict."""
+    return {"type": given} if isinstance(given, str) else dict(given)
 
 
 def _steps_on(trainer: Trainer, first: Data, batches: Batches) -> Callable[[], Tuple[int, float, float, int]]:

@@ -17,8 +17,8 @@ from typing import Any, Callable, List, Optional, Set, Tuple
 
 import numpy as np
 
-from . import _raw
-from ._errors import BY_CODE, Cancelled, LoomError
+from . import raw as _raw
+from .errors import BY_CODE, Cancelled, LoomError
 
 _DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64}
 _NUMBERS = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "u64": ctypes.c_uint64, "f64": ctypes.c_double, "bool": ctypes.c_int32, "pointer": ctypes.c_void_p}
@@ -48,8 +48,8 @@ python_layers = False
 
 
 def find_library() -> str:
-    """$LOOM_LIBRARY; else beside this file, where a wheel has it; else in the build folder of a source tree."""
-    here = os.path.dirname(os.path.abspath(__file__))
+    """$LOOM_LIBRARY; else in the package, where a wheel has it; else in the build folder of a source tree."""
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # the package
     given = os.environ.get("LOOM_LIBRARY")
     if given:
         return given

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from ._call import plain
+from .call import plain
 
 
 def sequences_of(x: Any) -> Optional[List[np.ndarray]]:

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from ._cells import Input, Layer, with_links
+from ._base import Layer, with_links
+from .containers import Input
 
 _JOINS = {"concat": "concat", "add": "add", "average": "avg"}
 
@@ -75,12 +76,12 @@ def _take(layer: Layer, named: Dict[str, Any]) -> None:
             raise TypeError("%s: takes no operand %r%s" % (
                 kind, name, ": it takes " + ", ".join(known) if known else
                 ": values alone, layer(x); what is inside of it is called by itself"))
-    before = list(layer.get("takes", ())) if layer.called or layer.get("takes") else list(named)
+    before = list(layer.get("takes", ())) if layer._called or layer.get("takes") else list(named)
     if named and before != list(named):
         raise TypeError("%s: takes %s elsewhere, %s here: a layer takes the same everywhere, in "
                         "one order" % (kind, ", ".join(before) or "nothing by name",
                                        ", ".join(named)))
-    layer.called = True
+    layer._called = True
     if named:
         layer["takes"] = before
 

@@ -8,11 +8,11 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Union
 
 import numpy as np
 
-from . import _call
-from ._call import array, call, library, new_bytes, numbers, together
-from ._object import Object, Runner
-from ._outputs import flat, heads_of, joined_targets, outputs_of
-from .network import Network, Path, rows_of
+from .._core import call as _call
+from .._core.call import array, call, library, new_bytes, numbers, together
+from .._core.object import Object, Runner
+from .._core.outputs import flat, heads_of, joined_targets, outputs_of
+from ..network import Network, Path, rows_of
 
 IGNORED = -100  # the class that is not counted, where a spec names no other
 _SLICE = 0.05  # seconds between looks at callbacks and Ctrl-C
@@ -305,38 +305,13 @@ def class_weights(weights: Any, info: Dict[str, Any]) -> Any:
     return whole
 
 
-def make_trainer(network: Network, x: Any, y: Any, classes: Any, spec: Optional[Dict[str, Any]], threads: int, isa: str, settings: Dict[str, Any], mode: str = "") -> Trainer:
-    check_settings(settings)
-    if isinstance(x, Data):
-        if y is not None or classes is not None:
-            raise TypeError("train: a Data object has its targets")
-        data = x
-    elif (y is None) == (classes is None):
-        from .batches import come_one_by_one
-
-        if y is None and come_one_by_one(x):
-            raise TypeError("train: batches that come one by one are for welvet.train(network, x, "
-                            "steps=...)")
-        raise TypeError("train: give either y or classes")
-    whole: Dict[str, Any] = {**(spec or {}), **settings}
-    if not isinstance(x, Data):
-        if isinstance(y, (dict, list, tuple)) and outputs_of(network.info):
-            whole.setdefault("heads", heads_of(network.info, whole.pop("loss", None), None))
-            y = joined_targets(y, whole["heads"], network.info)
-        data = data_of_arrays(network, x, y, classes)
-    weights = whole.pop("sample_weight", None)
-    if weights is not None:
-        data = data.weighted(weights)
+def make_trainer(network: Network, data: Data, spec: Dict[str, Any], threads: int, isa: str,
+                 mode: str) -> Trainer:
+    """A trainer by a spec in which Python's class weights and defaults still stand."""
+    whole = dict(spec)
     weights = whole.pop("class_weight", None)
     if weights is not None:
         whole["class_weights"] = class_weights(weights, network.info)
-    info = data.info
     if not whole.get("heads"):
-        whole.setdefault("loss", "mse" if "targets" in info else "cross_entropy")
-    if "batch" in whole:
-        whole["batch"] = at_least_one("batch", whole["batch"])
-    if not whole.get("streams"):
-        whole.setdefault("batch", max(1, min(32, info["samples"])))
-    if "steps" not in whole:
-        whole["epochs"] = at_least_one("epochs", whole.get("epochs", 10))
+        whole.setdefault("loss", "mse" if "targets" in data.info else "cross_entropy")
     return Trainer(network, data, whole, threads, isa, mode)

@@ -6,8 +6,8 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._call import array, numbers, plain
-from ._padding import padded_targets
+from .call import array, numbers, plain
+from .padding import padded_targets
 
 Outputs = Union[np.ndarray, Dict[str, np.ndarray], Tuple[np.ndarray, ...]]
 

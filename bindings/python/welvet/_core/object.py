@@ -6,8 +6,8 @@ import time
 import weakref
 from typing import Any, List, Tuple, TypeVar
 
-from ._call import call, interruptible
-from ._errors import LoomError
+from .call import call, interruptible
+from .errors import LoomError
 
 _Self = TypeVar("_Self", bound="Object")
 _SHORT = 0.02  # seconds of a run that is waited for

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Dict, Type
 
-from . import _raw
+from . import raw as _raw
 
 
 class LoomError(Exception):

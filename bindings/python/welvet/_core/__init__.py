@@ -1,0 +1,1 @@
+"""What the modules of the package share: the library below, its errors, arrays that go in and out."""
