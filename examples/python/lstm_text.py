@@ -50,7 +50,7 @@ network = Network(layers.Sequential(
 ), seed=1)
 counts = np.bincount(ids) / len(ids)
 history = network.train(Data.tokens(ids, length=50), streams=32, epochs=16, lr=0.015,
-                       schedule="cosine")
+                        schedule="cosine")
 print("bits for a letter: %.2f by how often each comes, %.2f by the LSTM"
       % (-(counts * np.log2(counts)).sum(), history["loss"][-1] / np.log(2)))
 

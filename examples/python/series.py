@@ -35,7 +35,7 @@ network = Network(layers.Sequential(
     layers.Linear(AHEAD),
 ), seed=1)
 history = network.train(learned[:, :PAST, None], learned[:, PAST:], epochs=60, batch_size=32,
-                       lr=0.005, schedule="cosine")
+                        lr=0.005, schedule="cosine")
 print("%d stretches learned, loss %.5f" % (len(learned), history["loss"][-1]))
 
 forecast = np.exp(network(later[:, :PAST, None]))

@@ -53,7 +53,7 @@ inputs = {"town": towns, "sizes": numbers}
 learned = {name: values[:2400] for name, values in inputs.items()}
 others = {name: values[2400:] for name, values in inputs.items()}
 network.train(learned, (price[:2400] - center) / scale, loss="huber", epochs=60,
-             batch_size=64, lr=0.005, schedule="cosine")
+              batch_size=64, lr=0.005, schedule="cosine")
 
 error = np.abs(network(others) * scale + center - price[2400:]).mean()
 line = np.c_[np.eye(4)[towns[:, 0]], np.nan_to_num(numbers - np.nanmean(numbers, axis=0))]

@@ -60,9 +60,13 @@ TYPES = {"integer": "int", "number": "float", "boolean": "bool", "string": "str"
 COMMON = (("dtype", "str"), ("name", "str"), ("enabled", "bool"), ("tie", "str"))
 # What of PyTorch's differs by default: said where the class is.
 DIFFERS = {
-    "dense": "Weights begin as docs/reference/layers.md says, not as PyTorch's.",
+    "dense": "Weights begin normal with the deviation 1 / sqrt(in), sqrt(2 / in) before "
+             "relu and its like, the bias as 0: PyTorch's are uniform within 1 / sqrt(in).",
     "embedding": "The table begins with a deviation of 0.02, PyTorch's with 1.",
     "rms_norm": "`eps` is 1e-05, where PyTorch's None is 1.2e-07 for float32.",
+    "instance_norm": "Its defaults are those of `torch.nn.InstanceNorm2d`, not of its Lazy form.",
+    "softmax": "`dim` is -1, where PyTorch guesses if nothing is said.",
+    "log_softmax": "`dim` is -1, where PyTorch guesses if nothing is said.",
     "rnn": "`batch_first` is true, the only order here, and false by default in PyTorch.",
     "gru": "`batch_first` is true, the only order here, and false by default in PyTorch.",
     "lstm": "`batch_first` is true, the only order here, and false by default in PyTorch.",

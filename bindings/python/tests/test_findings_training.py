@@ -301,7 +301,7 @@ class Classes(unittest.TestCase):
         )["validation_loss"]
         self.assertEqual(one.digest(), three.digest())
         only = small(2).train(X[:10], CLASSES[:10], validation=(X[:10], CLASSES[:10]),
-                            **{**settings, "batch_size": 10})["validation_loss"]
+                              **{**settings, "batch_size": 10})["validation_loss"]
         np.testing.assert_allclose(held, only, rtol=1e-12)
 
     def test_A3_tables_of_class_numbers(self):

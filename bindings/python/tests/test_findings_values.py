@@ -153,7 +153,7 @@ class Doubles(unittest.TestCase):
         x, y = self.far()
         network = self.shifted()
         history = network.train(x, y, steps=50, batch_size=64, shuffle=False, lr=0.01,
-                               optimizer={"type": "sgd", "momentum": 0.9}, validation=(x, y))
+                                optimizer={"type": "sgd", "momentum": 0.9}, validation=(x, y))
         np.testing.assert_allclose(history.losses, self.line(x, y, 50, 0.01, 0.9), rtol=1e-10)
         np.testing.assert_allclose(history["validation_loss"][-1],
                                    ((network(x) - y) ** 2).mean(), rtol=1e-10)
@@ -188,7 +188,7 @@ class Doubles(unittest.TestCase):
                 steps.step()
                 want.append(now.item())
             got = mine.train(x, targets, steps=50, batch_size=96, shuffle=False, loss=loss,
-                               optimizer={"type": optimizer}, lr=0.01).losses
+                             optimizer={"type": optimizer}, lr=0.01).losses
             np.testing.assert_allclose(got, want, rtol=1e-10, err_msg=optimizer + " " + loss)
 
     def test_a7_what_float32_would_merge_is_refused_by_networks_of_it(self):

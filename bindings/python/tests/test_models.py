@@ -140,7 +140,7 @@ class Models(unittest.TestCase):
         for key in before:
             np.testing.assert_array_equal(again[key], before[key])
         history = net.copy().train(rows, y, loss_weights={"tag": 1, "box": 2}, epochs=2,
-                               batch_size=24, validation=(rows, y))
+                                   batch_size=24, validation=(rows, y))
         scores = before["tag"].astype(np.float64)
         losses = np.log(np.exp(scores).sum(-1)) - np.take_along_axis(scores, np.maximum(tags, 0)[..., None], -1)[..., 0]
         want = losses[tags != -100].mean() + 2 * ((before["box"] - boxes) ** 2).mean()

@@ -46,7 +46,7 @@ class Learned(unittest.TestCase):
         cls.network = welvet.Network(reversing(), seed=3)
         x, classes = to_learn(samples(1500, 1))
         cls.network.train(x, classes, epochs=24, batch_size=50, lr=3e-3,
-                     optimizer="adamw", progress=False)
+                          optimizer="adamw", progress=False)
 
     def test_finds_what_it_learned(self):
         given = samples(40, 2)

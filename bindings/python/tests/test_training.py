@@ -194,6 +194,27 @@ class Training(unittest.TestCase):
             self.assertEqual(bool(err.getvalue()), expected)
 
 
+class Texts(unittest.TestCase):
+    def test_a_model_learns_texts(self):
+        texts = ["the ship went down", "by night it went"] * 4
+        settings = {"lr": 0.01, "epochs": 2, "batch_size": 4, "lora": {"rank": 2}, "seed": 3}
+        digests = set()
+        for given in (texts, None):
+            with Transformer(str(TINY), threads=1) as model:
+                if given is None:
+                    ids = [model.tokenize(text) for text in texts]
+                    given = Data.tokens(ids, length=8)
+                    history = model.network.train(given, **settings)
+                else:
+                    history = model.train(given, length=8, **settings)
+                self.assertEqual(history["epoch"], [1, 2])
+                model.merge_adapter()
+                digests.add(model.network.digest())
+        self.assertEqual(len(digests), 1)
+        with Transformer(str(TINY), threads=1) as model, self.assertRaisesRegex(TypeError, "lr"):
+            model.train(texts, learning_rate=1)
+
+
 class Adapters(unittest.TestCase):
     def test_a_model_swaps_and_merges(self):
         model = Transformer(str(TINY), threads=1)

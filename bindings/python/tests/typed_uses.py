@@ -17,12 +17,20 @@ digest: str = network.digest()
 conv: L.Layer = L.Conv2d(8, kernel_size=3, padding=1)
 lstm: L.Layer = L.LSTM(8, num_layers=2, output="last", stateful=True)
 
+width: int = L.Linear(8).out_features
+relu: L.Activation = L.ReLU()
+
 model = welvet.Transformer("embedded")
 text: str = model.generate("Once", max_tokens=8)
 tokens: List[int] = model.generate("Once").tokens
 info: Dict[str, object] = model.info
 
 L.Linear("8")  # wrong
+L.Linear(784, 128)  # wrong
+L.Linear(8, activaton="relu")  # wrong
+L.Linear(8, True, "relu")  # wrong
+L.Linear(8).out  # wrong
+L.Embedding(512, 16)  # wrong
 L.Conv2d(8, kernel_size="three")  # wrong
 L.Dropout(p="half")  # wrong
 network.train(x, y, lr="0.01")  # wrong

@@ -280,8 +280,8 @@ class Network(Object):
             path = ".".join(map(str, cell["at"]))
             own = [p for p in weights if p.path == path or p.path.startswith(path + "/")]
             parts.append((path, _printed(cell, own)))
-        parts.append(("output", "%s" % tuple(self.info["output"].get(
-            "dims", [self.info["output"]["width"]]))))
+        given = self.info["output"]
+        parts.append(("output", repr(tuple(given.get("dims", [given["width"]])))))
         return tree("Network", parts, ["# " + self._describe()])
 
     def _describe(self) -> str:

@@ -15,6 +15,8 @@ from ._completion import chunks, completion
 from ._core.object import Idle, Object
 from .network import Network, Path, one_sequence
 from .text import Messages, Tokenizer, conversation
+from .training import Data, History
+from .training.fit import Callbacks
 
 Prompt = Union[str, Sequence[int], np.ndarray]
 
@@ -205,6 +207,30 @@ class Transformer(Object):
         """Adds the adapter to the weights, encoded again where they are packed; the model then has none. Raises InvalidArgument where it has none before."""
         with self.network as network:
             network.merge_adapter()
+
+    def train(self, texts: Union[str, Sequence[str], Data, Any], *, length: int = 256,
+              spec: Optional[Dict[str, Any]] = None,
+              optimizer: Union[str, Dict[str, Any], None] = None,
+              schedule: Union[str, Dict[str, Any], None] = None, lr: Optional[float] = None,
+              epochs: Optional[int] = None, steps: Optional[int] = None,
+              batch_size: Optional[int] = None, callbacks: Optional[Callbacks] = None,
+              progress: Optional[bool] = None, seed: Optional[int] = None, threads: int = 0,
+              isa: str = "", mode: str = "", **settings: Any) -> History:
+        """Learns to continue texts: one, a list of them, of which none goes on in the next, ids as
+        Data.tokens takes them, or a Data object. Texts are cut into sequences of at most `length`
+        tokens. The keywords are those of Network.train; with `lora={"rank": 8}` an adapter learns
+        beside the weights. Raises Unsupported for weights that are packed and no `lora`."""
+        if not isinstance(texts, Data):
+            if isinstance(texts, str):
+                texts = self.tokenize(texts)
+            elif isinstance(texts, (list, tuple)) and all(isinstance(t, str) for t in texts):
+                texts = [self.tokenize(text) for text in texts]
+            texts = Data.tokens(texts, length=length)
+        with self.network as network:
+            return network.train(
+                texts, spec=spec, optimizer=optimizer, schedule=schedule, lr=lr, epochs=epochs,
+                steps=steps, batch_size=batch_size, callbacks=callbacks, progress=progress,
+                seed=seed, threads=threads, isa=isa, mode=mode, **settings)
 
     @property
     def tokenizer(self) -> Tokenizer:

@@ -11,7 +11,8 @@ from ._base import Layer, checked
 
 class Linear(Layer):
     """activation(W x + b): `torch.nn.Linear(in, out)` and an activation. Parameters: `weight`
-    (out, in), `bias`. Weights begin as docs/reference/layers.md says, not as PyTorch's.
+    (out, in), `bias`. Weights begin normal with the deviation 1 / sqrt(in), sqrt(2 / in) before
+    relu and its like, the bias as 0: PyTorch's are uniform within 1 / sqrt(in).
 
     * `out_features`: outputs per row; at least 1.
     * `bias`: adds a learned vector.

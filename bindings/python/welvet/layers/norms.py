@@ -99,7 +99,8 @@ class GroupNorm(Layer):
 
 
 class InstanceNorm(Layer):
-    """Each channel normalized by itself (arXiv 1607.08022).
+    """Each channel normalized by itself (arXiv 1607.08022). Its defaults are those of
+    `torch.nn.InstanceNorm2d`, not of its Lazy form.
 
     * `eps`: added to the variance before the root; 1e-8 to 1.
     * `momentum`: 0.1 alone, as there are no running statistics that it is of.

@@ -10,7 +10,8 @@ from ._base import Layer, checked, numbers
 
 
 class Softmax(Layer):
-    """Distributions over the last dimension, or as the kind says.
+    """Distributions over the last dimension, or as the kind says. `dim` is -1, where PyTorch
+    guesses if nothing is said.
 
     * `dim`: -1 alone, as it is over the last dimension, -1.
     * `kind`: `standard`; `temperature`: values are divided by it first; `grid`: `rows` x `cols`, a
@@ -55,7 +56,7 @@ class Softmax(Layer):
 
 
 class LogSoftmax(Layer):
-    """Logarithms of a softmax.
+    """Logarithms of a softmax. `dim` is -1, where PyTorch guesses if nothing is said.
 
     * `dim`: -1 alone, as it is over the last dimension, -1.
     """
