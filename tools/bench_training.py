@@ -131,7 +131,7 @@ def compare(name, threads, rounds, isa):
     untimed = 1 + steps // UNTIMED
     total = (untimed + steps) * (rounds + 1)
     ratios, times, losses = [], [], []
-    with loom.trainer(x, y, spec={"loss": "mse", "batch": batch, "steps": total, "shuffle": False, "log_every": 0, "optimizer": {"type": "sgd"}, "schedule": {"type": "constant", "lr": 1e-4}}, threads=threads, isa=isa) as trainer:
+    with loom.trainer(x, y, spec={"loss": "mse", "batch": batch, "steps": total, "shuffle": False, "optimizer": {"type": "sgd"}, "schedule": {"type": "constant", "lr": 1e-4}}, threads=threads, isa=isa) as trainer:
         for _ in range(rounds + 1):
             ours, loss = timed(lambda count: trainer.step(count).loss)
             theirs, torch_loss = timed(torch_steps)
