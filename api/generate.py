@@ -330,7 +330,7 @@ OUTPUTS = {
     "src/c_api/exports.map": exports,
     "docs/reference/c-api.md": reference,
     "bindings/python/welvet/_core/raw.py": python_raw,
-    "bindings/js/src/raw.js": js_raw,
+    "bindings/js/src/runtime/raw.js": js_raw,
     "tests/fuzz/targets/abi_table.inc": fuzz_table,
 }
 

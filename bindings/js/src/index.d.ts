@@ -23,8 +23,8 @@ export type Numbers = ArrayLike<number> & Iterable<number>;
 export type Rows = Numbers | Numbers[];
 
 // Options: docs/reference/options.md. A device and a mode give always the same bits; methods that return at once cannot wait for a GPU and refuse "gpu".
-import type { Device, ForecastOptions, GeneratorOptions, Mode, ModelOptions, Sampling, SearchOptions, Seq2SeqOptions, SessionOptions, TextOptions, TokenizerOptions, VerifyOptions } from './options.js';
-export type * from './options.js';
+import type { Device, ForecastOptions, GeneratorOptions, Mode, ModelOptions, Sampling, SearchOptions, Seq2SeqOptions, SessionOptions, TextOptions, TokenizerOptions, VerifyOptions } from './types/options.js';
+export type * from './types/options.js';
 
 export interface InitOptions {
   /** The module, where it does not lie beside the package. */
@@ -163,11 +163,11 @@ export class Tokenizer extends Handled {
 }
 
 // Topologies, their cells and all layer types: docs/reference/topology.md.
-import type { Topology } from './topology.js';
-export type * from './topology.js';
+import type { Topology } from './types/topology.js';
+export type * from './types/topology.js';
 // Training specs: docs/reference/training-spec.md; keys may be written in camelCase.
-import type { TrainingSpec } from './training_spec.js';
-export type * from './training_spec.js';
+import type { TrainingSpec } from './types/training_spec.js';
+export type * from './types/training_spec.js';
 export type TrainingData =
   /** Of the samples' losses. */
   { weights?: Numbers } & (

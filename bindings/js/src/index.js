@@ -1,14 +1,14 @@
 // Loom in JavaScript: Node and browsers. See README.md.
 import { Network, Trainer } from './network.js';
-import { gpu } from './gpu.js';
+import { gpu } from './runtime/gpu.js';
 import { InferenceSession, Tensor } from './onnx.js';
-import { bringEmbedded, library, start } from './runtime.js';
+import { bringEmbedded, library, start } from './runtime/runtime.js';
 import { Seq2Seq } from './seq2seq.js';
 import { Tokenizer } from './tokenizer.js';
 import { Transformer } from './transformer.js';
-import { createWorker } from './worker.js';
+import { createWorker } from './workers/worker.js';
 
-export * from './errors.js';
+export * from './runtime/errors.js';
 export { InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer, createWorker, gpu };
 
 /** Loads the module: once, or again after it has stopped. module: where it is, if not beside the package. */

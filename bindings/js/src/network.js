@@ -1,9 +1,9 @@
 // Networks that run and learn.
-import { errorNamed } from './errors.js';
-import { Library, bytesOf, onCpu, optionsOf, placeOf } from './call.js';
-import { inNode } from './host.js';
-import { download } from './module.js';
-import { Handled, breathe, camel, library, runLater, runNow, snake, start } from './runtime.js';
+import { errorNamed } from './runtime/errors.js';
+import { Library, bytesOf, onCpu, optionsOf, placeOf } from './runtime/call.js';
+import { inNode } from './runtime/host.js';
+import { download } from './runtime/module.js';
+import { Handled, breathe, camel, library, runLater, runNow, snake, start } from './runtime/runtime.js';
 
 const isList = (x) => Array.isArray(x) || ArrayBuffer.isView(x);
 /** Numbers in arrays in arrays, as one list. Rows of unequal length are refused. */

@@ -1,10 +1,10 @@
 // ONNX graphs with the interface of onnxruntime-web: InferenceSession and Tensor. Graphs run on the
 // CPU, in f32.
-import { errorNamed } from './errors.js';
-import { inNode } from './host.js';
-import { download } from './module.js';
+import { errorNamed } from './runtime/errors.js';
+import { inNode } from './runtime/host.js';
+import { download } from './runtime/module.js';
 import { Network } from './network.js';
-import { Handled, runLater, start } from './runtime.js';
+import { Handled, runLater, start } from './runtime/runtime.js';
 
 const ARRAYS = {
   float32: Float32Array, float64: Float64Array, bool: Uint8Array, int8: Int8Array,

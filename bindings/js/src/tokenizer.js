@@ -1,6 +1,6 @@
 // Text to token ids and back.
-import { inNode } from './host.js';
-import { Handled, camel, library, snake, start } from './runtime.js';
+import { inNode } from './runtime/host.js';
+import { Handled, camel, library, snake, start } from './runtime/runtime.js';
 
 export class Tokenizer extends Handled {
   constructor(lib, handle) {

@@ -1,11 +1,11 @@
 // Language models.
-import { onCpu, optionsOf, placeOf } from './call.js';
-import { errorNamed } from './errors.js';
-import { inNode } from './host.js';
-import { download } from './module.js';
+import { onCpu, optionsOf, placeOf } from './runtime/call.js';
+import { errorNamed } from './runtime/errors.js';
+import { inNode } from './runtime/host.js';
+import { download } from './runtime/module.js';
 import { Network } from './network.js';
-import { FINISH } from './raw.js';
-import { Handled, bringEmbedded, camel, runLater, runNow, snake, start, stream } from './runtime.js';
+import { FINISH } from './runtime/raw.js';
+import { Handled, bringEmbedded, camel, runLater, runNow, snake, start, stream } from './runtime/runtime.js';
 import { Tokenizer } from './tokenizer.js';
 
 const FINISH_NAMES = Object.fromEntries(Object.entries(FINISH).map(([name, value]) => [value, name]));

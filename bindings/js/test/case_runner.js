@@ -1,7 +1,7 @@
 // Runs the cases of tests/cases (README.md there) over the raw layer. The same code in Node and in a page.
-import { FUNCTIONS, KINDS } from '../src/raw.js';
-import { LoomError } from '../src/errors.js';
-import { Null } from '../src/call.js';
+import { FUNCTIONS, KINDS } from '../src/runtime/raw.js';
+import { LoomError } from '../src/runtime/errors.js';
+import { Null } from '../src/runtime/call.js';
 
 const TESTS = new Set(['sha256', 'contains', 'has', 'length', 'near', 'within', 'above', 'below', 'not']);
 const ARRAYS = { f32: Float32Array, f64: Float64Array, i32: Int32Array, i64: BigInt64Array };

@@ -13,7 +13,7 @@ const names = fs.readdirSync(folder).filter((name) => name.endsWith('.json')).so
 // Runs in the page.
 async function runThere(names) {
   const [{ instantiate }, { bringEmbedded }, { runCases }] = await Promise.all(
-    ['src/module.js', 'src/runtime.js', 'test/case_runner.js'].map((name) => import(`/welvet/${name}`)));
+    ['src/runtime/module.js', 'src/runtime/runtime.js', 'test/case_runner.js'].map((name) => import(`/welvet/${name}`)));
   const library = await instantiate();
   await bringEmbedded(library);
   const files = await Promise.all(names.map(async (file) => ({ file, ...(await (await fetch(`/cases/${file}`)).json()) })));

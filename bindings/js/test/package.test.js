@@ -6,8 +6,8 @@ import path from 'node:path';
 import test, { before, after } from 'node:test';
 import zlib from 'node:zlib';
 import { initLoom, Network, Seq2Seq, Tokenizer, Trainer, Transformer, createWorker, gpu, verify, LoomError, InvalidArgumentError, InvalidHandleError, NotFoundError, TruncatedError, CorruptError, UnsupportedError } from '../src/index.js';
-import { asset } from '../src/module.js';
-import { library } from '../src/runtime.js';
+import { asset } from '../src/runtime/module.js';
+import { library } from '../src/runtime/runtime.js';
 import { yinYang } from '../../../examples/browser/points.js';
 
 const XOR = { x: [[0, 0], [0, 1], [1, 0], [1, 1]], y: [0, 1, 1, 0] };
@@ -429,7 +429,7 @@ test('the names of the article', async () => {
 
 test('threads change nothing but the time', async () => {
   const worker = await createWorker({ threads: 2 });
-  const threads = Number(process.versions.node.split('.')[0]) >= 22 ? Math.min(2, os.availableParallelism()) : 1; // src/threads.js says why
+  const threads = Number(process.versions.node.split('.')[0]) >= 22 ? Math.min(2, os.availableParallelism()) : 1; // src/workers/threads.js says why
   assert.equal((await worker.info()).threads, threads);
   const far = await worker.Transformer.loadModel('embedded');
   assert.equal((await far.generateText(story.prompt, story.options)).fingerprint, story.fingerprint);

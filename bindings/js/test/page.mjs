@@ -53,7 +53,7 @@ async function main() {
 
   if (!gpu) {
     // All of this ran on kernels in relaxed SIMD.
-    assert.ok(await browser.evaluate(`import('/welvet/src/relaxed.js').then(({ relaxedHere }) => relaxedHere())`));
+    assert.ok(await browser.evaluate(`import('/welvet/src/runtime/relaxed.js').then(({ relaxedHere }) => relaxedHere())`));
     // Threads in a browser: the same bits.
     const threaded = await browser.evaluate(`(async () => {
       const { createWorker } = await import('/welvet/src/index.js');

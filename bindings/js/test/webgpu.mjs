@@ -11,7 +11,7 @@ if (!program) {
 // Runs in the page: the names of the checks that held, or {missing}.
 async function runThere() {
   const welvet = await import('/welvet/src/index.js');
-  const { GpuHost } = await import('/welvet/src/gpu.js');
+  const { GpuHost } = await import('/welvet/src/runtime/gpu.js');
   const { Network, Trainer, createWorker, gpu, initLoom } = welvet;
   const { missing } = await gpu();
   if (missing) return { missing };
@@ -68,12 +68,12 @@ async function runThere() {
   check('while it waited nothing else entered', e.code === 'busy', e.code, e.message);
   const many = await Promise.all([net.forwardAsync(XOR.x, { device: 'gpu' }), net.forwardAsync([[1, 1]], { device: 'gpu' }), net.forwardAsync(XOR.x), net.forwardAsync(XOR.x, { device: 'gpu' })]);
   check('calls at the same time have turns', same(many[0], expected) && many[1][0] === expected[3] && same(many[2], expected) && same(many[3], expected));
-  const before = (await import('/welvet/src/runtime.js')).library().call('live_handles').count;
+  const before = (await import('/welvet/src/runtime/runtime.js')).library().call('live_handles').count;
   const other = net.copy();
   await other.forwardAsync(XOR.x, { device: 'gpu' });
   meanwhile = () => other.dispose();
   check('what is disposed of meanwhile ends its work', same(await other.forwardAsync(XOR.x, { device: 'gpu' }), expected));
-  check('and is given back', (await import('/welvet/src/runtime.js')).library().call('live_handles').count === before);
+  check('and is given back', (await import('/welvet/src/runtime/runtime.js')).library().call('live_handles').count === before);
 
   // Learning, and a checkpoint from one device to another.
   const whole = new Trainer(new Network(TOPOLOGY, { seed: 1 }), XOR, SPEC);

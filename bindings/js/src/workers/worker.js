@@ -1,6 +1,6 @@
 // The package in a worker, so that the thread that asks stays free. worker_main.js is the other side.
-import { errorNamed } from './errors.js';
-import { newWorker } from './host.js';
+import { errorNamed } from '../runtime/errors.js';
+import { newWorker } from '../runtime/host.js';
 import { REMOTE } from './remote.js';
 
 const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');

@@ -1,5 +1,5 @@
 // Threads: workers that run kernels inside instances of the same module, on a memory that all share (src/base/threads/thread_pool.cpp).
-import { inNode, newWorker } from './host.js';
+import { inNode, newWorker } from '../runtime/host.js';
 
 const PAGE = 65536;
 const INITIAL = 16777216 / PAGE; // as the module declares it

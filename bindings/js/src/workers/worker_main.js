@@ -1,7 +1,7 @@
 // The inside of a worker (worker.js): makes objects, runs what is asked of them, streams what they yield.
-import { Network, Tokenizer, Transformer, gpu, info, initLoom, verify, version } from './index.js';
-import { parent } from './host.js';
-import { Handled, library } from './runtime.js';
+import { Network, Tokenizer, Transformer, gpu, info, initLoom, verify, version } from '../index.js';
+import { parent } from '../runtime/host.js';
+import { Handled, library } from '../runtime/runtime.js';
 
 const { post, listen } = await parent();
 

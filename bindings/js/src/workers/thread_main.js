@@ -1,5 +1,5 @@
 // One thread of a team (threads.js): enters the module and stays there.
-import { parent } from './host.js';
+import { parent } from '../runtime/host.js';
 
 const { post, listen } = await parent();
 listen(({ module, memory, stack, worker }) => {

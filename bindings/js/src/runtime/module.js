@@ -4,10 +4,10 @@ import { errorNamed } from './errors.js';
 import { GpuHost } from './gpu.js';
 import { inNode } from './host.js';
 import { relaxedHere } from './relaxed.js';
-import { sharedMemory, startTeam, threadsHere } from './threads.js';
+import { sharedMemory, startTeam, threadsHere } from '../workers/threads.js';
 import { wasiImports } from './wasi.js';
 
-export const asset = (name) => new URL(`../dist/${name}`, import.meta.url);
+export const asset = (name) => new URL(`../../dist/${name}`, import.meta.url);
 
 const isUrl = (text) => /^(https?|file|blob|data):/.test(text);
 
