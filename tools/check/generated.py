@@ -95,7 +95,8 @@ def plant_in_files(scratch):
     for path in outputs:
         whole = (tree / path).read_text()
         made = ("| `log_every`", '"log_every"', "logEvery", "batched_matmul", "avg_pool3d",
-                "| `ignore_eos`", '"ignore_eos"', "ignoreEos", "Made by tools/generate")  # not by hand
+                # not by hand
+                "| `ignore_eos`", '"ignore_eos"', "ignoreEos", "Made by tools/generate")
         at = whole.rindex(next(text for text in made if text in whole))
         (tree / path).write_text(whole[:at] + "x" + whole[at:])
         expect("an edit of " + path, [path], "--root", tree, BUILD)
@@ -254,7 +255,8 @@ def options_and_library():
     session = ask("session_create", network, {})[2]
     pair = json.loads((ROOT / "tests/conformance/seq2seq/masked.json").read_text())
     seq2seq = ask("seq2seq_create", ask("network_create", pair)[2], {"target": "target"})[2]
-    before = {"session_create": (network,), "session_forecast": (session,), "model_create": (network, 0),
+    before = {"session_create": (network,), "session_forecast": (session,),
+              "model_create": (network, 0),
               "seq2seq_search": (seq2seq, 1, None),
               "generator_create": (model,), "generator_start": (generator, 0),
               "tokenizer_train": (["to and fro"],)}
@@ -262,7 +264,8 @@ def options_and_library():
     for name, given, right in OPTIONS:
         one = jsonschema.Draft202012Validator({**schema, "anyOf": [{"$ref": "#/$defs/" + name}]})
         code, message, _ = ask(name, *before[name], given)
-        # A text needs what was fed, a forecast a series, a search rows: their options are read before.
+        # A text needs what was fed, a forecast a series, a search rows: their options are read
+        # before.
         taken = code == 0 or name in LATER and "options" not in message
         if (one.is_valid(given), taken) != (right, right):
             fail("%s %s: the schema says %s, the library %s: %s" % (

@@ -69,7 +69,8 @@ def typescript(described, old):
            "them.\n" % NOTE]
     for key, name in (("device", "Device"), ("mode", "Mode")):
         names = " | ".join("'%s'" % n for n in fields[key]["names"])
-        out.append("\n" + types.comment(plain(fields[key]["doc"])) + "export type %s =\n  %s;\n" % (name, names))
+        out.append("\n" + types.comment(plain(fields[key]["doc"])) + "export type %s =\n  %s;\n"
+                   % (name, names))
     for one in described["options"]:
         out.append("\n" + types.comment(one["about"]))
         out.append("export interface %s {\n" % INTERFACES[one["type"]])

@@ -158,7 +158,8 @@ class Argument:
         if self.type == "Union[Size, str]":
             words = words.replace("and then all ends", 'and then all ends; "same", for a stride of '
                                   '1, or "valid", none')
-        if self.field["type"] == "string" and "names" in self.field and "`" not in self.field["doc"]:
+        if self.field["type"] == "string" and "names" in self.field and "`" not in self.field[
+            "doc"]:
             rest.append("one of " + ", ".join(self.field["names"]))
         if self.stride:
             rest = []
@@ -302,17 +303,17 @@ def layers(described, old):
     return "".join(out)
 
 
-INTRODUCTION = '''"""Layers, with PyTorch's names in the order of its Lazy modules: what builds a network's topology.
+INTRODUCTION = '''\
+"""Layers with PyTorch's names in the order of its Lazy modules, which build a network's topology.
 
     from welvet import Network, layers
     network = Network(layers.Sequential(layers.Input(784),
                                         layers.Linear(128, activation="relu"),
                                         layers.Linear(10)), seed=1)
 
-Sizes of what arrives are not said: widths follow from the Input. Arguments that PyTorch has may be
-given by place, in its order; all others, as `activation`, by name. What PyTorch accepts and there is
-none of here is refused by name. A layer is a plain dict, the cell as docs/reference/layers.md has
-it; `repr` writes it as one would, and containers print as a tree. Dense is Linear by Keras' name.
-Common to all are `dtype` (how matrices are stored and multiplied: "f32", "bf16", "i8", ...), `name`,
-`enabled` and `tie`.
+Input sizes are inferred from the Input. Arguments that PyTorch has may be given by place, in its
+order; all others, as `activation`, go by name. What PyTorch accepts and Loom cannot do is refused
+by name. A layer is a plain dict, the cell as docs/reference/layers.md has it; `repr` writes it as
+one would, and containers print as a tree. Dense is Linear by Keras' name. Common to all are `dtype`
+(how matrices are stored and multiplied: "f32", "bf16", "i8", ...), `name`, `enabled` and `tie`.
 '''

@@ -21,7 +21,9 @@ class Linear:
     def plan(self, dims):
         if len(dims) != 1:
             raise ValueError("wants one dimension, got %r" % (dims,))
-        return {"out": [self.out], "params": [{"role": "weight", "rows": self.out, "cols": dims[0], "init": "normal", "std": 0.5},
+        return {"out": [self.out],
+                "params": [{"role": "weight", "rows": self.out, "cols": dims[0], "init": "normal",
+                            "std": 0.5},
                                               {"role": "bias", "cols": self.out}]}
 
     def forward(self, x, params, y):
@@ -39,7 +41,8 @@ Mine = welvet.custom_layer("py.linear", version=2)(Linear)
 
 
 def network(middle, dtype="f32"):
-    return Network(layers.Sequential(layers.Input(3), layers.Linear(3, activation="tanh"), middle, layers.Linear(1), dtype=dtype), seed=1)
+    return Network(layers.Sequential(layers.Input(3), layers.Linear(3, activation="tanh"), middle,
+                                     layers.Linear(1), dtype=dtype), seed=1)
 
 
 class Custom(unittest.TestCase):
@@ -74,7 +77,9 @@ class Custom(unittest.TestCase):
             raise RuntimeError("the moon is full")
 
         Linear.fail = fail
-        with self.assertRaisesRegex(welvet.LoomError, "py.linear@2 at 0.0.0.1: forward: RuntimeError: the moon is full"):
+        with self.assertRaisesRegex(welvet.LoomError,
+                                    "py.linear@2 at 0.0.0.1: forward: RuntimeError: the moon is "
+                                    "full"):
             net(self.x)
         Linear.fail = lambda: net(self.x)
         with self.assertRaisesRegex(welvet.Busy, "calls back into the library"):
@@ -138,7 +143,8 @@ class Custom(unittest.TestCase):
         self.assertIsNone(caught.exception.__cause__)
 
     def trained(self, net, steps, **settings):
-        return net.trainer(self.x, self.y, steps=steps, batch_size=8, seed=3, threads=2, schedule={"lr": 0.02}, **settings)
+        return net.trainer(self.x, self.y, steps=steps, batch_size=8, seed=3, threads=2,
+                           schedule={"lr": 0.02}, **settings)
 
     def test_trainings_go_on_from_a_checkpoint(self):
         for settings in ({}, {"lora": {"rank": 1, "targets": ["weight"]}}):
@@ -180,7 +186,8 @@ class Custom(unittest.TestCase):
             program = os.path.join(os.path.dirname(os.environ.get("LOOM_LIBRARY", "")), "loom")
             if not os.path.exists(program):
                 self.skipTest("no program beside the library")
-            for arguments in (["convert", path, folder + "/mine.safetensors"], ["predict", path, "--data", path]):
+            for arguments in (["convert", path, folder + "/mine.safetensors"],
+                              ["predict", path, "--data", path]):
                 ran = subprocess.run([program] + arguments, capture_output=True, text=True)
                 self.assertIn(ran.returncode, (1, 2, 3), arguments)
                 self.assertIn("no custom layer py.linear@2 is registered", ran.stderr, arguments)

@@ -163,7 +163,8 @@ class Numbers(unittest.TestCase):
             self.network.train(np.ones((3, 2)), [0, 1, 0], epochs=1, seed=1.5)
 
     def test_a_setting_that_is_not_finite_is_named(self):
-        for name, settings in (("rate", {"rate": float("nan")}), ("delta", {"delta": float("inf")})):
+        for name, settings in (("rate", {"rate": float("nan")}),
+                               ("delta", {"delta": float("inf")})):
             with self.subTest(name), self.assertRaises(ValueError) as caught:
                 self.network.train(np.ones((3, 2)), [0, 1, 0], epochs=1, **settings)
             self.assertIn(name + ": expects finite numbers", str(caught.exception))
@@ -175,13 +176,17 @@ class Numbers(unittest.TestCase):
         self.network.train(np.ones((3, 2)), [0, 1, 0], epochs=1, callbacks=None)
 
     def test_what_is_no_layer_is_refused_by_its_place(self):
-        for wrong, text in ((None, "NoneType"), (3, "int"), (layers.Linear, "Linear, which makes one: call it")):
+        for wrong, text in ((None, "NoneType"), (3, "int"),
+                            (layers.Linear, "Linear, which makes one: call it")):
             with self.subTest(text), self.assertRaises(TypeError) as caught:
                 layers.Sequential(layers.Input(2), wrong)
-            self.assertIn("Sequential: layer 1: expects a layer, got " + text, str(caught.exception))
+            self.assertIn("Sequential: layer 1: expects a layer, got " + text,
+                          str(caught.exception))
         with self.assertRaises(TypeError) as caught:
             layers.LSTM(3, layers=2)
-        self.assertIn("known are hidden_size, num_layers, bias, batch_first, dropout, bidirectional", str(caught.exception))
+        self.assertIn(
+            "known are hidden_size, num_layers, bias, batch_first, dropout, bidirectional",
+            str(caught.exception))
         listed = layers.Sequential([layers.Input(2), layers.Linear(2)])  # as in Keras
         self.assertEqual(Network(listed, seed=1).digest(), self.network.digest())
         with self.assertRaises(TypeError):  # two inputs, not an input and where the answer goes

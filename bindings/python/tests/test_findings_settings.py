@@ -59,7 +59,8 @@ class Settings(unittest.TestCase):
         two = Network(L.Sequential(L.Input(4), L.Linear(4), L.Linear(3)), seed=1)
         two.morph("i8")
         np.testing.assert_array_equal(
-            Network(L.Sequential(L.Input(4), L.Linear(4), L.Linear(3), dtype="i8"), seed=1)(X), two(X)
+            Network(L.Sequential(L.Input(4), L.Linear(4), L.Linear(3), dtype="i8"), seed=1)(X),
+            two(X)
         )
         with self.assertRaisesRegex(welvet.InvalidArgument, "i3"):
             Network(L.Sequential(L.Input(4), L.Linear(4), dtype="i3"))

@@ -143,7 +143,8 @@ class Sharing(unittest.TestCase):
         relu = L.Activation("relu")
         network = Network(
             L.Sequential(
-                L.Input(4), L.Linear(5), relu, L.Linear(3), relu, L.Residual(L.Linear(3), relu, relu)
+                L.Input(4), L.Linear(5), relu, L.Linear(3), relu,
+                L.Residual(L.Linear(3), relu, relu)
             ),
             seed=1,
         )
@@ -196,7 +197,8 @@ class Sharing(unittest.TestCase):
                     else (
                         L.Input(2, 8)
                         if name
-                        in ("TimeDistributed", "RNN", "GRU", "LSTM", "PoolSteps", "InstanceNorm", "Positions")
+                        in ("TimeDistributed", "RNN", "GRU", "LSTM", "PoolSteps", "InstanceNorm",
+                            "Positions")
                         else L.Input(4)
                     )
                 )

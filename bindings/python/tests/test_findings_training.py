@@ -28,7 +28,8 @@ class Callbacks(unittest.TestCase):
     def test_D_false_of_numpy_stops(self):
         for answer in (False, np.bool_(False), np.array(False)):
             with self.subTest(repr(answer)):
-                history = small().train(X, Y, epochs=5, batch_size=10, callbacks=[lambda p, a=answer: a]
+                history = small().train(X, Y, epochs=5, batch_size=10,
+                                        callbacks=[lambda p, a=answer: a]
                 )
                 self.assertEqual((history.stopped, history.steps), (True, [1]))
 
@@ -44,7 +45,8 @@ class Callbacks(unittest.TestCase):
     def test_D_nothing_else_stops(self):
         for answer in (None, True, np.bool_(True), 0, 0.0, "", np.array([])):
             with self.subTest(repr(answer)):
-                history = small().train(X, Y, epochs=2, batch_size=10, callbacks=[lambda p, a=answer: a]
+                history = small().train(X, Y, epochs=2, batch_size=10,
+                                        callbacks=[lambda p, a=answer: a]
                 )
                 self.assertEqual((history.stopped, history.steps), (False, [1, 2, 3, 4]))
 
@@ -59,7 +61,8 @@ class Callbacks(unittest.TestCase):
 
 class Counts(unittest.TestCase):
     def test_D_batch_and_epochs_are_whole_and_above_0(self):
-        for name, values in (("batch_size", (0, -5, 2.5, float("nan"), "8")), ("epochs", (0, -1, 1.5))):
+        for name, values in (("batch_size", (0, -5, 2.5, float("nan"), "8")),
+                             ("epochs", (0, -1, 1.5))):
             for value in values:
                 with self.subTest(name, value=value):
                     for train in (
@@ -168,7 +171,8 @@ class GoingOn(unittest.TestCase):
 
     def test_D_extend_beyond_the_end_of_a_schedule(self):
         # At the end of a cosine the rate is 0: nothing would be learned, without a word.
-        trainer = small().trainer(X, Y, epochs=1, batch_size=10, schedule={"type": "cosine", "lr": 0.1})
+        trainer = small().trainer(X, Y, epochs=1, batch_size=10,
+                                  schedule={"type": "cosine", "lr": 0.1})
         trainer.run()
         with self.assertRaisesRegex(ValueError, '"cosine" ends at step 2, this would be step 4'):
             trainer.extend(epochs=1)
@@ -206,8 +210,11 @@ class GoingOn(unittest.TestCase):
         # The next adapter is not a new one.
         network.trainer(X, Y, lora=lora, **still).run()
         np.testing.assert_array_equal(network.forward(X), learned)
-        for other in ({**lora, "rank": 2}, {**lora, "alpha": 3}, {"rank": 1, "targets": ["0.0.0.0:weight"]}):
-            with self.assertRaisesRegex(welvet.InvalidArgument, "runs with one of rank 1, alpha 16.0 beside 0.0.0.0:weight, "):
+        for other in ({**lora, "rank": 2}, {**lora, "alpha": 3},
+                      {"rank": 1, "targets": ["0.0.0.0:weight"]}):
+            with self.assertRaisesRegex(welvet.InvalidArgument,
+                                        "runs with one of rank 1, alpha 16.0 beside "
+                                        "0.0.0.0:weight, "):
                 network.trainer(X, Y, lora=other, **still)
         network.unload_adapter()
         network.trainer(X, Y, lora={**lora, "rank": 2}, **still)
@@ -268,7 +275,8 @@ class Classes(unittest.TestCase):
             "floats": lambda: small(2).train(X, labels * 1.0, loss="cross_entropy"),
             "Network.train": lambda: small(2).train(X, labels),
             "Data": lambda: small(2).train(Data.classes(X, labels)),
-            "a class for every step": lambda: steps.train(np.zeros((10, 2, 3)), np.reshape(labels, (10, 2))
+            "a class for every step": lambda: steps.train(np.zeros((10, 2, 3)),
+                                                          np.reshape(labels, (10, 2))
             ),
             "ids": lambda: words.train(np.ones((10, 2), int), np.reshape(labels, (10, 2))),
         }.items():
@@ -312,7 +320,8 @@ class Classes(unittest.TestCase):
         small(2).train(data, loss="cross_entropy", ignore=-1, batch_size=20)
 
     def test_A8_ids_beyond_the_vocabulary(self):
-        words = Network(layers.Sequential(layers.Input(ids=9), layers.Embedding(4), layers.Linear(9)),
+        words = Network(layers.Sequential(layers.Input(ids=9), layers.Embedding(4),
+                                          layers.Linear(9)),
                         seed=1)
         with self.assertRaisesRegex(
             welvet.LoomError, r"ids, sequence 0, position 2 \(from 0\) is 9: .* ids below 9"
@@ -463,7 +472,8 @@ class Batches(unittest.TestCase):
         for settings, error, said in (
             ({}, TypeError, "give steps_per_epoch, or steps"),
             ({"epochs": 3}, TypeError, "give steps_per_epoch, or steps"),
-            ({"steps": 2, "validation": 0.2}, ValueError, "nothing of an iterator can be held back"),
+            ({"steps": 2, "validation": 0.2}, ValueError,
+             "nothing of an iterator can be held back"),
             ({"steps": 2, "shuffle": True}, ValueError, "'shuffle' is not for batches"),
             ({"steps": 2, "batch_size": 4}, ValueError, "'batch_size' is not for batches"),
             ({"steps": 2, "micro_batches": 2}, ValueError, "'micro_batches' is not for batches"),

@@ -200,7 +200,8 @@ class Doubles(unittest.TestCase):
                 (single, x, y * 0, r"x: column 0 \(from 0\) lies between .* take an offset"),
                 (half, x, y, r"y: column 0 \(from 0\) lies between .* end with"),
                 (half, x * np.inf, y * 0, r"x, row 0, column 0 \(from 0\) is infinity"),
-                (single, x * 1e291, y * 0, r"x, row 0, .* is [0-9.]*e299, which f32 does not hold")):
+                (single, x * 1e291, y * 0,
+                 r"x, row 0, .* is [0-9.]*e299, which f32 does not hold")):
             with self.assertRaisesRegex(welvet.InvalidArgument, said):
                 welvet.Trainer(network, welvet.Data.values(rows, targets), spec)
         welvet.Trainer(half, welvet.Data.values(x, y * 0), spec).step()

@@ -1,4 +1,5 @@
-"""welvet.layers as a user of PyTorch meets them: signatures, printing, copies, and what is refused."""
+"""welvet.layers as a user of PyTorch meets them: signatures, printing, copies, and what is
+refused."""
 import copy
 import inspect
 import os

@@ -116,13 +116,16 @@ class Models(unittest.TestCase):
         net = Network(twins())
         bad = self.x["right"].copy()
         bad[4, 2] = np.nan
-        with self.assertRaisesRegex(welvet.InvalidArgument, r"x, row 4, column 2 of 'right' \(from 0\) is NaN"):
+        with self.assertRaisesRegex(welvet.InvalidArgument,
+                                    r"x, row 4, column 2 of 'right' \(from 0\) is NaN"):
             net.train({**self.x, "right": bad}, self.y, epochs=1)
         far = np.tile(np.arange(40.0)[:, None], (1, self.x["right"].shape[1])) + 1e9
-        with self.assertRaisesRegex(welvet.InvalidArgument, r"x: column 0 of 'right' \(from 0\) lies between 1000000000"):
+        with self.assertRaisesRegex(welvet.InvalidArgument,
+                                    r"x: column 0 of 'right' \(from 0\) lies between 1000000000"):
             net.train({**self.x, "right": far}, self.y, epochs=1)
         tiny = np.full_like(bad, 1e-14)
-        with self.assertRaisesRegex(welvet.InvalidArgument, r"x, column 0 of 'right' \(from 0\) is nowhere above"):
+        with self.assertRaisesRegex(welvet.InvalidArgument,
+                                    r"x, column 0 of 'right' \(from 0\) is nowhere above"):
             net.train({**self.x, "right": tiny}, self.y, epochs=1)
 
     def test_several_outputs_have_names_and_losses(self):
@@ -135,34 +138,45 @@ class Models(unittest.TestCase):
         tags = np.where(r.rand(24, 6) < 0.3, -100, r.randint(0, 5, (24, 6)))
         y = {"tag": tags, "box": boxes}
         before = net(rows)
-        self.assertEqual({key: v.shape for key, v in before.items()}, {"tag": (24, 6, 5), "box": (24, 3)})
+        self.assertEqual({key: v.shape for key, v in before.items()},
+                         {"tag": (24, 6, 5), "box": (24, 3)})
         again = Network.from_bytes(net.to_bytes())(rows)
         for key in before:
             np.testing.assert_array_equal(again[key], before[key])
         history = net.copy().train(rows, y, loss_weights={"tag": 1, "box": 2}, epochs=2,
                                    batch_size=24, validation=(rows, y))
         scores = before["tag"].astype(np.float64)
-        losses = np.log(np.exp(scores).sum(-1)) - np.take_along_axis(scores, np.maximum(tags, 0)[..., None], -1)[..., 0]
+        losses = np.log(np.exp(scores).sum(-1)) - np.take_along_axis(scores,
+                                                                     np.maximum(tags, 0)[..., None],
+                                                                     -1)[..., 0]
         want = losses[tags != -100].mean() + 2 * ((before["box"] - boxes) ** 2).mean()
         self.assertAlmostEqual(history.losses[0], want, places=5)
-        self.assertAlmostEqual(history["validation_tag_loss"][0] + 2 * history["validation_box_loss"][0],
+        self.assertAlmostEqual(history["validation_tag_loss"][0] + 2
+                               * history["validation_box_loss"][0],
                                history["validation_loss"][0], places=6)
         parts = [net.copy(), net.copy()]  # however a step is cut, it means the same
         for part, micro in zip(parts, (1, 4)):
             part.train(rows, y, epochs=2, batch_size=24, micro_batches=micro)
         for key, v in parts[0](rows).items():
             np.testing.assert_allclose(parts[1](rows)[key], v, rtol=0, atol=1e-5)
-        for given, said in ((boxes, "has the outputs tag, box"), ({"tag": tags}, "'box' is missing"),
-                            ({**y, "bax": 1}, "'bax' is no output"), ({**y, "box": boxes[:, :2]}, "3 values"),
-                            ({**y, "box": boxes[:3]}, "24 samples and 'box' 3"), ({**y, "tag": tags * 0 - 100}, "\"tag\": no row has a class"), ({**y, "tag": tags + 9}, "is -91|is 13|is 1[0-3]")):
+        for given, said in ((boxes, "has the outputs tag, box"),
+                            ({"tag": tags}, "'box' is missing"),
+                            ({**y, "bax": 1}, "'bax' is no output"),
+                            ({**y, "box": boxes[:, :2]}, "3 values"),
+                            ({**y, "box": boxes[:3]}, "24 samples and 'box' 3"),
+                            ({**y, "tag": tags * 0 - 100}, "\"tag\": no row has a class"),
+                            ({**y, "tag": tags + 9}, "is -91|is 13|is 1[0-3]")):
             with self.assertRaisesRegex((TypeError, ValueError, welvet.LoomError), said):
                 net.copy().train(rows, given, epochs=1)
         with self.assertRaisesRegex(TypeError, "in this order"):
-            net.copy().train(rows, y, heads=[{"name": "box"}, {"name": "tag", "loss": "cross_entropy"}], epochs=1)
+            net.copy().train(rows, y,
+                             heads=[{"name": "box"}, {"name": "tag", "loss": "cross_entropy"}],
+                             epochs=1)
         with self.assertRaisesRegex(TypeError, "'box' is missing"):
             net.copy().train(rows, y, loss={"tag": "cross_entropy"}, epochs=1)
         with self.assertRaisesRegex(TypeError, "one output"):
-            Network(L.Sequential(L.Input(3), L.Linear(1))).train(np.zeros((2, 3)), {"y": [0, 1]}, epochs=1)
+            Network(L.Sequential(L.Input(3), L.Linear(1))).train(np.zeros((2, 3)), {"y": [0, 1]},
+                                                                 epochs=1)
 
     def test_a_list_of_outputs_gives_a_tuple(self):
         x = L.Input(3)
@@ -174,16 +188,20 @@ class Models(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "out: takes one output"):
             net(np.zeros((5, 3)), out=np.zeros((5, 3)))
         topology = net.topology
-        for outputs, said in ((["a"], "1 names, and the last cell hands on"), (["a", "a"], "twice"), ([], "name them by")):
+        for outputs, said in ((["a"], "1 names, and the last cell hands on"), (["a", "a"], "twice"),
+                              ([], "name them by")):
             with self.assertRaisesRegex(welvet.InvalidArgument, said):
                 Network({**topology, "outputs": outputs})
 
     def test_what_is_no_model_is_refused(self):
         a, b, named = L.Input(3), L.Input(3), L.Input(3, name="a")
-        for make, said in ((lambda: L.Model([a, b], L.Linear(1)(L.concat(a, b))), "have a name each"),
-                           (lambda: L.Model([named, named], L.Linear(1)(named)), "have a name each"),
+        for make, said in ((lambda: L.Model([a, b], L.Linear(1)(L.concat(a, b))),
+                            "have a name each"),
+                           (lambda: L.Model([named, named], L.Linear(1)(named)),
+                            "have a name each"),
                            (lambda: L.Model(a, L.Linear(1)(b)).topology(), "not among"),
-                           (lambda: L.Model([named, L.Input(2, name="b")], L.Linear(1)(named)).topology(), "no layer takes"),
+                           (lambda: L.Model([named, L.Input(2, name="b")],
+                                            L.Linear(1)(named)).topology(), "no layer takes"),
                            (lambda: L.Model(a, {"y": L.Linear(1)(a)}), "give it alone"),
                            (lambda: L.Model(L.Linear(1)(a), L.Linear(1)(a)), "inputs are Inputs"),
                            (lambda: L.Linear(1)(np.zeros(3)), "ndarray"),
@@ -200,11 +218,14 @@ class Models(unittest.TestCase):
             Network(L.Model(a, L.Linear(1)(a, L.Linear(2)(a))))
 
     def test_ids_stand_beside_values(self):
-        text, price, country = L.Input(5, ids=9, name="text"), L.Input(1, name="price"), L.Input(ids=4, name="country")
-        joined = L.concat(L.LSTM(4, output="last")(L.Embedding(3)(text)), price, L.Embedding(2)(country))
+        text, price, country = L.Input(5, ids=9, name="text"), L.Input(1,
+                name="price"), L.Input(ids=4, name="country")
+        joined = L.concat(L.LSTM(4, output="last")(L.Embedding(3)(text)), price,
+                          L.Embedding(2)(country))
         net = Network(L.Model([text, price, country], L.Linear(2)(joined)), seed=1)
         r = np.random.default_rng(2)
-        x = {"text": r.integers(0, 9, (30, 5)), "price": r.normal(size=30), "country": r.integers(0, 4, 30)}
+        x = {"text": r.integers(0, 9, (30, 5)), "price": r.normal(size=30),
+             "country": r.integers(0, 4, 30)}
         history = net.train(x, x["country"] % 2, epochs=30, lr=0.05)
         self.assertLess(history["loss"][-1], 0.1)
         self.assertEqual(net(x).shape, (30, 2))
@@ -228,7 +249,8 @@ class Models(unittest.TestCase):
         later = net.forecast(1, history=history, last=datetime.date(1965, 3, 1))
         self.assertEqual(later, net.forecast(1, history=[0] + history, last="1965-03"))
         self.assertEqual(later[0].date, "1965-04")
-        for wrong in ({"history": history}, {"last": "1965-03"}, {"history": history[1:], "last": "1965-03"},
+        for wrong in ({"history": history}, {"last": "1965-03"},
+                      {"history": history[1:], "last": "1965-03"},
                       {"history": history, "last": "1965"}, {"horizon": 0}):
             with self.assertRaises(welvet.InvalidArgument):
                 net.forecast(**wrong)

@@ -19,7 +19,8 @@ def reversing(dtype=None):
     memory = L.LayerNorm()(memory + own(memory, lengths=lengths))
     h = L.Positions()(L.Embedding(width)(target))
     h = L.LayerNorm()(h + L.Attention(4, rope=False, qkv_bias=True, out_bias=True)(h))
-    h = L.LayerNorm()(h + L.CrossAttention(4, qkv_bias=True, out_bias=True)(h, memory, lengths=lengths))
+    h = L.LayerNorm()(h + L.CrossAttention(4, qkv_bias=True, out_bias=True)(h, memory,
+            lengths=lengths))
     h = L.LayerNorm()(h + L.Linear(width)(L.Linear(64, activation="relu")(h)))
     return L.Model([source, lengths, target], L.Linear(WORDS)(h), dtype=dtype)
 

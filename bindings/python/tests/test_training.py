@@ -1,4 +1,5 @@
-"""welvet.layers against the library's own lists of settings; Network.train, its callbacks, histories and adapters."""
+"""welvet.layers against the library's own lists of settings; Network.train, its callbacks,
+histories and adapters."""
 import contextlib
 import inspect
 import io
@@ -22,10 +23,16 @@ from welvet.layers._names import key_of, only  # noqa: E402
 TINY = ROOT / "tests/cases/data/tiny.entity"
 # What a constructor needs besides its defaults.
 NEEDED = {
-    "Linear": (3,), "Embedding": (3,), "SwiGLU": (5,), "Attention": (2,), "Reshape": (2, 2), "Parallel": (layers.Linear(2), layers.Linear(3)), "TimeDistributed": (layers.Linear(2),), "Unary": ("exp",),
-    "Binary": ("add", [[2], [2]]), "Select": ([[1], [1], [2]],), "Reduce": ("sum",), "Permute": ([1, 0],), "IndexSelect": ([2], [0, 1, 2]), "BatchedMatmul": ([[1, 2], [2, 1]],),
-    "AdaptiveSoftmax": (4, [2]), "MixtureOfSoftmaxes": (4, 2), "KMeans": (3,), "RNN": (3,), "GRU": (3,), "LSTM": (3,), "Conv1d": (2, 3), "Conv2d": (2, 3), "Conv3d": (2, 3), "ConvTranspose1d": (2, 3),
-    "ConvTranspose2d": (2, 3), "ConvTranspose3d": (2, 3), **{kind + "Pool%dd" % n: (2,) for kind in ("Max", "Avg") for n in (1, 2, 3)},
+    "Linear": (3,), "Embedding": (3,), "SwiGLU": (5,), "Attention": (2,), "Reshape": (2, 2),
+    "Parallel": (layers.Linear(2), layers.Linear(3)), "TimeDistributed": (layers.Linear(2),),
+    "Unary": ("exp",),
+    "Binary": ("add", [[2], [2]]), "Select": ([[1], [1], [2]],), "Reduce": ("sum",),
+    "Permute": ([1, 0],), "IndexSelect": ([2], [0, 1, 2]), "BatchedMatmul": ([[1, 2], [2, 1]],),
+    "AdaptiveSoftmax": (4, [2]), "MixtureOfSoftmaxes": (4, 2), "KMeans": (3,), "RNN": (3,),
+    "GRU": (3,), "LSTM": (3,), "Conv1d": (2, 3), "Conv2d": (2, 3), "Conv3d": (2, 3),
+    "ConvTranspose1d": (2, 3),
+    "ConvTranspose2d": (2, 3), "ConvTranspose3d": (2, 3),
+    **{kind + "Pool%dd" % n: (2,) for kind in ("Max", "Avg") for n in (1, 2, 3)},
     "CrossAttention": (1,), "GroupNorm": (1,), "Residual": (), "Sequential": (layers.Linear(3),),
 }
 NO_SETTING = {"layers", "branches", "block", "layer", "dtype", "name", "enabled", "tie"}
@@ -43,7 +50,8 @@ def constructors():
 
 class Layers(unittest.TestCase):
     def test_every_type_and_setting_of_the_library_is_there(self):
-        network = Network({"format": "loom-topology", "version": 1, "layers_per_cell": 1, "input": {"width": 4}, "cells": []}, seed=None)
+        network = Network({"format": "loom-topology", "version": 1, "layers_per_cell": 1,
+                           "input": {"width": 4}, "cells": []}, seed=None)
         known = {}
         for kind in welvet.info()["layers"]:
             with self.assertRaises(welvet.InvalidArgument) as caught:
@@ -64,11 +72,16 @@ class Layers(unittest.TestCase):
         self.assertEqual(set(built) | {"custom"}, set(known))
 
     def test_defaults_are_those_of_the_library(self):
-        inputs = {"rank1": layers.Input(2, 8), "rank2": layers.Input(2, 8, 8), "rank3": layers.Input(2, 8, 8, 8), "ids": layers.Input(ids=7), "values": layers.Input(4)}
+        inputs = {"rank1": layers.Input(2, 8), "rank2": layers.Input(2, 8, 8),
+                  "rank3": layers.Input(2, 8, 8, 8), "ids": layers.Input(ids=7),
+                  "values": layers.Input(4)}
         for name, make in constructors().items():
-            if name in ("Select", "BatchedMatmul", "Binary", "Sequential", "Residual", "Permute", "CrossAttention", "Part"):
+            if name in ("Select", "BatchedMatmul", "Binary", "Sequential", "Residual", "Permute",
+                        "CrossAttention", "Part"):
                 continue  # they need inputs of their own; their settings have no other defaults
-            kind = "ids" if name == "Embedding" else "rank" + name[-2] if name.endswith("d") and name[-2] in "123" else "rank1" if name in ("TimeDistributed", "Positions", "RNN", "GRU", "LSTM", "PoolSteps", "InstanceNorm") else "values"
+            kind = "ids" if name == "Embedding" else "rank" + name[-2] if name.endswith(
+                "d") and name[-2] in "123" else "rank1" if name in ("TimeDistributed", "Positions",
+                "RNN", "GRU", "LSTM", "PoolSteps", "InstanceNorm") else "values"
             cell = make(*NEEDED.get(name, ()))
             with self.subTest(name):
                 whole = Network(layers.Sequential(inputs[kind], cell), seed=None).cell("0.0.0.0")
@@ -77,16 +90,28 @@ class Layers(unittest.TestCase):
                 needed = {k: v for k, v in cell.items() if k in given}
                 if name == "Reshape":
                     needed = dict(cell)
-                least = Network(layers.Sequential(inputs[kind], layers.Layer(needed.pop("type"), needed, {})), seed=None).cell("0.0.0.0")
+                least = Network(layers.Sequential(inputs[kind],
+                                                  layers.Layer(needed.pop("type"), needed, {})),
+                                                    seed=None).cell("0.0.0.0")
                 self.assertEqual(whole, least)
 
     def test_builds_what_json_says(self):
         block = layers.Residual(layers.RMSNorm(), layers.SwiGLU(8))
-        spec = layers.Sequential(layers.Input(4), layers.Linear(6, activation="relu", dtype="bf16", name="first"), block, layers.Linear(2)).topology()
+        spec = layers.Sequential(layers.Input(4),
+                                 layers.Linear(6, activation="relu", dtype="bf16", name="first"),
+                                 block, layers.Linear(2)).topology()
         self.assertEqual(spec["input"], {"width": 4})
-        self.assertEqual(spec["cells"][0], {"at": [0, 0, 0, 0], "type": "dense", "out": 6, "activation": "relu", "bias": True, "dtype": "bf16", "name": "first"})
-        self.assertEqual([layer["type"] for layer in spec["cells"][1]["layers"]], ["sequential", "residual"])
-        self.assertEqual(Network(spec, seed=3).digest(), Network(layers.Sequential(layers.Input(4), layers.Linear(6, activation="relu", dtype="bf16", name="first"), block, layers.Linear(2)), seed=3).digest())
+        self.assertEqual(spec["cells"][0],
+                         {"at": [0, 0, 0, 0], "type": "dense", "out": 6, "activation": "relu",
+                          "bias": True, "dtype": "bf16", "name": "first"})
+        self.assertEqual([layer["type"] for layer in spec["cells"][1]["layers"]],
+                         ["sequential", "residual"])
+        self.assertEqual(Network(spec, seed=3).digest(),
+                         Network(layers.Sequential(layers.Input(4),
+                                                   layers.Linear(6, activation="relu", dtype="bf16",
+                                                                 name="first"), block,
+                                                                   layers.Linear(2)),
+                                                                     seed=3).digest())
         with self.assertRaisesRegex(TypeError, "begins with an Input"):
             Network(layers.Sequential(layers.Linear(3)))
         with self.assertRaisesRegex(TypeError, "no setting 'actvation'"):
@@ -99,7 +124,9 @@ def halves(count=120, seed=0):
 
 
 def small(seed=1):
-    return Network(layers.Sequential(layers.Input(1, 4, 4), layers.Conv2d(4, 3, padding=1, activation="relu"), layers.Flatten(), layers.Linear(2)), seed=seed)
+    return Network(layers.Sequential(layers.Input(1, 4, 4),
+                                     layers.Conv2d(4, 3, padding=1, activation="relu"),
+                                     layers.Flatten(), layers.Linear(2)), seed=seed)
 
 
 class Training(unittest.TestCase):
@@ -118,8 +145,11 @@ class Training(unittest.TestCase):
     def test_is_the_trainer_of_the_same_spec(self):
         x, y = halves()
         one, two = small(), small()
-        one.train(x, y, optimizer={"type": "sgd", "momentum": 0.9}, schedule="cosine", lr=0.02, epochs=3, batch_size=10, seed=4, callbacks=[lambda p: None])
-        spec = {"optimizer": {"type": "sgd", "momentum": 0.9}, "schedule": {"type": "cosine", "lr": 0.02}, "epochs": 3, "batch": 10, "seed": 4, "loss": "cross_entropy"}
+        one.train(x, y, optimizer={"type": "sgd", "momentum": 0.9}, schedule="cosine", lr=0.02,
+                  epochs=3, batch_size=10, seed=4, callbacks=[lambda p: None])
+        spec = {"optimizer": {"type": "sgd", "momentum": 0.9},
+                "schedule": {"type": "cosine", "lr": 0.02}, "epochs": 3, "batch": 10, "seed": 4,
+                "loss": "cross_entropy"}
         welvet.Trainer(two, Data.classes(x.reshape(len(x), -1), y), spec).run()
         three = small()
         three.train(x, y, spec={**spec, "epochs": 9}, epochs=3)
@@ -140,32 +170,43 @@ class Training(unittest.TestCase):
 
         history = small().train(x, y, epochs=9, batch_size=40, callbacks=[Watch()])
         self.assertEqual([(type(s).__name__, s.step, s.epoch) for s in seen],
-                         [("Progress", 1, 1), ("Progress", 2, 1), ("Progress", 3, 1), ("Epoch", 3, 1), ("Progress", 4, 2), ("Progress", 5, 2), ("Progress", 6, 2), ("Epoch", 6, 2)])
+                         [("Progress", 1, 1), ("Progress", 2, 1), ("Progress", 3, 1),
+                          ("Epoch", 3, 1), ("Progress", 4, 2), ("Progress", 5, 2),
+                          ("Progress", 6, 2), ("Epoch", 6, 2)])
         self.assertTrue(history.stopped)
         self.assertEqual(len(history["loss"]), 2)
-        history = small().train(x, y, epochs=9, batch_size=40, callbacks=[lambda progress: progress.step < 5])
+        history = small().train(x, y, epochs=9, batch_size=40,
+                                callbacks=[lambda progress: progress.step < 5])
         self.assertEqual(history.steps[-1], 5)
         stopping = welvet.EarlyStopping(patience=2)
-        history = small().train(x, y, epochs=50, lr=1e-9, callbacks=[stopping], validation=(x[:20], y[:20]))
+        history = small().train(x, y, epochs=50, lr=1e-9, callbacks=[stopping],
+                                validation=(x[:20], y[:20]))
         self.assertTrue(history.stopped)
         self.assertLess(len(history["loss"]), 50)
 
     def test_values_losses_and_their_validation(self):
         x = np.linspace(-1, 1, 60).reshape(-1, 1)
         for loss in ("mse", "mae", "huber", "bce"):
-            network = Network(layers.Sequential(layers.Input(1), layers.Linear(8, activation="tanh"), layers.Linear(2)), seed=0)
+            network = Network(layers.Sequential(layers.Input(1),
+                                                layers.Linear(8, activation="tanh"),
+                                                layers.Linear(2)), seed=0)
             y = np.concatenate([x > 0, x * x], axis=1)
-            history = network.train(x, y, loss=loss, lr=0.02, epochs=10, batch_size=60, shuffle=False, validation=(x, y), threads=1)
+            history = network.train(x, y, loss=loss, lr=0.02, epochs=10, batch_size=60,
+                                    shuffle=False, validation=(x, y), threads=1)
             # All samples in a step: the loss before step n + 1 is what was judged after step n.
-            np.testing.assert_allclose(history["validation_loss"][:-1], history.losses[1:], rtol=1e-5, err_msg=loss)
+            np.testing.assert_allclose(history["validation_loss"][:-1], history.losses[1:],
+                                       rtol=1e-5, err_msg=loss)
             self.assertLess(history.losses[-1], history.losses[0])
 
     def test_heads_and_checkpoints(self):
         x, y = halves()
         targets = np.stack([y, x.reshape(len(x), -1).mean(axis=1)], axis=1)
-        network = Network(layers.Sequential(layers.Input(1, 4, 4), layers.Flatten(), layers.Linear(8, activation="tanh"), layers.Linear(3)), seed=1)
+        network = Network(layers.Sequential(layers.Input(1, 4, 4), layers.Flatten(),
+                                            layers.Linear(8, activation="tanh"), layers.Linear(3)),
+                                              seed=1)
         other = network.copy()
-        heads = [{"name": "half", "columns": 2, "loss": "cross_entropy"}, {"name": "mean", "columns": 1, "weight": 4}]
+        heads = [{"name": "half", "columns": 2, "loss": "cross_entropy"},
+                 {"name": "mean", "columns": 1, "weight": 4}]
         history = network.train(x, targets, heads=heads, lr=0.02, epochs=8)
         self.assertLess(history["loss"][-1], 0.8 * history["loss"][0])
         other.train(x, targets, heads=heads, lr=0.02, epochs=8, checkpoint=True)
@@ -221,7 +262,8 @@ class Adapters(unittest.TestCase):
         ids = np.random.RandomState(0).randint(3, 60, 200)
         before, logits = model.network.digest(), model.network.forward_tokens([1, 2, 3])
         model.network.forward_tokens([1, 2, 3])
-        history = model.network.train(Data.tokens(ids, length=16), lr=0.02, epochs=6, batch_size=4, lora={"rank": 4}, threads=1)
+        history = model.network.train(Data.tokens(ids, length=16), lr=0.02, epochs=6, batch_size=4,
+                                      lora={"rank": 4}, threads=1)
         self.assertLess(history["loss"][-1], history["loss"][0])
         self.assertEqual(model.network.digest(), before)
         adapted = model.network.forward_tokens([1, 2, 3])
@@ -229,7 +271,8 @@ class Adapters(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "adapter")
             model.save_adapter(path)
-            self.assertEqual(sorted(os.listdir(path)), ["adapter_config.json", "adapter_model.safetensors"])
+            self.assertEqual(sorted(os.listdir(path)),
+                             ["adapter_config.json", "adapter_model.safetensors"])
             model.unload_adapter()
             np.testing.assert_array_equal(model.network.forward_tokens([1, 2, 3]), logits)
             model.load_adapter(path)
@@ -253,14 +296,18 @@ class FewBits(unittest.TestCase):
         random = np.random.default_rng(0)
         x = random.normal(size=(128, 6)).astype(np.float32)
         y = (x[:, 0] + x[:, 1] > 0).astype(np.int32)
-        network = Network(layers.Sequential(layers.Input(6), layers.Linear(32, activation="relu"), layers.Linear(2)), seed=1)
+        network = Network(layers.Sequential(layers.Input(6), layers.Linear(32, activation="relu"),
+                                            layers.Linear(2)), seed=1)
         before = network(x)  # a session of f32, which goes on after the change
-        history = network.train(x, y, lr=0.01, epochs=8, batch_size=16, quantize={"dtype": "ternary", "keep": ["last"], "after": 20})
+        history = network.train(x, y, lr=0.01, epochs=8, batch_size=16,
+                                quantize={"dtype": "ternary", "keep": ["last"], "after": 20})
         self.assertLess(history["loss"][-1], history["loss"][0])
-        self.assertEqual([p.format for p in network.parameters if p.role == "weight"], ["ternary", "f32"])
+        self.assertEqual([p.format for p in network.parameters if p.role == "weight"],
+                         ["ternary", "f32"])
         self.assertFalse(np.array_equal(network(x), before))
         self.assertGreater((network(x).argmax(axis=1) == y).mean(), 0.9)
-        # Its logits are those of a plain network with the simulated weights, up to the rounding of activations to 15 bits.
+        # Its logits are those of a plain network with the simulated weights, up to the rounding of
+        # activations to 15 bits.
         plain = network.copy()
         plain.morph("f32")
         self.assertFalse(np.array_equal(plain.get("0.0.0.0:weight"), network.get("0.0.0.0:weight")))
@@ -274,7 +321,8 @@ class FewBits(unittest.TestCase):
         w = np.random.default_rng(1).normal(size=(4, 3, 3, 3))
         rounded = welvet.simulate(w, "i8")
         self.assertEqual((rounded.shape, rounded.dtype), (w.shape, np.float32))
-        np.testing.assert_array_equal(rounded.reshape(4, -1), welvet.simulate(w.reshape(4, -1), "i8"))
+        np.testing.assert_array_equal(rounded.reshape(4, -1),
+                                      welvet.simulate(w.reshape(4, -1), "i8"))
         self.assertLess(np.abs(rounded - w).max(), np.abs(w).max() / 127)
         np.testing.assert_array_equal(welvet.simulate(w[0, 0, 0], "f32"), np.float32(w[0, 0, 0]))
         self.assertEqual(len(np.unique(np.abs(welvet.simulate([1.0, -3.0, 2.0], "binary")))), 1)

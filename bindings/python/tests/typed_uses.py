@@ -1,5 +1,5 @@
-"""What a type checker accepts of the package, and what it refuses: tools/check/package/python_types.sh. It
-is not run."""
+"""What a type checker accepts of the package, and what it refuses:
+tools/check/package/python_types.sh. It is not run."""
 from typing import Dict, List
 
 import numpy as np
@@ -7,7 +7,8 @@ import numpy as np
 import welvet
 from welvet import layers as L
 
-network = welvet.Network(L.Sequential(L.Input(4), L.Linear(8, activation="relu"), L.Linear(3)), seed=1)
+network = welvet.Network(L.Sequential(L.Input(4), L.Linear(8, activation="relu"), L.Linear(3)),
+                         seed=1)
 x, y = np.zeros((6, 4), np.float32), np.zeros(6, np.int32)
 history = network.train(x, y, lr=0.01, epochs=2, batch_size=3)
 losses: List[float] = history["loss"]

@@ -155,7 +155,8 @@ def register_layer(cls: Type[Any], name: str = "", version: int = 1, *,
     """Registers a class with plan(dims), forward(x, params, y) and, where it learns,
     backward(x, y, gy, params, gx, gparams) for this process. Files and topologies name it by `name`
     (the class's, where none is given) and `version`. The same class again changes nothing.
-    `dtypes`: what it computes in; `row_dependent`: whether a row of y depends on other rows of x."""
+    `dtypes`: what it computes in; `row_dependent`: whether a row of y depends on other rows of
+    x."""
     name = name or cls.__name__
     for function in ("plan", "forward"):
         if not callable(getattr(cls, function, None)):

@@ -52,7 +52,8 @@ def _joined(x: Dict[str, Any], given: Dict[str, Any], name: str,
     wrong = [key for key in x if key not in known] or [key for key in known if key not in x]
     if wrong:
         raise TypeError("%s: %r is %s: expects an array for each of %s"
-                        % (name, wrong[0], "missing" if wrong[0] in known else "no input of the network",
+                        % (name, wrong[0], "missing" if wrong[0] in known
+                           else "no input of the network",
                            ", ".join(known)))
     rows = []
     for part in given["parts"]:
@@ -100,8 +101,8 @@ def rows_of(x: Any, given: Dict[str, Any], name: str = "x",
 
 
 def number_type(given: Dict[str, Any]) -> Any:
-    """The type of the numbers that a network takes and gives: float64 where all that reads its input
-    computes in f64."""
+    """The type of the numbers that a network takes and gives: float64 where all that reads its
+    input computes in f64."""
     return np.float64 if given.get("dtype") == "f64" else np.float32
 
 
@@ -129,9 +130,9 @@ class Forecast(NamedTuple):
 
 
 class Session(Runner):
-    """Runs a network; holds its memory and its KV caches. One thread at a time (Busy otherwise). Where the network changes, the session
-    follows. Ctrl-C ends a run, as cancel() does from another thread: its rows then count as not
-    given.
+    """Runs a network; holds its memory and its KV caches. One thread at a time (Busy otherwise).
+    Where the network changes, the session follows. Ctrl-C ends a run, as cancel() does from another
+    thread: its rows then count as not given.
 
     Options: those of session_create in docs/reference/options.md.
     """
@@ -149,12 +150,14 @@ class Session(Runner):
 
     @property
     def info(self) -> Dict[str, Any]:
-        """target (what computes), threads, input_width, output_width, arena_bytes, state_bytes, weight_bytes."""
+        """target (what computes), threads, input_width, output_width, arena_bytes, state_bytes,
+        weight_bytes."""
         return call("session_info", self._handle)  # type: ignore[no-any-return]
 
     def run(self, x: Any, out: Any = None) -> np.ndarray:
-        """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out` takes it where given.
-        float64 goes in and comes out as it is where x has that type and the network takes it."""
+        """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out`
+        takes it where given. float64 goes in and comes out as it is where x has that type and the
+        network takes it."""
         x = plain(x, "x")
         wide = x.dtype == np.float64 and self._network._takes_f64()
         kind = np.float64 if wide else np.float32
@@ -163,7 +166,8 @@ class Session(Runner):
             raise ValueError("x: expects (rows, width), got the shape %s" % (x.shape,))
         y = place(out, kind, (x.shape[0], self.output_width))
         try:
-            self._run("session_run_f64" if wide else "session_run", x.shape[0], x, y, size=x.shape[0])
+            self._run("session_run_f64" if wide else "session_run", x.shape[0], x, y,
+                      size=x.shape[0])
         except InvalidArgument:
             self._network._wide = None  # a training has given the cells another type
             if not wide or self._network._takes_f64():
@@ -172,8 +176,8 @@ class Session(Runner):
         return y if out is None else out  # type: ignore[no-any-return]
 
     def run_ids(self, ids: Any, out: Any = None) -> np.ndarray:
-        """Rows of ids, each a sequence of its own: ids is (rows, steps of the input), the result (rows,
-        output width)."""
+        """Rows of ids, each a sequence of its own: ids is (rows, steps of the input), the result
+        (rows, output width)."""
         ids = array(ids, np.int32, "ids")
         if ids.ndim != 2:
             raise ValueError("ids: expects (rows, steps), got the shape %s" % (ids.shape,))
@@ -181,9 +185,11 @@ class Session(Runner):
         self._run("session_run_ids", ids, y, size=len(ids))
         return y if out is None else out  # type: ignore[no-any-return]
 
-    def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (), out: Any = None) -> np.ndarray:
-        """Token ids at positions of sequences (all 0 where empty). The result has one row of output width per row in `head` (the last
-        one where empty). Keys and values of earlier runs stay in the caches."""
+    def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (),
+                   out: Any = None) -> np.ndarray:
+        """Token ids at positions of sequences (all 0 where empty). The result has one row of output
+        width per row in `head` (the last one where empty). Keys and values of earlier runs stay in
+        the caches."""
         head = array(head, np.int32, "head")
         y = place(out, np.float32, (max(1, head.size), self.output_width))
         ids = array(ids, np.int32, "ids")
@@ -213,8 +219,10 @@ def _printed(cell: Dict[str, Any], weights: List[Parameter]) -> str:
 class Network(Object):
     """A grid of layers with its weights. Any number of threads may use one.
 
-    `spec` is layers.Sequential(layers.Input(...), ...), a layers.Model, a topology (docs/reference/topology.md) as a dict, or the path of a .json file with one, or of an .entity file with the
-    weights. A topology's parameters are random, a function of `seed` alone; seed=None leaves them zero.
+    `spec` is layers.Sequential(layers.Input(...), ...), a layers.Model, a topology
+    (docs/reference/topology.md) as a dict, or the path of a .json file with one, or of an .entity
+    file with the weights. A topology's parameters are random, a function of `seed` alone; seed=None
+    leaves them zero.
     """
 
     def __init__(self, spec: Union[Dict[str, Any], Model, Path], seed: Optional[int] = 0) -> None:
@@ -286,8 +294,10 @@ class Network(Object):
 
     def _describe(self) -> str:
         info = self.info
-        read = "ids below %d" % info["input"]["ids"] if "ids" in info["input"] else str(info["input"]["width"])
-        return "%s -> %d, %s parameters" % (read, info["output"]["width"], format(info["parameters"], ","))
+        read = "ids below %d" % info["input"]["ids"] if "ids" in info["input"] else str(
+            info["input"]["width"])
+        return "%s -> %d, %s parameters" % (read, info["output"]["width"],
+                                            format(info["parameters"], ","))
 
     def initialize(self, seed: int) -> None:
         """Random parameters; each depends on seed, cell and index alone."""
@@ -346,10 +356,12 @@ class Network(Object):
         return Parameter(path, role, 0, 0, "", False)  # the library says what is wrong with it
 
     def get(self, name: str, dtype: Any = np.float32, out: Any = None) -> np.ndarray:
-        """The values of parameter "path:role" as the network sees them, (rows, cols) of float32 or float64. Raises NotFound."""
+        """The values of parameter "path:role" as the network sees them, (rows, cols) of float32 or
+        float64. Raises NotFound."""
         p = self._parameter(name)
         values = place(out, np.dtype(dtype), (p.rows, p.cols))
-        call("network_get_f64" if values.dtype == np.float64 else "network_get_f32", self._handle, p.path, p.role, values)
+        call("network_get_f64" if values.dtype == np.float64 else "network_get_f32", self._handle,
+             p.path, p.role, values)
         return values if out is None else out  # type: ignore[no-any-return]
 
     def set(self, name: str, values: Any) -> None:
@@ -412,12 +424,15 @@ class Network(Object):
     # ---- adapters
 
     def load_adapter(self, folder: Path) -> None:
-        """Runs with a LoRA adapter from now on, in place of the one it has: a folder with adapter_config.json and adapter_model.safetensors, as Trainer.save and
-        PEFT write it. The weights stay as they are. Raises NotFound, Unsupported, Corrupt, or InvalidArgument for one of another network."""
+        """Runs with a LoRA adapter from now on, in place of the one it has: a folder with
+        adapter_config.json and adapter_model.safetensors, as Trainer.save and PEFT write it. The
+        weights stay as they are. Raises NotFound, Unsupported, Corrupt, or InvalidArgument for one
+        of another network."""
         call("network_load_adapter", self._handle, os.fspath(folder))
 
     def save_adapter(self, folder: Path) -> None:
-        """Writes the adapter that the network has, loaded or learned, as PEFT does. Raises InvalidArgument where it has none."""
+        """Writes the adapter that the network has, loaded or learned, as PEFT does. Raises
+        InvalidArgument where it has none."""
         call("network_save_adapter", self._handle, os.fspath(folder))
 
     def unload_adapter(self) -> None:
@@ -425,7 +440,8 @@ class Network(Object):
         call("network_unload_adapter", self._handle)
 
     def merge_adapter(self) -> None:
-        """Adds the adapter to the weights, encoded again where they are packed; the network then has none. Raises InvalidArgument where it has none before."""
+        """Adds the adapter to the weights, encoded again where they are packed; the network then
+        has none. Raises InvalidArgument where it has none before."""
         call("network_merge_adapter", self._handle)
 
     # ---- running
@@ -480,9 +496,9 @@ class Network(Object):
         return [Forecast(**step) for step in steps]
 
     def forward_tokens(self, ids: Any, last: bool = False, *, out: Any = None) -> Outputs:
-        """The outputs after each id of a sequence from its beginning: (len(ids), output width); with last=True after the last alone:
-        (output width,). Raises OutOfRange for ids that the network does not know, and TypeError for
-        several sequences at once."""
+        """The outputs after each id of a sequence from its beginning: (len(ids), output width);
+        with last=True after the last alone: (output width,). Raises OutOfRange for ids that the
+        network does not know, and TypeError for several sequences at once."""
         ids = one_sequence(array(ids, np.int32, "ids"))
         if ids.ndim != 1 or ids.size == 0:
             raise ValueError("ids: expects (n,) with n at least 1, got the shape %s" % (ids.shape,))
@@ -491,7 +507,8 @@ class Network(Object):
         width = self.info["output"]["width"]
         y = place(out, np.float32, (width,) if last else (ids.size, width))
         positions = np.arange(ids.size, dtype=np.int32)
-        session = self._session(max_rows=_ROWS, max_head_rows=_ROWS, max_positions=max(512, 1 << int(ids.size - 1).bit_length()))
+        session = self._session(max_rows=_ROWS, max_head_rows=_ROWS,
+                                max_positions=max(512, 1 << int(ids.size - 1).bit_length()))
         for begin in range(0, ids.size, _ROWS):
             end = min(begin + _ROWS, ids.size)
             head = np.arange(end - begin, dtype=np.int32)[-1 if last else 0:]
@@ -501,12 +518,14 @@ class Network(Object):
         return split(y, self.info) if out is None else out
 
     def _session(self, **options: Any) -> Session:
-        """An idle session that is large enough, or a new one. The caller puts it back when all went well."""
+        """An idle session that is large enough, or a new one. The caller puts it back when all went
+        well."""
         session = self._sessions.take()
         if session is None or session._positions < options.get("max_positions", 0):
             session = Session(self, **options)
             session._positions = options.get("max_positions", 0)
-        session.output_width = self.info["output"]["width"]  # another one where the topology has changed
+        # another one where the topology has changed
+        session.output_width = self.info["output"]["width"]
         return session  # type: ignore[no-any-return]
 
     # ---- learning

@@ -1,8 +1,10 @@
-"""The shared library, and one way to call all of its functions: what a parameter needs follows from its kind in the table of _raw.py.
+"""The shared library, and one way to call all of its functions: what a parameter needs follows from
+its kind in the table of _raw.py.
 
-call(name, inputs...) takes the input parameters in their order and returns the outputs: None, one value, or a tuple. Inputs are str (texts),
-anything for json (a str is passed as it is), int (handles, numbers), NumPy arrays (read, fill); outputs are numbers, str, the values of
-JSON, NumPy arrays of int32, and int for handles. ctypes releases the GIL while a call runs.
+call(name, inputs...) takes the input parameters in their order and returns the outputs: None, one
+value, or a tuple. Inputs are str (texts), anything for json (a str is passed as it is), int
+(handles, numbers), NumPy arrays (read, fill); outputs are numbers, str, the values of JSON, NumPy
+arrays of int32, and int for handles. ctypes releases the GIL while a call runs.
 """
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ from . import raw as _raw
 from .errors import BY_CODE, Cancelled, LoomError
 
 _DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64}
-_NUMBERS = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "u64": ctypes.c_uint64, "f64": ctypes.c_double, "bool": ctypes.c_int32, "pointer": ctypes.c_void_p}
+_NUMBERS = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "u64": ctypes.c_uint64,
+            "f64": ctypes.c_double, "bool": ctypes.c_int32, "pointer": ctypes.c_void_p}
 
 
 class Error(ctypes.Structure):
@@ -48,16 +51,20 @@ python_layers = False
 
 
 def find_library() -> str:
-    """$LOOM_LIBRARY; else in the package, where a wheel has it; else in the build folder of a source tree."""
+    """$LOOM_LIBRARY; else in the package, where a wheel has it; else in the build folder of a
+    source tree."""
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # the package
     given = os.environ.get("LOOM_LIBRARY")
     if given:
         return given
-    tried = [os.path.join(here, "libloom.so"), os.path.join(here, "..", "..", "..", "build", "release", "libloom.so")]
+    tried = [os.path.join(here, "libloom.so"),
+             os.path.join(here, "..", "..", "..", "build", "release", "libloom.so")]
     for path in tried:
         if os.path.exists(path):
             return os.path.normpath(path)
-    raise ImportError("libloom.so is neither in the package nor in a build tree (%s): set LOOM_LIBRARY to its path" % ", ".join(map(os.path.normpath, tried)))
+    raise ImportError(
+        "libloom.so is neither in the package nor in a build tree (%s): set LOOM_LIBRARY to its "
+        "path" % ", ".join(map(os.path.normpath, tried)))
 
 
 # ---- arguments: each encoder appends what C gets
@@ -213,13 +220,15 @@ def _whole(value: Any, least: int, most: int) -> bool:
 
 
 def place(x: Any, dtype: Any, shape: Tuple[int, ...]) -> np.ndarray:
-    """x, which takes a result, as an array that shares its memory; a new one where x is None. Raises TypeError or ValueError where it does not fit."""
+    """x, which takes a result, as an array that shares its memory; a new one where x is None.
+    Raises TypeError or ValueError where it does not fit."""
     if x is None:
         return np.empty(shape, dtype)
     if isinstance(x, np.ndarray):
         a, writable = x, x.flags.writeable
     elif hasattr(x, "__dlpack__"):
-        # NumPy calls it read-only; who offers it as `out` says otherwise. It lives as long as x, which the caller holds.
+        # NumPy calls it read-only; who offers it as `out` says otherwise. It lives as long as x,
+        # which the caller holds.
         a, writable = np.from_dlpack(x), True
         if a.flags.c_contiguous:
             memory: Any = (ctypes.c_char * a.nbytes).from_address(a.ctypes.data)
@@ -228,7 +237,8 @@ def place(x: Any, dtype: Any, shape: Tuple[int, ...]) -> np.ndarray:
         a = np.asarray(memoryview(x))
         writable = a.flags.writeable
     if a.dtype != dtype or not a.flags.c_contiguous or not writable:
-        raise TypeError("out: expects a writable, contiguous array of %s, got %s%s" % (np.dtype(dtype), a.dtype, "" if writable else ", read-only"))
+        raise TypeError("out: expects a writable, contiguous array of %s, got %s%s"
+                        % (np.dtype(dtype), a.dtype, "" if writable else ", read-only"))
     if a.shape != shape:
         raise ValueError("out: expects the shape %s, got %s" % (shape, a.shape))
     return a
@@ -237,13 +247,15 @@ def place(x: Any, dtype: Any, shape: Tuple[int, ...]) -> np.ndarray:
 def _read(dtype: Any, name: str) -> Callable[[Any, List[Any]], None]:
     def encode(value: Any, out: List[Any]) -> None:
         a = array(value, dtype, name)
-        out += [a.ctypes.data if a.size else None, a.size, a]  # the last is kept until the call is over
+        # the last is kept until the call is over
+        out += [a.ctypes.data if a.size else None, a.size, a]
     return encode
 
 
 def _fill(dtype: Any) -> Callable[[Any, List[Any]], None]:
     def encode(value: Any, out: List[Any]) -> None:
-        if not isinstance(value, np.ndarray) or value.dtype != dtype or not value.flags.c_contiguous:
+        if not isinstance(value,
+                          np.ndarray) or value.dtype != dtype or not value.flags.c_contiguous:
             raise TypeError("expects a contiguous array of %s for the result" % np.dtype(dtype))
         out += [value.ctypes.data if value.size else None, value.size]
     return encode
@@ -279,16 +291,20 @@ class Library:
         self.c.loom_abi_version.restype = ctypes.c_int32
         version = self.c.loom_abi_version()
         if version != _raw.ABI_VERSION:
-            raise ImportError("%s has version %d of the interface, this package is for version %d" % (path, version, _raw.ABI_VERSION))
-        self._functions = {name: self._bind(name, returns, params) for name, (returns, params) in _raw.FUNCTIONS.items()}
+            raise ImportError("%s has version %d of the interface, this package is for version %d"
+                              % (path, version, _raw.ABI_VERSION))
+        self._functions = {name: self._bind(name, returns, params) for name,
+                           (returns, params) in _raw.FUNCTIONS.items()}
 
     def call(self, name: str, *inputs: Any) -> Any:
         return self._functions[name](*inputs)
 
-    def _bind(self, name: str, returns: str, params: Tuple[Tuple[str, str], ...]) -> Callable[..., Any]:
+    def _bind(self, name: str, returns: str, params: Tuple[Tuple[str, str], ...]) -> Callable[...,
+            Any]:
         function = getattr(self.c, "loom_" + name)  # a library that lacks one is refused here
         function.restype = ctypes.c_char_p if returns == "cstr" else ctypes.c_int32
-        steps: List[Tuple[Optional[Callable[[Any, List[Any]], None]], Any, Optional[Callable[[Any], Any]]]] = []
+        steps: List[Tuple[Optional[Callable[[Any, List[Any]], None]], Any,
+                          Optional[Callable[[Any], Any]]]] = []
         types: List[Any] = []
         for parameter, kind in params:
             head, _, what = kind.partition(" ")
@@ -305,7 +321,9 @@ class Library:
                 steps.append((None, _NUMBERS[what], None))
             elif head == "new":
                 types.append(ctypes.c_void_p)
-                steps.append((None, ctypes.c_uint64, {"text": self.take_text, "json": self.take_json, "i32s": self.take_ids}.get(what)))
+                steps.append((None, ctypes.c_uint64,
+                              {"text": self.take_text, "json": self.take_json,
+                               "i32s": self.take_ids}.get(what)))
             else:  # handles and numbers
                 types.append(_NUMBERS.get(kind, ctypes.c_uint64))
                 steps.append((_number(kind, parameter), 1, None))
@@ -316,7 +334,8 @@ class Library:
 
         def invoke(*inputs: Any) -> Any:
             if len(inputs) != inputs_wanted:
-                raise TypeError("%s takes %d arguments, got %d" % (name, inputs_wanted, len(inputs)))
+                raise TypeError("%s takes %d arguments, got %d"
+                                % (name, inputs_wanted, len(inputs)))
             arguments: List[Any] = []
             kept, outputs, at = [], [], 0
             for encode, size, _ in steps:
@@ -393,7 +412,8 @@ def new_bytes(data: Any) -> int:
     size = memoryview(data).nbytes
     handle: int = call("bytes_create", size)
     if size:
-        ctypes.memmove(call("bytes_data", handle)[0], np.frombuffer(data, np.uint8).ctypes.data, size)
+        ctypes.memmove(call("bytes_data", handle)[0], np.frombuffer(data, np.uint8).ctypes.data,
+                       size)
     return handle
 
 
@@ -412,13 +432,14 @@ def _wait_for_calls() -> None:
 
 def interruptible(function: Callable[[], Any], cancel: Optional[Callable[[], None]] = None,
                   spend: Optional[Callable[[], None]] = None) -> Any:
-    """function(), for calls that may take long: Ctrl-C gets through at once. With `cancel` the call is told to stop and waited for;
-    without, its result is dropped when it comes, and the end of the process waits for it. `spend`
-    is called where the cancel came too late for the call, and would end the next one."""
+    """function(), for calls that may take long: Ctrl-C gets through at once. With `cancel` the call
+    is told to stop and waited for; without, its result is dropped when it comes, and the end of the
+    process waits for it. `spend` is called where the cancel came too late for the call, and would
+    end the next one."""
     if threading.get_ident() != threading.main_thread().ident:
         return function()  # only the main thread gets KeyboardInterrupt
-    # Threads and events of `threading` are Python code between taking and giving back locks of their own: an interrupt there keeps them
-    # for ever. A bare lock is taken, or it is not.
+    # Threads and events of `threading` are Python code between taking and giving back locks of
+    # their own: an interrupt there keeps them for ever. A bare lock is taken, or it is not.
     result: List[Any] = []
     begun: List[bool] = []
     given_up: List[bool] = []

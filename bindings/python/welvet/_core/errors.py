@@ -1,4 +1,5 @@
-"""Exceptions: one class per result code of the C ABI, each also the built-in one that it resembles."""
+"""Exceptions: one class per result code of the C ABI, each also the built-in one that it
+resembles."""
 from __future__ import annotations
 
 from typing import Dict, Type
@@ -7,7 +8,8 @@ from . import raw as _raw
 
 
 class LoomError(Exception):
-    """Something that Loom refused or could not do. `code` is its name in the C ABI, str() says what, where, and what would be right."""
+    """Something that Loom refused or could not do. `code` is its name in the C ABI, str() says
+    what, where, and what would be right."""
 
     code = "internal"
 
@@ -61,8 +63,10 @@ class Busy(LoomError, BlockingIOError):
 
 
 _CLASSES = {
-    "invalid_argument": InvalidArgument, "not_found": NotFound, "unsupported": Unsupported, "corrupt": Corrupt, "truncated": Truncated,
-    "io": IOFailed, "out_of_memory": OutOfMemory, "out_of_range": OutOfRange, "cancelled": Cancelled, "internal": Internal,
+    "invalid_argument": InvalidArgument, "not_found": NotFound, "unsupported": Unsupported,
+    "corrupt": Corrupt, "truncated": Truncated,
+    "io": IOFailed, "out_of_memory": OutOfMemory, "out_of_range": OutOfRange,
+    "cancelled": Cancelled, "internal": Internal,
     "invalid_handle": InvalidHandle, "busy": Busy,
 }
 BY_CODE: Dict[int, Type[LoomError]] = {}

@@ -20,8 +20,8 @@ def _release(handle: int, owner: int) -> None:
 
 
 class Object:
-    """Holds a handle. close() gives it back, and so does the end of a `with` block or of the object's life. Closing twice is fine; a
-    call on a closed object raises InvalidHandle."""
+    """Holds a handle. close() gives it back, and so does the end of a `with` block or of the
+    object's life. Closing twice is fine; a call on a closed object raises InvalidHandle."""
 
     _handle = 0
 
@@ -55,8 +55,10 @@ class Object:
     _instead = "make it again where it is to be used"  # of a pickle or a copy
 
     def __reduce__(self) -> Any:
-        """A handle is a number of this process, so only what has a form in bytes can be pickled or copied."""
-        raise TypeError("cannot pickle or copy a welvet.%s: %s" % (type(self).__name__.lstrip("_"), self._instead))
+        """A handle is a number of this process, so only what has a form in bytes can be pickled or
+        copied."""
+        raise TypeError("cannot pickle or copy a welvet.%s: %s"
+                        % (type(self).__name__.lstrip("_"), self._instead))
 
     def _describe(self) -> str:
         return ""
@@ -81,7 +83,8 @@ class Runner(Object):
         if self._in_place or size * seconds.get(name, 1.0) < _SHORT:
             result = call(name, self._handle, *inputs)
         else:
-            result = interruptible(lambda: call(name, self._handle, *inputs), self.cancel, self._spend)
+            result = interruptible(lambda: call(name, self._handle, *inputs), self.cancel,
+                                   self._spend)
         seconds[name] = (time.perf_counter() - begin) / size
         return result
 
@@ -99,8 +102,8 @@ class Runner(Object):
 
 
 class Idle:
-    """Objects that wait for their next use, so that several threads, and several streams of one thread, each get their own. A forked
-    process begins without any."""
+    """Objects that wait for their next use, so that several threads, and several streams of one
+    thread, each get their own. A forked process begins without any."""
 
     def __init__(self) -> None:
         self._items: List[Tuple[int, Any]] = []

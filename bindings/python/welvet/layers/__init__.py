@@ -1,16 +1,15 @@
-"""Layers, with PyTorch's names in the order of its Lazy modules: what builds a network's topology.
+"""Layers with PyTorch's names in the order of its Lazy modules, which build a network's topology.
 
     from welvet import Network, layers
     network = Network(layers.Sequential(layers.Input(784),
                                         layers.Linear(128, activation="relu"),
                                         layers.Linear(10)), seed=1)
 
-Sizes of what arrives are not said: widths follow from the Input. Arguments that PyTorch has may be
-given by place, in its order; all others, as `activation`, by name. What PyTorch accepts and there is
-none of here is refused by name. A layer is a plain dict, the cell as docs/reference/layers.md has
-it; `repr` writes it as one would, and containers print as a tree. Dense is Linear by Keras' name.
-Common to all are `dtype` (how matrices are stored and multiplied: "f32", "bf16", "i8", ...), `name`,
-`enabled` and `tie`.
+Input sizes are inferred from the Input. Arguments that PyTorch has may be given by place, in its
+order; all others, as `activation`, go by name. What PyTorch accepts and Loom cannot do is refused
+by name. A layer is a plain dict, the cell as docs/reference/layers.md has it; `repr` writes it as
+one would, and containers print as a tree. Dense is Linear by Keras' name. Common to all are `dtype`
+(how matrices are stored and multiplied: "f32", "bf16", "i8", ...), `name`, `enabled` and `tie`.
 Activations: linear, relu, relu2, leaky_relu, silu, gelu_tanh, gelu_erf, tanh, sigmoid, softplus,
 mish, gelu, gelu_new, gelu_pytorch_tanh, swish.
 

@@ -35,7 +35,8 @@ def checked(init: _Init) -> _Init:
     def made(self: "Layer", *args: Any, **named: Any) -> None:
         if len(args) > len(places) and not several:
             raise TypeError("%s: takes %s by place, got %d arguments; %s"
-                            % (_name(self), " and ".join(places) or "nothing", len(args), _TOO_MANY))
+                            % (_name(self), " and ".join(places) or "nothing", len(args),
+                               _TOO_MANY))
         for name in named:
             if name not in names:
                 raise TypeError(_unknown(self, name, names))
@@ -77,7 +78,8 @@ def _is(value: Any, note: str) -> bool:
     if note == "str":
         return isinstance(value, str)
     if note in ("Size", "Sequence[int]"):
-        many = isinstance(value, (list, tuple, np.ndarray)) and all(_is(one, "int") for one in value)
+        many = isinstance(value, (list, tuple, np.ndarray)) and all(_is(one, "int")
+                                                                    for one in value)
         return many or (note == "Size" and _is(value, "int"))
     return True
 

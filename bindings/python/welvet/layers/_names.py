@@ -90,10 +90,12 @@ ONLY = {
     "start_dim": ("int", (1,), "a whole sample becomes flat: Reshape(...) gives other dimensions"),
     "end_dim": ("int", (-1,), "a whole sample becomes flat: Reshape(...) gives other dimensions"),
     "dim": ("Optional[int]", (-1, None), "it is over the last dimension, -1: Permute others there"),
-    "output_size": ("Size", (1, (1,), (1, 1), (1, 1, 1)), "a size of 1 alone: MaxPool and AvgPool have a kernel_size"),
+    "output_size": ("Size", (1, (1,), (1, 1), (1, 1, 1)),
+                    "a size of 1 alone: MaxPool and AvgPool have a kernel_size"),
 }
 ONLY_OF = {
-    ("instance_norm", "momentum"): ("float", (0.1,), "there are no running statistics that it is of"),
+    ("instance_norm", "momentum"): ("float", (0.1,),
+                                    "there are no running statistics that it is of"),
     ("instance_norm", "track_running_stats"): (
         "bool", (False,), "BatchNorm has running statistics, InstanceNorm none"),
 }
@@ -119,8 +121,10 @@ _ELSEWHERE = {
     "scale_grad_by_freq": "leave it out", "sparse": "leave it out",
     "elementwise_affine": "leave it out: gain and bias are learned",
     "units": "write out_features", "use_bias": "write bias", "rate": "write p",
-    "return_sequences": 'write output="all" or output="last"', "go_backwards": "write bidirectional",
-    "kdim": _ARRIVES, "vdim": _ARRIVES, "add_bias_kv": "leave it out", "add_zero_attn": "leave it out",
+    "return_sequences": 'write output="all" or output="last"',
+    "go_backwards": "write bidirectional",
+    "kdim": _ARRIVES, "vdim": _ARRIVES, "add_bias_kv": "leave it out",
+    "add_zero_attn": "leave it out",
 }
 
 

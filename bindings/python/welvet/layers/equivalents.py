@@ -10,7 +10,8 @@ from .functions import Activation, Unary
 from .norms import BatchNorm, InstanceNorm
 from .pools import AvgPool1d, AvgPool2d, AvgPool3d, MaxPool1d, MaxPool2d, MaxPool3d
 
-# ---- activations: a layer of their own, where PyTorch has one; `activation=` of a layer is the same
+# ---- activations: a layer of their own, where PyTorch has one; `activation=` of a layer is the
+# same
 
 
 class Identity(Activation):

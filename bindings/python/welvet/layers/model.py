@@ -1,4 +1,5 @@
-"""Networks as values that layers are called with: several inputs, shared layers, branches that meet."""
+"""Networks as values that layers are called with: several inputs, shared layers, branches that
+meet."""
 from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -10,10 +11,11 @@ _JOINS = {"concat": "concat", "add": "add", "average": "avg"}
 
 
 class Value:
-    """What a layer gives for other values, or an input. Layers are called with it; + adds two of the
-    same dimensions, - * / spread them as NumPy does."""
+    """What a layer gives for other values, or an input. Layers are called with it; + adds two of
+    the same dimensions, - * / spread them as NumPy does."""
 
-    def __init__(self, layer: Optional[Layer], operands: Tuple["Value", ...], merge: str = "") -> None:
+    def __init__(self, layer: Optional[Layer], operands: Tuple["Value", ...],
+                 merge: str = "") -> None:
         self.layer, self.operands, self.merge = layer, operands, merge
 
     def __add__(self, other: Any) -> "Value":
@@ -32,7 +34,8 @@ class Value:
         raise TypeError("a value of a network has no items: it is known when the network runs")
 
     def __bool__(self) -> bool:
-        raise TypeError("a value of a network is neither true nor false: it is known when the network runs")
+        raise TypeError(
+            "a value of a network is neither true nor false: it is known when the network runs")
 
 
 class InputValue(Value):
@@ -148,7 +151,9 @@ class Model:
                 raise TypeError("Model: inputs are Inputs, got %s" % type(given).__name__)
         names = [given.name for given in self.inputs]
         if len(names) > 1 and (None in names or len(set(names)) < len(names)):
-            raise TypeError("Model: several inputs have a name each, one of its own: L.Input(5, name=\"table\")")
+            raise TypeError(
+                "Model: several inputs have a name each, one of its own: L.Input(5, "
+                "name=\"table\")")
         self.names: List[str] = []
         if isinstance(outputs, (list, tuple)) and len(outputs) > 1:
             outputs = {"%d" % i: value for i, value in enumerate(outputs)}
@@ -184,10 +189,12 @@ class Model:
             raise TypeError("Model: a layer takes an Input that is not among the model's inputs")
         for given in self.inputs:
             if id(given) not in used:
-                raise TypeError("Model: no layer takes the input %s" % (given.name or given.described))
+                raise TypeError("Model: no layer takes the input %s"
+                                % (given.name or given.described))
 
     def topology(self) -> Dict[str, Any]:
-        """The topology of this network: the first cell hands on what arrives, each value is a cell."""
+        """The topology of this network: the first cell hands on what arrives, each value is a
+        cell."""
         order = self._ordered()
         self._inputs_used(order)
         named = self.inputs[0].name is not None
@@ -198,10 +205,10 @@ class Model:
             if isinstance(value, InputValue) and not named:
                 at[id(value)] = 0
                 continue
+            layer: Optional[Layer] = value.layer
+            reads = [at[id(operand)] for operand in value.operands]
             if isinstance(value, InputValue):
                 layer, reads = Layer("part", {"of": value.given.name}, {}), [0]
-            else:
-                layer, reads = value.layer, [at[id(operand)] for operand in value.operands]  # type: ignore[assignment]
             cells.append(layer if layer is not None else Layer("", {}, {}))
             links.append((reads, value.merge))
             at[id(value)] = len(cells)

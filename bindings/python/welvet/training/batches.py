@@ -20,19 +20,22 @@ _NOT_HERE = {
 
 def come_one_by_one(x: Any) -> bool:
     """Whether x is iterated for batches, not an array of samples."""
-    whole = isinstance(x, (Data, list, tuple, dict, str, bytes, bytearray, memoryview, _array.array))
+    whole = isinstance(x,
+                       (Data, list, tuple, dict, str, bytes, bytearray, memoryview, _array.array))
     arrays = ("dtype", "__array__", "__array_interface__", "__dlpack__")
     return hasattr(x, "__iter__") and not whole and not any(hasattr(x, name) for name in arrays)
 
 
 def check(settings: Dict[str, Any]) -> None:
-    """Raises ValueError for what is given and cannot be had of batches that are not known before."""
+    """Raises ValueError for what is given and cannot be had of batches that are not known
+    before."""
     for key, instead in _NOT_HERE.items():
         if settings.get(key) is not None:
             raise ValueError("train: %r is not for batches from an iterator: %s" % (key, instead))
     weights = settings.get("class_weight", settings.get("class_weights"))
     if isinstance(weights, str) and weights == "balanced":
-        raise ValueError("train: class_weight=\"balanced\" needs all samples, which an iterator does "
+        raise ValueError(
+            "train: class_weight=\"balanced\" needs all samples, which an iterator does "
                          "not tell: give a weight for each class")
     if isinstance(settings.get("validation"), (int, float)) and settings["validation"]:
         raise ValueError("train: nothing of an iterator can be held back: give validation=(x, y)")
@@ -52,7 +55,8 @@ class Batches:
             steps = at_least_one("epochs", 10 if epochs is None else epochs) \
                 * at_least_one("steps_per_epoch", per_epoch)
         self.steps = at_least_one("steps", steps)
-        self.per_epoch = at_least_one("steps_per_epoch", self.steps if per_epoch is None else per_epoch)
+        self.per_epoch = at_least_one("steps_per_epoch", self.steps if per_epoch is None
+                                      else per_epoch)
         self._made, self._make, self._given = self._drawn(source), make, 0
 
     @staticmethod
@@ -70,7 +74,8 @@ class Batches:
         for batch in self._made:
             self._given += 1
             return self._make(self._given, batch)
-        raise ValueError("train: the iterator ended after %d batches, %d steps are to be done: what "
+        raise ValueError(
+            "train: the iterator ended after %d batches, %d steps are to be done: what "
                          "was learned stays" % (self._given, self.steps))
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from .._core.call import array, call, plain, seed_of
 from .._core.errors import InvalidArgument
-from .._core.outputs import (heads_of, joined, joined_targets, judge, judge_heads, names_of, outputs_of,
+from .._core.outputs import (heads_of, joined, joined_targets, judge, judge_heads, names_of,
+                             outputs_of,
                        targets_of)
 from ..network import Network, rows_of
 from .batches import Batches, check as check_batches, come_one_by_one, parts_of
@@ -32,7 +33,8 @@ class Progress(NamedTuple):
 
 
 class Epoch(NamedTuple):
-    """What a callback sees after an epoch. `validation`: loss, and accuracy of classes, where samples were held back."""
+    """What a callback sees after an epoch. `validation`: loss, and accuracy of classes, where
+    samples were held back."""
 
     epoch: int  # from 1
     epochs: int
@@ -78,9 +80,10 @@ class EarlyStopping(Callback):
 
 
 class History(Dict[str, List[float]]):
-    """Lists with an entry per epoch, ready for matplotlib: plot(history["epoch"], history["loss"]). Keys: epoch, step, loss, lr, seconds, and with held-back
-    samples validation_loss and, for classes, validation_accuracy. `steps` and `losses` have an entry per optimizer step; `stopped` says whether a
-    callback ended the training."""
+    """Lists with an entry per epoch, ready for matplotlib: plot(history["epoch"], history["loss"]).
+    Keys: epoch, step, loss, lr, seconds, and with held-back samples validation_loss and, for
+    classes, validation_accuracy. `steps` and `losses` have an entry per optimizer step; `stopped`
+    says whether a callback ended the training."""
 
     steps: List[int]
     losses: List[float]
@@ -109,7 +112,8 @@ class _Bar:
         left = passed / p.step * (p.steps - p.step)
         full = self.WIDTH * p.step // p.steps
         line = "epoch %d/%d  %3d%%|%s%s| %d/%d [%s<%s, %.1f steps/s, loss %.4g]" % (
-            p.epoch, p.epochs, 100 * p.step // p.steps, "#" * full, " " * (self.WIDTH - full), p.step, p.steps, _clock(passed), _clock(left), p.step / passed, p.loss)
+            p.epoch, p.epochs, 100 * p.step // p.steps, "#" * full, " " * (self.WIDTH - full),
+            p.step, p.steps, _clock(passed), _clock(left), p.step / passed, p.loss)
         sys.stderr.write("\r" + line + " " * max(0, self.length - len(line)))
         sys.stderr.flush()
         self.length = len(line)
@@ -235,10 +239,12 @@ class _Fit:
             spec["heads"] = heads_of(self.info, self.loss, loss_weights)
             self.loss = None
         elif loss_weights is not None or isinstance(self.loss, (dict, list, tuple)):
-            raise TypeError("train: losses by name are for a network with several outputs: this one "
+            raise TypeError(
+                "train: losses by name are for a network with several outputs: this one "
                             "has one, %s" % (self.info["output"],))
 
-    def batches(self, source: Any, per_epoch: Optional[int], validation: Any) -> Tuple[Data, Batches]:
+    def batches(self, source: Any, per_epoch: Optional[int], validation: Any) -> Tuple[Data,
+            Batches]:
         """The first of batches that come one by one, and those behind it."""
         check_batches({**self.spec, "batch_size": self.batch_size, "sample_weight": self.weights,
                        "validation": validation})
@@ -316,9 +322,11 @@ class _Fit:
         x, y, weights = parts_of(number, batch)
         rows, targets = rows_of(x, self.info["input"], to_learn=True)[0], self.targets(y)
         if len(rows) != len(targets):
-            raise ValueError("train: batch %d: x has %d samples, y %d" % (number, len(rows), len(targets)))
+            raise ValueError("train: batch %d: x has %d samples, y %d"
+                             % (number, len(rows), len(targets)))
         whole = targets.dtype == np.int32
-        data = data_of_arrays(self.network, rows, None if whole else targets, targets if whole else None)
+        data = data_of_arrays(self.network, rows, None if whole else targets,
+                              targets if whole else None)
         return data if weights is None else data.weighted(weights)
 
 
@@ -327,7 +335,8 @@ def _typed(given: Any) -> Dict[str, Any]:
     return {"type": given} if isinstance(given, str) else dict(given)
 
 
-def _steps_on(trainer: Trainer, first: Data, batches: Batches) -> Callable[[], Tuple[int, float, float, int]]:
+def _steps_on(trainer: Trainer, first: Data, batches: Batches) -> Callable[[],
+        Tuple[int, float, float, int]]:
     """Steps on batches that come one by one, of which the first is here already."""
     waiting = [first]
 
@@ -339,10 +348,12 @@ def _steps_on(trainer: Trainer, first: Data, batches: Batches) -> Callable[[], T
 
 
 def _run(trainer: Trainer, network: Network, batch: int, samples: int, held: Optional[_Held],
-         callbacks: List[Any], bar: _Bar, step: Callable[[], Tuple[int, float, float, int]]) -> History:
+         callbacks: List[Any], bar: _Bar,
+         step: Callable[[], Tuple[int, float, float, int]]) -> History:
     """An epoch is `samples`, of which a step takes `batch`."""
     history, info = History(), trainer.info
-    steps, epochs = info["steps"], info["spec"].get("epochs") or -(-info["steps"] * batch // samples)
+    steps, epochs = info["steps"], info["spec"].get("epochs") or -(
+        -info["steps"] * batch // samples)
     done, begun, of_epoch = 0, time.perf_counter(), []
     for callback in callbacks:
         if isinstance(callback, Callback):
@@ -355,7 +366,8 @@ def _run(trainer: Trainer, network: Network, batch: int, samples: int, held: Opt
             history.losses.append(loss)
             of_epoch.append(loss)
             now = Progress(done, steps, epoch, epochs, loss, lr, rows, network)
-            history.stopped = not all([_asked(c.on_step if isinstance(c, Callback) else c, now) for c in callbacks])
+            history.stopped = not all(
+                [_asked(c.on_step if isinstance(c, Callback) else c, now) for c in callbacks])
             bar.update(now, force=done == steps)
             if done < steps and done * batch < epoch * samples and not history.stopped:
                 continue
@@ -364,11 +376,15 @@ def _run(trainer: Trainer, network: Network, batch: int, samples: int, held: Opt
                 raise InvalidArgument("train: after epoch %d the loss of the validation is %s"
                     % (epoch, judged["loss"]))
             seconds, begun = time.perf_counter() - begun, time.perf_counter()
-            report = Epoch(epoch, epochs, done, float(np.mean(of_epoch)), lr, seconds, judged, network)
+            report = Epoch(epoch, epochs, done, float(np.mean(of_epoch)), lr, seconds, judged,
+                           network)
             of_epoch = []
-            for key, value in (("epoch", epoch), ("step", done), ("loss", report.loss), ("lr", lr), ("seconds", seconds), *(("validation_" + k, v) for k, v in judged.items())):
+            for key, value in (("epoch", epoch), ("step", done), ("loss", report.loss), ("lr", lr),
+                               ("seconds", seconds),
+                               *(("validation_" + k, v) for k, v in judged.items())):
                 history.setdefault(key, []).append(value)
-            history.stopped |= not all([_asked(c.on_epoch, report) for c in callbacks if isinstance(c, Callback)])
+            history.stopped |= not all(
+                [_asked(c.on_epoch, report) for c in callbacks if isinstance(c, Callback)])
     finally:
         bar.close()
     return history
@@ -401,7 +417,8 @@ def _weights(weights: Any, samples: int, name: str) -> Optional[np.ndarray]:
     return weights
 
 
-def _hold_back(y: np.ndarray, share: float, seed: int, ignore: int) -> Tuple[np.ndarray, np.ndarray]:
+def _hold_back(y: np.ndarray, share: float, seed: int, ignore: int) -> Tuple[np.ndarray,
+        np.ndarray]:
     """The places of what is learned and of what is held back, classes in proportion."""
     samples = len(y)
     if not 0 < share < 1:
@@ -409,7 +426,8 @@ def _hold_back(y: np.ndarray, share: float, seed: int, ignore: int) -> Tuple[np.
     count = min(samples - 1, max(1, round(share * samples)))
     if count < 1:
         raise ValueError("validation: %d samples are too few to hold any back" % samples)
-    order = np.random.RandomState(seed & 0xFFFFFFFF).permutation(samples)  # noqa: NPY002: its numbers never change
+    order = np.random.RandomState(seed & 0xFFFFFFFF).permutation(
+        samples)  # noqa: NPY002: its numbers never change
     classes = y.dtype == np.int32 and y.ndim == 1
     held = np.sort(_stratified(order, y, count, ignore) if classes else order[:count])
     return np.setdiff1d(order, held), held

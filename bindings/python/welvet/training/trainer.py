@@ -47,8 +47,8 @@ class Data(Object):
 
     @classmethod
     def classes(cls, x: Any, classes: Any) -> "Data":
-        """Rows and their classes: x (samples, width), classes (samples,), or (samples, places...): one
-        for every step or pixel; the number that a training's `ignore` names, -100, is not
+        """Rows and their classes: x (samples, width), classes (samples,), or (samples, places...):
+        one for every step or pixel; the number that a training's `ignore` names, -100, is not
         counted."""
         x, classes = _rows(x, "x"), array(classes, np.int32, "classes")
         _same(x, classes)
@@ -57,8 +57,8 @@ class Data(Object):
 
     @classmethod
     def ids(cls, ids: Any, y: Any = None, classes: Any = None) -> "Data":
-        """Rows of ids, each a sequence of its own: ids (samples, steps), y (samples, targets) or classes
-        as Data.classes takes them."""
+        """Rows of ids, each a sequence of its own: ids (samples, steps), y (samples, targets) or
+        classes as Data.classes takes them."""
         ids = array(ids, np.int32, "ids")
         if ids.ndim != 2:
             raise ValueError("ids: expects (samples, steps), got the shape %s" % (ids.shape,))
@@ -71,7 +71,8 @@ class Data(Object):
             return cls._of(made)  # type: ignore[no-any-return]
         classes = array(classes, np.int32, "classes")
         _same(ids, classes)
-        return cls._of(call("data_id_classes", ids, ids.shape[1], classes.reshape(-1)))  # type: ignore[no-any-return]
+        return cls._of(call("data_id_classes", ids, ids.shape[1],
+                            classes.reshape(-1)))  # type: ignore[no-any-return]
 
     @classmethod
     def tokens(cls, ids: Any, length: int = 256) -> "Data":
@@ -111,8 +112,8 @@ class Data(Object):
         return cls._of(call("data_table", csv, options))  # type: ignore[no-any-return]
 
     def weighted(self, weights: Any) -> "Data":
-        """The same samples, each with a weight of its loss: (samples,), at least 0. A step's loss is the
-        mean by weights."""
+        """The same samples, each with a weight of its loss: (samples,), at least 0. A step's loss
+        is the mean by weights."""
         weights = array(weights, np.float32, "weights")
         if weights.ndim != 1:
             raise ValueError("weights: expects (samples,), got the shape %s" % (weights.shape,))
@@ -164,22 +165,25 @@ def _rows(x: Any, name: str) -> np.ndarray:
 
 
 class Trainer(Runner):
-    """Trains a network on data by a spec (docs/reference/training-spec.md). Network, data and spec decide every bit of the result; threads
-    and pauses do not, nor does `mode` (docs/reference/modes.md: "cpu-sc", "gpu-mc", "auto", ...). One thread at a time (Busy otherwise); others may run the network meanwhile.
-    Ctrl-C ends a step, as cancel() does from another thread: all is then as it was before that
-    step, and going on gives the bits of a training that was not interrupted."""
+    """Trains a network on data by a spec (docs/reference/training-spec.md). Network, data and spec
+    decide every bit of the result; threads and pauses do not, nor does `mode`
+    (docs/reference/modes.md: "cpu-sc", "gpu-mc", "auto", ...). One thread at a time (Busy
+    otherwise); others may run the network meanwhile. Ctrl-C ends a step, as cancel() does from
+    another thread: all is then as it was before that step, and going on gives the bits of a
+    training that was not interrupted."""
 
     _instead = "to_bytes() is its checkpoint, which resume() of a new one takes"
     _nothing = ("trainer_step", 0)
 
-    def __init__(self, network: Network, data: Data, spec: Dict[str, Any], threads: int = 0, isa: str = "", mode: str = "") -> None:
+    def __init__(self, network: Network, data: Data, spec: Dict[str, Any], threads: int = 0,
+                 isa: str = "", mode: str = "") -> None:
         options = {"threads": threads, "isa": isa, "mode": mode}
         self._own(call("trainer_create", network._handle, data._handle, spec, options))
         self._in_place = _call.python_layers and '"custom"' in json.dumps(network.topology)
 
     def step(self, steps: int = 1) -> Step:
-        """This many optimizer steps, fewer at the end of the training. Raises LoomError where a loss is not finite; the weights then are
-        those before that step."""
+        """This many optimizer steps, fewer at the end of the training. Raises LoomError where a
+        loss is not finite; the weights then are those before that step."""
         done, loss, lr, rows = self._run("trainer_step", steps, size=steps)
         return Step(done, self.info["steps"], loss, lr, rows)
 
@@ -201,7 +205,8 @@ class Trainer(Runner):
     @property
     def info(self) -> Dict[str, Any]:
         """step, steps, spec: the spec with everything resolved. With streams also how they cut the
-        data: rows of a lane, window and windows of it, and the rows at the end that are left_out."""
+        data: rows of a lane, window and windows of it, and the rows at the end that are
+        left_out."""
         return call("trainer_info", self._handle)  # type: ignore[no-any-return]
 
     def extend(self, *, epochs: Optional[int] = None, steps: Optional[int] = None) -> None:
@@ -225,8 +230,8 @@ class Trainer(Runner):
         return call("trainer_digest", self._handle)  # type: ignore[no-any-return]
 
     def save(self, path: Path) -> None:
-        """A checkpoint, which is an .entity file too: all of it, or the path stays as it was. Where an adapter learns ("lora") a folder, which load_adapter and
-        PEFT read."""
+        """A checkpoint, which is an .entity file too: all of it, or the path stays as it was. Where
+        an adapter learns ("lora") a folder, which load_adapter and PEFT read."""
         call("trainer_save", self._handle, os.fspath(path))
 
     def to_bytes(self) -> bytes:
@@ -234,7 +239,8 @@ class Trainer(Runner):
         return library().take(call("trainer_save_bytes", self._handle))
 
     def resume(self, checkpoint: Any) -> None:
-        """Goes on where a checkpoint (a path, or bytes) left off, with the same bits. Another spec, topology or data is refused by name."""
+        """Goes on where a checkpoint (a path, or bytes) left off, with the same bits. Another spec,
+        topology or data is refused by name."""
         if isinstance(checkpoint, (str, os.PathLike)):
             call("trainer_resume", self._handle, os.fspath(checkpoint))
             return
@@ -288,8 +294,8 @@ def classes_of(info: Dict[str, Any]) -> int:
 
 
 def class_weights(weights: Any, info: Dict[str, Any]) -> Any:
-    """The spec's "class_weights" of what Keras and scikit-learn take: a dict of classes, those that are
-    not named having 1, "balanced", or a weight for each class."""
+    """The spec's "class_weights" of what Keras and scikit-learn take: a dict of classes, those that
+    are not named having 1, "balanced", or a weight for each class."""
     if weights is None or isinstance(weights, str):
         return weights
     if not isinstance(weights, dict):
