@@ -9,9 +9,11 @@ import { Transformer } from './transformer.js';
 import { createWorker } from './workers/worker.js';
 
 export * from './runtime/errors.js';
-export { InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer, createWorker, gpu };
+export { InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer, createWorker,
+  gpu };
 
-/** Loads the module: once, or again after it has stopped. module: where it is, if not beside the package. */
+/** Loads the module: once, or again after it has stopped. module: where it is, if not beside the
+ *  package. */
 export async function initLoom(options) {
   await start(options);
   return loom;
@@ -26,13 +28,15 @@ export function version() {
   return library().call('version').result;
 }
 
-/** What weights are once they are held in a format ("i8", "i4:row", "ternary"): a Float32Array of the values, so many rows of a matrix, as a network sees them after morph. */
+/** What weights are once they are held in a format ("i8", "i4:row", "ternary"): a Float32Array
+ *  of the values, so many rows of a matrix, as a network sees them after morph. */
 export function simulate(values, format, { rows = 1 } = {}) {
   const x = Float32Array.from(values);
   return library().call('simulate', { format, rows, values: x, rounded: x.length }).rounded;
 }
 
-/** Runs the numerics table: {equal, fingerprint, golden, rows}. Takes a second or two on the CPU. */
+/** Runs the numerics table: {equal, fingerprint, golden, rows}. Takes a second or two on the
+ *  CPU. */
 export async function verify({ device = 'cpu' } = {}) {
   const lib = await start();
   await bringEmbedded(lib);
@@ -52,4 +56,5 @@ function Generate(prompt, maxTokens = 50, options = {}) {
   return loaded.generateSync(prompt, { maxTokens, ...options }).text;
 }
 
-const loom = { InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer, createWorker, info, version, simulate, gpu, verify, LoadTransformer, Generate };
+const loom = { InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer,
+  createWorker, info, version, simulate, gpu, verify, LoadTransformer, Generate };

@@ -36,7 +36,8 @@ export class Tensor {
     this.data = data instanceof array ? data : array.from(data);
     this.dims = dims ? [...dims] : [this.data.length];
     if (sizeOf(this.dims) !== this.data.length)
-      throw errorNamed('invalid_argument', `Tensor: ${this.data.length} values are not [${this.dims}]`);
+      throw errorNamed('invalid_argument',
+          `Tensor: ${this.data.length} values are not [${this.dims}]`);
   }
   get size() {
     return this.data.length;
@@ -56,7 +57,8 @@ export class InferenceSession extends Handled {
   static async create(source, options = {}) {
     const [key] = Object.keys(options);
     if (key !== undefined)
-      throw errorNamed('invalid_argument', `InferenceSession.create: no option "${key}": it has none`);
+      throw errorNamed('invalid_argument',
+          `InferenceSession.create: no option "${key}": it has none`);
     const lib = await start();
     if (inNode && typeof source === 'string' && !/^[a-z]+:\/\/|^(data|blob|file):/.test(source))
       return new InferenceSession(lib, (await lib.ask('onnx_load', { path: source })).onnx);

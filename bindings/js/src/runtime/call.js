@@ -1,9 +1,10 @@
-// Calls into the module by the table of raw.js: one function for all of the ABI. What goes in and comes out is plain JavaScript:
+// Calls into the module by the table of raw.js: one function for all of the ABI. What goes in and
+// comes out is plain JavaScript:
 //   text      a string, or bytes         new text   a string
 //   json      any value, or bytes        new json   the value
 //   read T    an array of numbers        new i32s   an Int32Array
 //   fill T    how many values, or a typed array to fill; comes out as a typed array
-//   handles   BigInts                    i64, u64   numbers or BigInts; numbers where they are exact
+//   handles   BigInts                    i64, u64   numbers or BigInts; numbers where exact
 // An argument that is absent is 0, or empty; null for a result is a NULL pointer.
 import { FUNCTIONS } from './raw.js';
 import { errorNamed, errorOf } from './errors.js';
@@ -15,14 +16,17 @@ const KEPT_BYTES = 1 << 20; // a larger block of arguments is given back after i
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Where work runs, in one word: a device's name, or "mode NAME"; `standard` where an option says neither. */
+/** Where work runs, in one word: a device's name, or "mode NAME"; `standard` where an option
+ *  says neither. */
 export function placeOf({ device, mode } = {}, standard = 'cpu') {
   if (mode === undefined) return device ?? standard;
-  if (device !== undefined) throw errorNamed('invalid_argument', 'give a device or a mode, not both');
+  if (device !== undefined)
+    throw errorNamed('invalid_argument', 'give a device or a mode, not both');
   return `mode ${mode}`;
 }
 /** A place as the C ABI has it. */
-export const optionsOf = (place) => (place.startsWith('mode ') ? { mode: place.slice(5) } : { device: place });
+export const optionsOf =
+  (place) => (place.startsWith('mode ') ? { mode: place.slice(5) } : { device: place });
 export const onCpu = (place) => place === 'cpu' || place.startsWith('mode cpu-');
 
 /** A NULL pointer with a count, for tests of what the ABI refuses. */
@@ -35,7 +39,9 @@ export class Null {
 /** JSON of a value; BigInts are integers. */
 export function toJson(value) {
   const numbers = [];
-  const text = JSON.stringify(value, (key, v) => (typeof v === 'bigint' ? `\u0001${numbers.push(v) - 1}\u0001` : v)) ?? '';
+  const text =
+    JSON.stringify(value,
+        (key, v) => (typeof v === 'bigint' ? `\u0001${numbers.push(v) - 1}\u0001` : v)) ?? '';
   return numbers.length === 0 ? text : text.replace(/"\\u0001(\d+)\\u0001"/g, (_, i) => numbers[i]);
 }
 
@@ -43,8 +49,10 @@ export function toJson(value) {
 export function bytesOf(value) {
   if (typeof value === 'string') return encoder.encode(value);
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  throw errorNamed('invalid_argument', `expected a string or bytes, got ${value === null ? 'null' : typeof value}`);
+  if (ArrayBuffer.isView(value))
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  throw errorNamed('invalid_argument',
+      `expected a string or bytes, got ${value === null ? 'null' : typeof value}`);
 }
 
 function arrayOf(name, value, type) {
@@ -59,7 +67,9 @@ function arrayOf(name, value, type) {
   if (type === 'i32') {
     const given = Array.isArray(value) || ArrayBuffer.isView(value) ? value : [...value];
     const at = array.findIndex((v, i) => v !== Number(given[i]));
-    if (at >= 0) throw errorNamed('invalid_argument', `${name}[${at}]: expected a whole number of 32 bits, got ${String(given[at])}`);
+    if (at >= 0)
+      throw errorNamed('invalid_argument',
+          `${name}[${at}]: expected a whole number of 32 bits, got ${String(given[at])}`);
   }
   return array;
 }
@@ -71,13 +81,16 @@ function integer(name, value, least, most) {
   } catch {
     throw errorNamed('invalid_argument', `${name}: expected an integer, got ${String(value)}`);
   }
-  if (big < least || big > most) throw errorNamed('out_of_range', `${name}: ${big} is not in ${least}..${most}`);
+  if (big < least || big > most)
+    throw errorNamed('out_of_range', `${name}: ${big} is not in ${least}..${most}`);
   return big;
 }
 
-const exact = (big) => (big >= Number.MIN_SAFE_INTEGER && big <= Number.MAX_SAFE_INTEGER ? Number(big) : big);
+const exact = (big) => (big >= Number.MIN_SAFE_INTEGER && big <= Number.MAX_SAFE_INTEGER
+    ? Number(big) : big);
 
-/** The arguments of one call: pieces of the block that they are copied into, and what reads the results out of it. */
+/** The arguments of one call: pieces of the block that they are copied into, and what reads the
+ *  results out of it. */
 class Frame {
   size = ERROR_BYTES; // the error stands at the beginning
   pieces = []; // [offset, bytes]
@@ -93,7 +106,8 @@ class Frame {
   }
 }
 
-// How each kind goes in: (library, frame, name of the parameter, value, what stands behind the kind's first word).
+// How each kind goes in: (library, frame, name of the parameter, value, what stands behind the
+// kind's first word).
 const KINDS = {
   text(library, frame, name, value = '') {
     const bytes = bytesOf(value);
@@ -135,7 +149,8 @@ const KINDS = {
   new(library, frame, name, value, type) {
     if (value === null) return void frame.values.push(0);
     const offset = frame.place(new Uint8Array(8));
-    frame.results.push([name, (block) => new DataView(library.memory).getBigUint64(block + offset, true), type]);
+    frame.results.push(
+      [name, (block) => new DataView(library.memory).getBigUint64(block + offset, true), type]);
   },
   i32(library, frame, name, value = 0) {
     frame.values.push(Number(integer(name, value, -(2n ** 31n), 2n ** 31n - 1n)));
@@ -179,14 +194,20 @@ export class Library {
   }
 
   #enter() {
-    if (this.#failure) throw errorNamed('internal', `the module has stopped before: ${this.#failure.message}`, { cause: this.#failure });
-    if (this.#waiting) throw errorNamed('busy', 'a call waits for the GPU, and the module does one thing at a time: await it first, or use the methods that give promises');
+    if (this.#failure)
+      throw errorNamed('internal', `the module has stopped before: ${this.#failure.message}`,
+          { cause: this.#failure });
+    if (this.#waiting)
+      throw errorNamed('busy',
+          'a call waits for the GPU, and the module does one thing at a time: await it first, or ' +
+          'use the methods that give promises');
   }
   #trapped(e) {
     if (!(e instanceof WebAssembly.RuntimeError)) return e;
     this.#failure = e;
     this.#gpu?.close();
-    return errorNamed('out_of_memory', `the module has stopped, most likely for want of memory: ${e.message}`, { cause: e });
+    return errorNamed('out_of_memory',
+        `the module has stopped, most likely for want of memory: ${e.message}`, { cause: e });
   }
 
   /** Runs an exported function. A trap, for want of memory above all, ends this instance. */
@@ -210,7 +231,9 @@ export class Library {
     this.run('free', this.#block);
     this.#block = this.run('malloc', size) >>> 0;
     this.#size = this.#block === 0 ? 0 : size;
-    if (this.#block === 0) throw errorNamed('out_of_memory', `${size} bytes for the arguments of a call could not be allocated`);
+    if (this.#block === 0)
+      throw errorNamed('out_of_memory',
+          `${size} bytes for the arguments of a call could not be allocated`);
   }
 
   /** Hands a string, ended by a zero, to a function of its address. */
@@ -234,7 +257,8 @@ export class Library {
     }
     this.#reserve(Math.max(frame.size, 4096));
     const block = this.#block;
-    for (const [offset, bytes] of frame.pieces) new Uint8Array(this.memory, block + offset, bytes.length).set(bytes);
+    for (const [offset, bytes] of frame.pieces)
+      new Uint8Array(this.memory, block + offset, bytes.length).set(bytes);
     const values = frame.values.map((v) => (v.offset === undefined ? v : block + v.offset));
     if (returns === 'code') values.push(block);
     return { returns, frame, values };
@@ -255,13 +279,15 @@ export class Library {
     // Texts are taken last: that calls in its turn.
     for (const [parameter, , type] of frame.results) {
       if (type === 'text') out[parameter] = decoder.decode(this.take(out[parameter]));
-      else if (type === 'json') out[parameter] = JSON.parse(decoder.decode(this.take(out[parameter])));
+      else if (type === 'json')
+        out[parameter] = JSON.parse(decoder.decode(this.take(out[parameter])));
       else if (type === 'i32s') out[parameter] = new Int32Array(this.take(out[parameter]).buffer);
     }
     return out;
   }
 
-  /** Calls loom_NAME with arguments by name; returns results by name, "result" for what the function itself returns. */
+  /** Calls loom_NAME with arguments by name; returns results by name, "result" for what the
+   *  function itself returns. */
   call(name, args = {}) {
     const prepared = this.#arguments(name, args);
     return this.#results(prepared, this.run(`loom_${name}`, ...prepared.values));
@@ -273,7 +299,8 @@ export class Library {
     while (this.#waiting) await this.#waiting;
     const prepared = this.#arguments(name, args);
     this.#enter();
-    if (!this.#promising.has(name)) this.#promising.set(name, WebAssembly.promising(this.#exports[`loom_${name}`]));
+    if (!this.#promising.has(name))
+      this.#promising.set(name, WebAssembly.promising(this.#exports[`loom_${name}`]));
     let result, wake;
     this.#waiting = new Promise((go) => (wake = go));
     this.#gpu.waits = true;

@@ -10,7 +10,10 @@ export async function newWorker(url) {
 
 /** The other side of a worker, from inside: {post, listen}. */
 export async function parent() {
-  if (!inNode) return { post: (message, transfer) => postMessage(message, transfer), listen: (receive) => (onmessage = ({ data }) => receive(data)) };
+  if (!inNode)
+    return { post: (message, transfer) => postMessage(message, transfer),
+      listen: (receive) => (onmessage = ({ data }) => receive(data)) };
   const { parentPort } = await import('node:worker_threads');
-  return { post: (message, transfer) => parentPort.postMessage(message, transfer), listen: (receive) => parentPort.on('message', receive) };
+  return { post: (message, transfer) => parentPort.postMessage(message, transfer),
+    listen: (receive) => parentPort.on('message', receive) };
 }

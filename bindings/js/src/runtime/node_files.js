@@ -7,7 +7,9 @@ const ROOT = 3; // the descriptor of "/"; the C library makes all paths relative
 const O_CREAT = 1, O_DIRECTORY = 2, O_EXCL = 4, O_TRUNC = 8;
 const RIGHT_READ = 2n, RIGHT_WRITE = 64n;
 const TYPE_FOLDER = 3, TYPE_FILE = 4, TYPE_OTHER = 0;
-const CODES = { ENOENT: ERRNO.noent, EEXIST: ERRNO.exist, EISDIR: ERRNO.isdir, ENOTDIR: ERRNO.notdir, EACCES: ERRNO.acces, EPERM: ERRNO.perm, EINVAL: ERRNO.inval, ENOTEMPTY: ERRNO.notempty, EBADF: ERRNO.badf };
+const CODES = { ENOENT: ERRNO.noent, EEXIST: ERRNO.exist, EISDIR: ERRNO.isdir,
+  ENOTDIR: ERRNO.notdir, EACCES: ERRNO.acces, EPERM: ERRNO.perm, EINVAL: ERRNO.inval,
+    ENOTEMPTY: ERRNO.notempty, EBADF: ERRNO.badf };
 
 export function nodeFiles(view) {
   const utf8 = new TextDecoder();
@@ -21,7 +23,8 @@ export function nodeFiles(view) {
   const linked = (name) => {
     const link = fs.lstatSync(name, { throwIfNoEntry: false })?.isSymbolicLink();
     if (!link) return name;
-    return fs.existsSync(name) ? fs.realpathSync(name) : paths.resolve(paths.dirname(name), fs.readlinkSync(name));
+    return fs.existsSync(name) ? fs.realpathSync(name)
+      : paths.resolve(paths.dirname(name), fs.readlinkSync(name));
   };
   // Answers the error's number instead of throwing.
   const guarded = (body) => (...args) => {
@@ -37,7 +40,8 @@ export function nodeFiles(view) {
     if (!found) throw Object.assign(new Error('closed'), { code: 'EBADF' });
     return found;
   };
-  const typeOf = (stat) => (stat.isDirectory() ? TYPE_FOLDER : stat.isFile() ? TYPE_FILE : TYPE_OTHER);
+  const typeOf = (stat) => (stat.isDirectory() ? TYPE_FOLDER : stat.isFile() ? TYPE_FILE
+      : TYPE_OTHER);
   const putStat = (at, stat) => {
     bytes(at, 64).fill(0);
     view().setBigUint64(at + 8, BigInt(stat.ino), true);
@@ -49,7 +53,8 @@ export function nodeFiles(view) {
   const vectors = (at, count, each) => {
     let total = 0;
     for (let i = 0; i < count; ++i) {
-      const part = bytes(view().getUint32(at + 8 * i, true), view().getUint32(at + 8 * i + 4, true));
+      const part = bytes(view().getUint32(at + 8 * i, true),
+          view().getUint32(at + 8 * i + 4, true));
       const done = each(part, total);
       total += done;
       if (done < part.length) break;
@@ -78,7 +83,8 @@ export function nodeFiles(view) {
       if (oflags & O_DIRECTORY) {
         entry.names = fs.readdirSync(name, { withFileTypes: true });
       } else {
-        const writes = (BigInt(rights) & RIGHT_WRITE) !== 0n, reads = (BigInt(rights) & RIGHT_READ) !== 0n;
+        const writes = (BigInt(rights) & RIGHT_WRITE) !== 0n,
+          reads = (BigInt(rights) & RIGHT_READ) !== 0n;
         const c = fs.constants;
         let flags = (writes ? (reads ? c.O_RDWR : c.O_WRONLY) : c.O_RDONLY) | (c.O_NONBLOCK ?? 0);
         if (oflags & O_CREAT) flags |= c.O_CREAT;
@@ -101,24 +107,31 @@ export function nodeFiles(view) {
       putStat(result, fs.statSync(path(at, size)));
     },
     fd_pread(fd, list, count, offset, result) {
-      const total = vectors(list, count, (part, done) => fs.readSync(file(fd).fd, part, 0, part.length, Number(offset) + done));
+      const total =
+        vectors(list, count,
+            (part, done) => fs.readSync(file(fd).fd, part, 0, part.length, Number(offset) + done));
       view().setUint32(result, total, true);
     },
     fd_read(fd, list, count, result) {
       const entry = file(fd);
-      const total = vectors(list, count, (part, done) => fs.readSync(entry.fd, part, 0, part.length, entry.at + done));
+      const total =
+        vectors(list, count,
+            (part, done) => fs.readSync(entry.fd, part, 0, part.length, entry.at + done));
       entry.at += total;
       view().setUint32(result, total, true);
     },
     fd_write(fd, list, count, result) {
       const entry = file(fd);
-      const total = vectors(list, count, (part, done) => fs.writeSync(entry.fd, part, 0, part.length, entry.at + done));
+      const total =
+        vectors(list, count,
+            (part, done) => fs.writeSync(entry.fd, part, 0, part.length, entry.at + done));
       entry.at += total;
       view().setUint32(result, total, true);
     },
     fd_seek(fd, offset, whence, result) {
       const entry = file(fd);
-      entry.at = Number(offset) + (whence === 0 ? 0 : whence === 1 ? entry.at : fs.fstatSync(entry.fd).size);
+      entry.at = Number(offset)
+        + (whence === 0 ? 0 : whence === 1 ? entry.at : fs.fstatSync(entry.fd).size);
       view().setBigUint64(result, BigInt(entry.at), true);
     },
     fd_sync(fd) {
@@ -149,7 +162,8 @@ export function nodeFiles(view) {
       const from = path(at, size);
       const target = linked(path(to, toSize));
       const old = fs.statSync(target, { throwIfNoEntry: false });
-      if (old && (old.mode & 0o222) === 0) throw Object.assign(new Error('read-only'), { code: 'EACCES' });
+      if (old && (old.mode & 0o222) === 0)
+        throw Object.assign(new Error('read-only'), { code: 'EACCES' });
       if (old) fs.chmodSync(from, old.mode & 0o777);
       fs.renameSync(from, target);
     },

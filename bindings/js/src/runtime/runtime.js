@@ -23,8 +23,10 @@ const embedded = new WeakMap(); // library -> promise
 /** Hands the embedded model over, which travels as a file beside the module. */
 export function bringEmbedded(lib, options) {
   if (!embedded.has(lib)) {
-    const brought = download(lib, options?.source ?? asset('embedded.entity'), options).then((bytes) => lib.turn(() => {
-      const { data, size } = lib.call('bytes_data', { bytes }); // never released: the module runs the weights where they lie
+    const brought = download(lib, options?.source ?? asset('embedded.entity'), options)
+      .then((bytes) => lib.turn(() => {
+      // never released: the module runs the weights where they lie
+      const { data, size } = lib.call('bytes_data', { bytes });
       lib.run('loom_wasm_embed', data, size);
     }));
     embedded.set(lib, brought);
@@ -36,7 +38,8 @@ export function bringEmbedded(lib, options) {
 const forgotten = new FinalizationRegistry(({ lib, handle }) => lib.release(handle));
 const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 
-/** An object of the module. dispose() gives it back at once; else the garbage collector does, some time. */
+/** An object of the module. dispose() gives it back at once; else the garbage collector does,
+ *  some time. */
 export class Handled {
   #lib;
   #kind;
@@ -74,8 +77,8 @@ export class Handled {
   }
 }
 
-// Work is written once, and runs at once or waits for a device: a generator that yields calls, [name, arguments], and is handed their results.
-// What it yields beside them, texts, streams.
+// Work is written once, and runs at once or waits for a device: a generator that yields calls,
+// [name, arguments], and is handed their results. What it yields beside them, texts, streams.
 
 /** Runs work at once. */
 export function runNow(lib, work) {
@@ -95,7 +98,8 @@ export function runNow(lib, work) {
   return step.value;
 }
 
-/** Runs work at a place (placeOf), with pauses for events; yields what streams, returns what it returns. */
+/** Runs work at a place (placeOf), with pauses for events; yields what streams, returns what it
+ *  returns. */
 export async function* stream(lib, work, place, signal) {
   try {
     let step = work.next();
@@ -129,7 +133,8 @@ export async function runLater(lib, work, place, signal) {
   }
 }
 
-/** Options of JavaScript as the C ABI names them: maxTokens is max_tokens. Absent ones stay absent. */
+/** Options of JavaScript as the C ABI names them: maxTokens is max_tokens. Absent ones stay
+ *  absent. */
 export function snake(options) {
   if (Array.isArray(options)) return options.map(snake);
   if (options === null || typeof options !== 'object') return options;
@@ -144,7 +149,8 @@ export function snake(options) {
 export function camel(value) {
   if (Array.isArray(value)) return value.map(camel);
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([key, v]) => [key.replace(/_([a-z])/g, (_, c) => c.toUpperCase()), camel(v)]));
+  return Object.fromEntries(Object.entries(value)
+      .map(([key, v]) => [key.replace(/_([a-z])/g, (_, c) => c.toUpperCase()), camel(v)]));
 }
 
 const pause = typeof setImmediate === 'function'

@@ -1,13 +1,17 @@
-// The part of WASI that the module uses, for every host: a clock, an environment, what is written to the standard streams. Files are a host's
-// own (node_files.js); without them there are none.
-export const ERRNO = { success: 0, badf: 8, exist: 20, inval: 28, io: 29, isdir: 31, noent: 44, nosys: 52, notdir: 54, notempty: 55, perm: 63, acces: 2 };
+// The part of WASI that the module uses, for every host: a clock, an environment, what is written
+// to the standard streams. Files are a host's own (node_files.js); without them there are none.
+export const ERRNO =
+  { success: 0, badf: 8, exist: 20, inval: 28, io: 29, isdir: 31, noent: 44, nosys: 52, notdir: 54,
+    notempty: 55, perm: 63, acces: 2 };
 
 const utf8 = new TextEncoder();
 
 /** What an instance imports: `view()` is its memory, asked for anew after each growth. */
-export function wasiImports(module, view, { environment = {}, files = null, log = (line) => console.error(line) } = {}) {
+export function wasiImports(module, view,
+    { environment = {}, files = null, log = (line) => console.error(line) } = {}) {
   const bytes = (at, size) => new Uint8Array(view().buffer, at, size);
-  const variables = Object.entries(environment).map(([name, value]) => utf8.encode(`${name}=${value}\0`));
+  const variables = Object.entries(environment)
+    .map(([name, value]) => utf8.encode(`${name}=${value}\0`));
   let line = '';
   const text = new TextDecoder();
 
@@ -32,11 +36,13 @@ export function wasiImports(module, view, { environment = {}, files = null, log 
       return ERRNO.success;
     },
     fd_write(fd, vectors, count, written) {
-      if (fd !== 1 && fd !== 2) return files?.fd_write ? files.fd_write(fd, vectors, count, written) : ERRNO.badf;
+      if (fd !== 1 && fd !== 2)
+        return files?.fd_write ? files.fd_write(fd, vectors, count, written) : ERRNO.badf;
       let total = 0;
       for (let i = 0; i < count; ++i) {
         const size = view().getUint32(vectors + 8 * i + 4, true);
-        line += text.decode(bytes(view().getUint32(vectors + 8 * i, true), size).slice(), { stream: true });
+        line += text.decode(bytes(view().getUint32(vectors + 8 * i, true), size).slice(),
+            { stream: true });
         total += size;
       }
       const lines = line.split('\n');

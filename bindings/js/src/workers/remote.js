@@ -1,4 +1,5 @@
-// What objects in a worker look like from outside: read by both sides. Getters and methods become promises; streams stay async iterators.
+// What objects in a worker look like from outside: read by both sides. Getters and methods become
+// promises; streams stay async iterators.
 export const REMOTE = {
   Transformer: {
     makers: ['loadModel'],
@@ -9,7 +10,8 @@ export const REMOTE = {
   Network: {
     makers: ['create', 'load'],
     getters: ['info', 'topology', 'parameters', 'digest'],
-    methods: ['initialize', 'copy', 'cell', 'setCell', 'setLinks', 'enable', 'morph', 'pack', 'get', 'set', 'program', 'forward', 'forecast', 'save'],
+    methods: ['initialize', 'copy', 'cell', 'setCell', 'setLinks', 'enable', 'morph', 'pack', 'get',
+        'set', 'program', 'forward', 'forecast', 'save'],
     streams: ['train'],
   },
   Tokenizer: {

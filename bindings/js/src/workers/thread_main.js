@@ -5,7 +5,8 @@ const { post, listen } = await parent();
 listen(({ module, memory, stack, worker }) => {
   const imports = { env: { memory } };
   for (const { module: from, name, kind } of WebAssembly.Module.imports(module)) {
-    if (kind === 'function') (imports[from] ??= {})[name] = () => 52; // ENOSYS: kernels call nothing
+    // ENOSYS: kernels call nothing
+    if (kind === 'function') (imports[from] ??= {})[name] = () => 52;
   }
   const { exports } = new WebAssembly.Instance(module, imports);
   exports.__stack_pointer.value = stack;

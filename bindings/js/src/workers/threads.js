@@ -1,4 +1,5 @@
-// Threads: workers that run kernels inside instances of the same module, on a memory that all share (src/base/threads/thread_pool.cpp).
+// Threads: workers that run kernels inside instances of the same module, on a memory that all share
+// (src/base/threads/thread_pool.cpp).
 import { inNode, newWorker } from '../runtime/host.js';
 
 const PAGE = 65536;
@@ -6,19 +7,24 @@ const INITIAL = 16777216 / PAGE; // as the module declares it
 const STACK = 1 << 18;
 const MOST = 16;
 
-// Node 20 (20.20.2 was seen to) can stop for ever while threads sleep on a shared memory: there is one thread there, with the same bits.
+// Node 20 (20.20.2 was seen to) can stop for ever while threads sleep on a shared memory: there is
+// one thread there, with the same bits.
 const SLEEPS_SAFELY = !inNode || Number(globalThis.process.versions.node.split('.')[0]) >= 22;
 
-/** How many threads there may be, the caller included: 1 where memory cannot be shared, or threads must not sleep on it, or this one must not wait. */
+/** How many threads there may be, the caller included: 1 where memory cannot be shared, or
+ *  threads must not sleep on it, or this one must not wait. */
 export async function threadsHere(wanted) {
   if (!SLEEPS_SAFELY) return 1;
-  if (wanted === 1 || typeof SharedArrayBuffer === 'undefined' || !(inNode || globalThis.crossOriginIsolated)) return 1;
+  if (wanted === 1 || typeof SharedArrayBuffer === 'undefined'
+      || !(inNode || globalThis.crossOriginIsolated)) return 1;
   try {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0); // the first thread of a page must not
+    // the first thread of a page must not
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0);
   } catch {
     return 1;
   }
-  const cores = inNode ? (await import('node:os')).availableParallelism?.() ?? 1 : navigator.hardwareConcurrency ?? 1;
+  const cores = inNode ? (await import('node:os')).availableParallelism?.() ?? 1
+    : navigator.hardwareConcurrency ?? 1;
   return Math.min(wanted || cores, cores, MOST); // more than cores would wait for each other's time
 }
 

@@ -1,4 +1,5 @@
-// The package in a worker, so that the thread that asks stays free. worker_main.js is the other side.
+// The package in a worker, so that the thread that asks stays free. worker_main.js is the other
+// side.
 import { errorNamed } from '../runtime/errors.js';
 import { newWorker } from '../runtime/host.js';
 import { REMOTE } from './remote.js';
@@ -18,7 +19,8 @@ class Channel {
   constructor(worker) {
     this.#worker = worker;
     const failed = (e) => {
-      for (const { reject } of this.#waiting.values()) reject(errorNamed('internal', `the worker has ended: ${e?.message ?? 'it was closed'}`));
+      for (const { reject } of this.#waiting.values())
+        reject(errorNamed('internal', `the worker has ended: ${e?.message ?? 'it was closed'}`));
       this.#waiting.clear();
     };
     if (worker.on) {
@@ -40,7 +42,8 @@ class Channel {
     this.#worker.postMessage(message, transfer);
   }
 
-  /** Asks; `piece` takes what streams by. Signals and progress functions of the last argument stay on this side. */
+  /** Asks; `piece` takes what streams by. Signals and progress functions of the last argument
+   *  stay on this side. */
   ask(request, piece) {
     const id = ++this.#last;
     const args = (request.args ?? []).map(portable);
@@ -64,8 +67,11 @@ class Channel {
         settle(value);
       };
       if (this.#waiting.size === 0) this.#worker.ref?.();
-      this.#waiting.set(id, { resolve: settled(resolve), reject: settled((e) => reject(signal?.aborted ? signal.reason : e)), piece, progress });
-      if (options?.module) args[args.length - 1] = { ...args.at(-1), module: portable(options.module) };
+      this.#waiting.set(id,
+          { resolve: settled(resolve),
+            reject: settled((e) => reject(signal?.aborted ? signal.reason : e)), piece, progress });
+      if (options?.module)
+        args[args.length - 1] = { ...args.at(-1), module: portable(options.module) };
       this.post({ id, ...request, args, progress: progress !== undefined });
     });
     return { id, promise };
@@ -76,7 +82,9 @@ class Channel {
     if (!waiting) return;
     if (piece !== undefined) waiting.piece?.(piece);
     else if (progress !== undefined) waiting.progress?.(progress);
-    else if (error) waiting.reject(error.code ? errorNamed(error.code, error.message) : Object.assign(new Error(error.message), { name: error.name }));
+    else if (error)
+      waiting.reject(error.code ? errorNamed(error.code, error.message)
+          : Object.assign(new Error(error.message), { name: error.name }));
     else waiting.resolve(this.#local(value));
   }
 
@@ -114,9 +122,13 @@ class Channel {
   object(type, ref) {
     const { getters, methods, streams } = REMOTE[type];
     const made = {};
-    for (const name of methods) made[name] = (...args) => this.ask({ target: ref, name, args }).promise;
-    for (const name of streams) made[name] = (...args) => this.stream({ target: ref, name, args, stream: true });
-    for (const name of getters) Object.defineProperty(made, name, { get: () => this.ask({ target: ref, name, get: true }).promise });
+    for (const name of methods)
+      made[name] = (...args) => this.ask({ target: ref, name, args }).promise;
+    for (const name of streams)
+      made[name] = (...args) => this.stream({ target: ref, name, args, stream: true });
+    for (const name of getters)
+      Object.defineProperty(made, name,
+          { get: () => this.ask({ target: ref, name, get: true }).promise });
     made.dispose = made[dispose] = () => {
       this.#gone.unregister(made);
       this.post({ forget: ref });
@@ -126,14 +138,18 @@ class Channel {
   }
 }
 
-/** Starts a worker and loads the module there. The same API as initLoom() gives, but that everything is a promise:
- *  `await worker.Network.create(spec)`, `await model.info`. */
+/** Starts a worker and loads the module there. The same API as initLoom() gives, but that
+ *  everything is a promise: `await worker.Network.create(spec)`, `await model.info`. */
 export async function createWorker(options = {}) {
   const worker = await newWorker(new URL('./worker_main.js', import.meta.url));
   const channel = new Channel(worker);
   const loom = channel.object('loom', 'loom');
   for (const [type, { makers }] of Object.entries(REMOTE))
-    if (makers.length > 0) loom[type] = Object.fromEntries(makers.map((name) => [name, (...args) => channel.ask({ target: type, name, args }).promise]));
+    if (makers.length > 0)
+      loom[type] =
+        Object.fromEntries(
+          makers.map((name) =>
+              [name, (...args) => channel.ask({ target: type, name, args }).promise]));
   loom.terminate = loom.dispose = loom[dispose] = () => channel.close();
   await channel.ask({ target: 'loom', name: 'init', args: [options] }).promise;
   return loom;

@@ -1,4 +1,5 @@
-// The inside of a worker (worker.js): makes objects, runs what is asked of them, streams what they yield.
+// The inside of a worker (worker.js): makes objects, runs what is asked of them, streams what they
+// yield.
 import { Network, Tokenizer, Transformer, gpu, info, initLoom, verify, version } from '../index.js';
 import { parent } from '../runtime/host.js';
 import { Handled, library } from '../runtime/runtime.js';
@@ -18,7 +19,8 @@ let last = 0;
 function outgoing(value) {
   if (value instanceof Handled) {
     objects.set(++last, value);
-    return [{ remote: last, type: Object.keys(TYPES).find((name) => value instanceof TYPES[name]) }, []];
+    return [{ remote: last, type: Object.keys(TYPES).find((name) => value instanceof TYPES[name]) },
+        []];
   }
   return [value, ArrayBuffer.isView(value) ? [value.buffer] : []];
 }
@@ -30,9 +32,13 @@ async function answer({ id, target, name, args, get, stream, progress }) {
     const object = objects.get(target);
     if (!object) throw new Error('this object was disposed of');
     const options = args.at(-1);
-    const extra = { ...(stream || name === 'generateText' || name === 'load' || name === 'loadModel' ? { signal: controller.signal } : {}), ...(progress ? { onProgress: (p) => post({ id, progress: p }) } : {}) };
+    const extra =
+      { ...(stream || name === 'generateText' || name === 'load' || name === 'loadModel'
+          ? { signal: controller.signal } : {}),
+            ...(progress ? { onProgress: (p) => post({ id, progress: p }) } : {}) };
     if (Object.keys(extra).length > 0) {
-      const plain = options && typeof options === 'object' && !ArrayBuffer.isView(options) && !Array.isArray(options);
+      const plain = options && typeof options === 'object' && !ArrayBuffer.isView(options)
+        && !Array.isArray(options);
       const place = name === 'train' ? 2 : 1;
       if (plain && args.length > place) args[args.length - 1] = { ...options, ...extra };
       else args[place] = extra;
@@ -49,9 +55,11 @@ async function answer({ id, target, name, args, get, stream, progress }) {
         post({ id, piece: next.value });
       }
     } else {
-      // What returns at once here has a turn between calls that wait; what has an asynchronous form is that.
+      // What returns at once here has a turn between calls that wait; what has an asynchronous form
+      // is that.
       const own = name === 'init' ? (body) => body() : (body) => library().turn(body);
-      value = await own(() => (get ? object[name] : (object[`${name}Async`] ?? object[name]).apply(object, args)));
+      value = await own(() => (get ? object[name] : (object[`${name}Async`] ?? object[name])
+          .apply(object, args)));
     }
     const [out, transfer] = outgoing(value);
     post({ id, value: out }, transfer);
