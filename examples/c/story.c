@@ -19,15 +19,18 @@ int main(void) {
 
   if (loom_model_load("embedded", 8, NULL, 0, &model, &error) != LOOM_OK) return failed(&error);
   if (loom_generator_create(model, NULL, 0, &generator, &error) != LOOM_OK) return failed(&error);
-  if (loom_generator_feed_text(generator, 0, prompt, strlen(prompt), &error) != LOOM_OK) return failed(&error);
-  if (loom_generator_start(generator, 0, options, strlen(options), &error) != LOOM_OK) return failed(&error);
+  if (loom_generator_feed_text(generator, 0, prompt, strlen(prompt), &error) != LOOM_OK)
+    return failed(&error);
+  if (loom_generator_start(generator, 0, options, strlen(options), &error) != LOOM_OK)
+    return failed(&error);
 
   fputs(prompt, stdout);
   while (finish == LOOM_FINISH_MORE) {
     loom_bytes text;
     void* data;
     uint64_t size;
-    if (loom_generator_next(generator, &finish, &id, &text, &error) != LOOM_OK) return failed(&error);
+    if (loom_generator_next(generator, &finish, &id, &text, &error) != LOOM_OK)
+      return failed(&error);
     if (loom_bytes_data(text, &data, &size, &error) != LOOM_OK) return failed(&error);
     fwrite(data, 1, (size_t)size, stdout);
     fflush(stdout);
