@@ -124,9 +124,9 @@ LOOM_API int32_t loom_info(loom_bytes* info, loom_error* error);
  *   rows: of the matrix; at least 1
  *   values: whole rows
  *   rounded: as many as values */
-LOOM_API int32_t loom_simulate(const char* format, size_t format_size, int64_t rows,
-                               const float* values, size_t values_count, float* rounded,
-                               size_t rounded_count, loom_error* error);
+LOOM_API int32_t loom_fake_quantize(const char* format, size_t format_size, int64_t rows,
+                                    const float* values, size_t values_count, float* rounded,
+                                    size_t rounded_count, loom_error* error);
 
 /* Runs the numerics table of docs/reference/numerics.md. Takes seconds. With a device, the rows
  * that it runs are its own; the others are the CPU's, and have a why.

@@ -192,15 +192,15 @@ inline std::string version() { return loom_version(); }
 inline std::string info() { return detail::text(loom_info); }
 // The values of a matrix of `rows` rows after rounding to a format: "i8", "i4:row", "ternary".
 // `rounded` has as many values, or is `values` itself.
-inline void simulate(std::span<const float> values, std::string_view format,
+inline void fake_quantize(std::span<const float> values, std::string_view format,
                      std::span<float> rounded, std::int64_t rows = 1) {
-  check(loom_simulate, format.data(), format.size(), rows, values.data(), values.size(),
+  check(loom_fake_quantize, format.data(), format.size(), rows, values.data(), values.size(),
         rounded.data(), rounded.size());
 }
-inline std::vector<float> simulate(std::span<const float> values, std::string_view format,
+inline std::vector<float> fake_quantize(std::span<const float> values, std::string_view format,
                                    std::int64_t rows = 1) {
   std::vector<float> rounded(values.size());
-  simulate(values, format, rounded, rows);
+  fake_quantize(values, format, rounded, rows);
   return rounded;
 }
 inline std::string verify(std::string_view options = {}) {

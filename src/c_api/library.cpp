@@ -64,7 +64,7 @@ int32_t loom_info(loom_bytes* info, loom_error* error) {
   });
 }
 
-int32_t loom_simulate(const char* format, size_t format_size, int64_t rows, const float* values,
+int32_t loom_fake_quantize(const char* format, size_t format_size, int64_t rows, const float* values,
                       size_t values_count, float* rounded, size_t rounded_count,
                       loom_error* error) {
   return call(error, [&]() -> Status {

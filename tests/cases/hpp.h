@@ -70,9 +70,9 @@ inline text code_name(result code) { return loom_code_name(code); }
 inline result info(handle* o, err e) {
   return gives(o, e, [] { return loom::info(); });
 }
-inline result simulate(text f, size fn, std::int64_t rows, const float* v, size n, float* o,
+inline result fake_quantize(text f, size fn, std::int64_t rows, const float* v, size n, float* o,
                        size on, err e) {
-  return attempt(e, [&] { loom::simulate(sp(v, n), sv(f, fn), sp(o, on), rows); });
+  return attempt(e, [&] { loom::fake_quantize(sp(v, n), sv(f, fn), sp(o, on), rows); });
 }
 inline result verify(text s, size n, handle* o, err e) {
   return gives(o, e, [&] { return loom::verify(sv(s, n)); });

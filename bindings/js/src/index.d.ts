@@ -364,7 +364,9 @@ export interface Loom {
   createWorker: typeof createWorker;
   info(): Info;
   version(): string;
-  simulate(values: Numbers, format: string, options?: { rows?: number }): Float32Array;
+  fakeQuantize(values: Numbers, format: string, options?: { rows?: number }): Float32Array;
+  /** The name of fakeQuantize in the project's earlier documents. */
+  simulate: typeof fakeQuantize;
   gpu(): Promise<Gpu>;
   verify(options?: Pick<VerifyOptions, 'device'>): Promise<Report>;
   LoadTransformer(source: 'embedded' | Source, options?: LoadOptions & { format?: string; device?: Device; mode?: Mode }): Promise<void>;
@@ -376,6 +378,8 @@ export function createWorker(options?: InitOptions): Promise<LoomWorker>;
 export function info(): Info;
 export function version(): string;
 /** What weights are once they are held in a format, so many rows of a matrix. */
-export function simulate(values: Numbers, format: string, options?: { rows?: number }): Float32Array;
+export function fakeQuantize(values: Numbers, format: string, options?: { rows?: number }): Float32Array;
+/** The name of fakeQuantize in the project's earlier documents. */
+export const simulate: typeof fakeQuantize;
 export function gpu(): Promise<Gpu>;
 export function verify(options?: Pick<VerifyOptions, 'device'>): Promise<Report>;
