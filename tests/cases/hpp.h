@@ -71,7 +71,7 @@ inline result info(handle* o, err e) {
   return gives(o, e, [] { return loom::info(); });
 }
 inline result fake_quantize(text f, size fn, std::int64_t rows, const float* v, size n, float* o,
-                       size on, err e) {
+                            size on, err e) {
   return attempt(e, [&] { loom::fake_quantize(sp(v, n), sv(f, fn), sp(o, on), rows); });
 }
 inline result verify(text s, size n, handle* o, err e) {

@@ -287,9 +287,11 @@ HOSTS = {
 def check_coverage():
     """Every function of the ABI is called in some case."""
     api = json.loads((ROOT / "api/loom.json").read_text())
-    # What takes functions of the host has tests of its own in each language.
+    # What takes functions of the host has tests of its own in each language. Structs of options are
+    # another form of a call: to_c.py uses them.
     functions = {f["name"] for g in api["groups"] for f in g["functions"]
-                 if all(kind != "layer" for _, kind, _ in f.get("params", []))}
+                 if all(kind != "layer" and not kind.startswith("options ")
+                        for _, kind, _ in f.get("params", []))}
     called = {s["call"] for _, _, cases in load_cases() for c in cases for s in c["steps"] if "call" in s}
     for name in sorted(functions - called):
         print("no case calls " + name)
