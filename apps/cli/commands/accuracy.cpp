@@ -2,7 +2,7 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "command.h"
 #include "console.h"
 #include "models/trained_network.h"

@@ -2,7 +2,7 @@
 #include <iostream>
 #include <iterator>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "command.h"
 #include "console.h"
 #include "llm/model.h"
