@@ -179,9 +179,9 @@ C_HEAD = """/* %s */
  *   options.max_rows = 256;
  *   loom_session_create_with(network, &options, &session, &error);
  *
- * NULL in place of a struct: nothing is given. A member that stands as the initializer has it is
- * not given; others go the way of the JSON key of that name, with the same refusals. Texts end with
- * a zero. Flags are 0 or 1. Everything is copied. `size` says which members the caller knows: those
+ * NULL stands for a struct as its initializer has it. A member that is as there is not given;
+ * others are read as the JSON key of that name is, with the same refusals. Texts end with a zero.
+ * Flags are 0 or 1. Everything is copied. `size` says which members the caller knows: those
  * that an older program lacks have their defaults; a newer program's are LOOM_UNSUPPORTED here
  * unless they are zero. */
 #ifndef LOOM_OPTIONS_H
@@ -303,7 +303,8 @@ def reference(structs):
            "Beside the JSON form, `loom/options.h` has structs for functions whose names end in\n"
            "`_with`. Each begins with its initializer, `LOOM_SESSION_OPTIONS_INIT`, which holds the\n"
            "size and the defaults. A member that stands as the initializer has it is not given.\n"
-           "Others go the way of the [JSON key](options.md) of that name. `NULL` gives nothing.\n"]
+           "Others are read as the [JSON key](options.md) of that name is. `NULL` stands for a\n"
+           "struct as its initializer has it.\n"]
     for s in structs:
         out.append("\n### %s\n\n%s\n\n" % (s.c, s.doc))
         out.append("| member | initial value | meaning |\n|---|---|---|\n")

@@ -101,7 +101,7 @@ loom_handle made_with(const O& options, F f, Args... args) {
   check(f, args..., &c, &handle);
   return handle;
 }
-// The numbers behind a key of what a function describes as JSON: its own text, without blanks.
+// The list of numbers under a key of the JSON that the library writes, which has no blanks.
 inline Shape numbers(std::string_view json, std::string_view key) {
   Shape found;
   const std::size_t at = json.find("\"" + std::string(key) + "\":[");

@@ -6,9 +6,9 @@
  *   options.max_rows = 256;
  *   loom_session_create_with(network, &options, &session, &error);
  *
- * NULL in place of a struct: nothing is given. A member that stands as the initializer has it is
- * not given; others go the way of the JSON key of that name, with the same refusals. Texts end with
- * a zero. Flags are 0 or 1. Everything is copied. `size` says which members the caller knows: those
+ * NULL stands for a struct as its initializer has it. A member that is as there is not given;
+ * others are read as the JSON key of that name is, with the same refusals. Texts end with a zero.
+ * Flags are 0 or 1. Everything is copied. `size` says which members the caller knows: those
  * that an older program lacks have their defaults; a newer program's are LOOM_UNSUPPORTED here
  * unless they are zero. */
 #ifndef LOOM_OPTIONS_H

@@ -6,7 +6,7 @@
 #include <span>
 
 #include <loom/loom.h>
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 
 namespace loom::c_api {
