@@ -78,8 +78,7 @@ inline std::string json_of(const Size& size) {
 
 }  // namespace detail
 
-// A layer of a network, or one in another layer. Layers are values: copies have weights of their
-// own.
+// A layer of a network, or one in another layer. Layers are values: each copy has its weights.
 class Layer {
  public:
   explicit Layer(std::string type) : type_(std::move(type)) {}
@@ -166,7 +165,7 @@ inline Layer::operator Topology() const {
 
 // What arrives at a network: input(784) values, input({1, 28, 28}) values with dimensions (channels
 // first; steps, then features), input(40, {.ids = 512}) rows of 40 ids below 512, or single ids,
-// input({}, {.ids = 512}), positions of sequences that go on in other rows. axis: what the first
+// input({}, {.ids = 512}), positions of sequences that continue in other rows. axis: what the first
 // dimension counts, "steps" or "channels"; empty: what the first layer takes it for.
 struct Input {
   std::int64_t ids = 0;

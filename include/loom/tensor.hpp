@@ -30,17 +30,20 @@ inline std::string shown(const Shape& shape) {
 // How many values a shape has, from its dimension `first` on; negative ones, and counts that no
 // memory holds, are refused.
 inline std::size_t count(const Shape& shape, std::size_t first = 0) {
-  std::size_t n = 1;
   bool none = false;
   for (std::size_t i = first; i < shape.size(); ++i) {
     if (shape[i] < 0)
       throw Error(LOOM_INVALID_ARGUMENT, "shape " + shown(shape) + ": a size is below 0");
     none = none || shape[i] == 0;
-    if (shape[i] > 0 && n > PTRDIFF_MAX / static_cast<std::size_t>(shape[i]))
-      throw Error(LOOM_OUT_OF_RANGE, "shape " + shown(shape) + ": too many values");
-    if (shape[i] > 0) n *= static_cast<std::size_t>(shape[i]);
   }
-  return none ? 0 : n;
+  std::size_t n = none ? 0 : 1;
+  for (std::size_t i = first; i < shape.size() && !none; ++i) {
+    const auto size = static_cast<std::uint64_t>(shape[i]);
+    if (n > PTRDIFF_MAX / size)
+      throw Error(LOOM_OUT_OF_RANGE, "shape " + shown(shape) + ": too many values");
+    n *= static_cast<std::size_t>(size);
+  }
+  return n;
 }
 
 }  // namespace detail
