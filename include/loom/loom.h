@@ -121,12 +121,12 @@ LOOM_API int32_t loom_info(loom_bytes* info, loom_error* error);
 
 /* A matrix as a format stores it: rounded, scaled and decoded, as a network sees it after
  * network_morph.
+ *   values: whole rows
  *   format: f32, bf16, i8, i4:row, ternary, q4_0, ...: docs/reference/dtypes.md
  *   rows: of the matrix; at least 1
- *   values: whole rows
  *   rounded: as many as values */
-LOOM_API int32_t loom_fake_quantize(const char* format, size_t format_size, int64_t rows,
-                                    const float* values, size_t values_count, float* rounded,
+LOOM_API int32_t loom_fake_quantize(const float* values, size_t values_count, const char* format,
+                                    size_t format_size, int64_t rows, float* rounded,
                                     size_t rounded_count, loom_error* error);
 
 /* Runs the numerics table of docs/reference/numerics.md. Takes seconds. With a device, the rows

@@ -212,7 +212,7 @@ inline std::string info() { return detail::text(loom_info); }
 // `rounded` has as many values, or is `values` itself.
 inline void fake_quantize(std::span<const float> values, std::string_view format,
                           std::span<float> rounded, std::int64_t rows = 1) {
-  check(loom_fake_quantize, format.data(), format.size(), rows, values.data(), values.size(),
+  check(loom_fake_quantize, values.data(), values.size(), format.data(), format.size(), rows,
         rounded.data(), rounded.size());
 }
 inline std::vector<float> fake_quantize(std::span<const float> values, std::string_view format,
@@ -346,13 +346,13 @@ class Session : public Object {
     check(loom_session_run_ids, handle(), ids.data(), ids.size(), y.data(), y.size());
   }
   // One sequence; y: the last row's output.
-  void run(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions,
-           std::span<float> y) {
-    run(ids, positions, {}, {}, y);
+  void run_tokens(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions,
+                  std::span<float> y) {
+    run_tokens(ids, positions, {}, {}, y);
   }
-  void run(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions,
-           std::span<const std::int32_t> sequences, std::span<const std::int32_t> head,
-           std::span<float> y) {
+  void run_tokens(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions,
+                  std::span<const std::int32_t> sequences, std::span<const std::int32_t> head,
+                  std::span<float> y) {
     check(loom_session_run_tokens, handle(), ids.data(), ids.size(), positions.data(),
           positions.size(), sequences.data(), sequences.size(), head.data(), head.size(), y.data(),
           y.size());
@@ -675,12 +675,13 @@ class Model : public Object {
     return detail::made<Model>(loom_model_create, network.handle(), loom_handle{0}, options.data(),
                                options.size());
   }
-  static void check_file(std::string_view name) {
-    check(loom_model_check, name.data(), name.size());
+  // The refusals of load, without reading a weight.
+  static void check(std::string_view name) {
+    api::check(loom_model_check, name.data(), name.size());
   }
 
   void save(std::string_view path) const {
-    check(loom_model_save, handle(), path.data(), path.size());
+    api::check(loom_model_save, handle(), path.data(), path.size());
   }
   Bytes save() const { return detail::made<Bytes>(loom_model_save_bytes, handle()); }
   std::string info() const { return detail::text(loom_model_info, handle()); }

@@ -70,7 +70,7 @@ inline text code_name(result code) { return loom_code_name(code); }
 inline result info(handle* o, err e) {
   return gives(o, e, [] { return loom::info(); });
 }
-inline result fake_quantize(text f, size fn, std::int64_t rows, const float* v, size n, float* o,
+inline result fake_quantize(const float* v, size n, text f, size fn, std::int64_t rows, float* o,
                             size on, err e) {
   return attempt(e, [&] { loom::fake_quantize(sp(v, n), sv(f, fn), sp(o, on), rows); });
 }
@@ -196,8 +196,9 @@ inline result session_run_ids(handle h, const std::int32_t* i, size in, float* y
 inline result session_run_tokens(handle h, const std::int32_t* i, size in, const std::int32_t* p,
                                  size pn, const std::int32_t* q, size qn, const std::int32_t* r,
                                  size rn, float* y, size yn, err e) {
-  return attempt(
-      e, [&] { As<Session>(h)->run(sp(i, in), sp(p, pn), sp(q, qn), sp(r, rn), sp(y, yn)); });
+  return attempt(e, [&] {
+    As<Session>(h)->run_tokens(sp(i, in), sp(p, pn), sp(q, qn), sp(r, rn), sp(y, yn));
+  });
 }
 inline result session_forecast(handle h, text s, size n, const double* x, size xn, handle* o,
                                err e) {
@@ -389,7 +390,7 @@ inline result model_create(handle n, handle t, text s, size z, handle* o, err e)
   });
 }
 inline result model_check(text s, size n, err e) {
-  return attempt(e, [&] { Model::check_file(sv(s, n)); });
+  return attempt(e, [&] { Model::check(sv(s, n)); });
 }
 inline result model_save(handle h, text s, size n, err e) {
   return attempt(e, [&] { As<Model>(h)->save(sv(s, n)); });

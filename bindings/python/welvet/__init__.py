@@ -64,7 +64,8 @@ def fake_quantize(x: Any, format: str) -> np.ndarray:
     of the same shape. Raises InvalidArgument for an unknown format, or where x is empty."""
     values = _call.array(x, np.float32, "x")
     rounded = np.empty_like(values)
-    _call.call("fake_quantize", format, values.shape[0] if values.ndim > 1 else 1, values.reshape(-1), rounded.reshape(-1))
+    rows = values.shape[0] if values.ndim > 1 else 1
+    _call.call("fake_quantize", values.reshape(-1), format, rows, rounded.reshape(-1))
     return rounded
 
 
