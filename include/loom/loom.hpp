@@ -316,7 +316,8 @@ class Session : public Object {
   template <detail::Text Json>
   Session(const Network& network, const Json& json) : Session(network, std::string_view(json), 0) {}
 
-  // Rows of values, [rows, ...], give [rows, ...] as the network's output has them.
+  // Rows of values, [rows, ...], become [rows, ...] as the output of the network has them. The run
+  // of spans below allocates nothing.
   Tensor<float> run(const TensorView<const float>& x) {
     Tensor<float> y(shape_of(x.shape()));
     run(x.rows(), x.values(), y.values());

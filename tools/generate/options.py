@@ -12,7 +12,7 @@ from training import camel
 INTERFACES = {"session_create": "SessionOptions", "session_forecast": "ForecastOptions",
               "seq2seq_create": "Seq2SeqOptions", "seq2seq_search": "SearchOptions",
               "trainer_create": "TrainerOptions",
-              "generator_create": "GeneratorOptions", "generator_start": "TextOptions",
+              "generator_create": "GeneratorOptions", "generator_start": "SamplingOptions",
               "model_create": "ModelOptions", "sampling": "Sampling",
               "tokenizer_train": "TokenizerOptions", "verify": "VerifyOptions"}
 SHAPES = {"id": "number | null", "ids": "number | number[] | null", "sampling": "Sampling",

@@ -23,7 +23,7 @@ export type Numbers = ArrayLike<number> & Iterable<number>;
 export type Rows = Numbers | Numbers[];
 
 // Options: docs/reference/options.md. A device and a mode give always the same bits; methods that return at once cannot wait for a GPU and refuse "gpu".
-import type { Device, ForecastOptions, GeneratorOptions, Mode, ModelOptions, Sampling, SearchOptions, Seq2SeqOptions, SessionOptions, TextOptions, TokenizerOptions, VerifyOptions } from './options.js';
+import type { Device, ForecastOptions, GeneratorOptions, Mode, ModelOptions, Sampling, SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions, TokenizerOptions, VerifyOptions } from './options.js';
 export type * from './options.js';
 
 export interface InitOptions {
@@ -78,7 +78,7 @@ export interface Message {
 }
 export type Prompt = string | Message[] | Numbers;
 /** What is not given of a `Sampling` is as `info.sampling` of the model says, device and mode as the model was loaded for. */
-export interface GenerateOptions extends TextOptions, Pick<GeneratorOptions, 'context' | 'device' | 'mode'> {
+export interface GenerateOptions extends SamplingOptions, Pick<GeneratorOptions, 'context' | 'device' | 'mode'> {
   signal?: AbortSignal;
 }
 export interface Generated {
