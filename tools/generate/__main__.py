@@ -13,6 +13,7 @@ import pathlib
 import subprocess
 import sys
 
+import cpp_layers
 import description
 import options
 import python_layers
@@ -35,6 +36,7 @@ OUTPUTS = {
     "bindings/js/src/topology.d.ts": typescript.topology,
     "bindings/js/src/training_spec.d.ts": training.typescript,
     "bindings/js/src/options.d.ts": options.typescript,
+    "include/loom/layers.hpp": cpp_layers.header,
     "bindings/python/welvet/layers.py": python_layers.layers,
     "bindings/python/welvet/_convolutions.py": python_layers.convolutions,
 }

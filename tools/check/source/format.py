@@ -17,7 +17,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 WIDTH = 100
-GENERATED = ("include/loom/loom.h", "include/loom/layer.h")
+GENERATED = ("include/loom/loom.h", "include/loom/layer.h", "include/loom/options.h",
+             "include/loom/options.hpp", "include/loom/layers.hpp")
 RAW = re.compile(r'R"([^(\s]*)\(.*?\)\1"', re.S)
 
 
