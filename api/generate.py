@@ -9,6 +9,8 @@ import re
 import sys
 import textwrap
 
+import option_structs
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOTE = "Made by api/generate.py from api/loom.json: edit those."
 
@@ -43,20 +45,25 @@ def load():
         C_PARAMETERS["new " + kind] = [("loom_%s*" % kind, "")]
     for result in RESULTS:
         C_PARAMETERS["new " + result] = [("loom_bytes*", "")]
+    for struct in api["structs"]:
+        C_PARAMETERS["options " + struct["name"]] = [("const loom_%s*" % struct["name"], "")]
     seen = set()
     for function in functions(api):
         assert function["name"] not in seen, function["name"] + " stands twice"
         seen.add(function["name"])
         for parameter in function.get("params", []):
             if parameter[2].startswith("@"):
-                parameter[2] = options_text(parameter[2][1:])
+                parameter[2] = options_text(api, parameter[2][1:])
             kind = parameter[1]
             assert kind in C_PARAMETERS, "%s: no kind of parameter %r" % (function["name"], kind)
     return api
 
 
-def options_text(name):
+def options_text(api, name):
     """The keys of an object of options, with their defaults, and where the rest stands."""
+    struct = next((s["name"] for s in api["structs"] if s["options"] == name), None)
+    if struct:
+        return "the keys of loom_%s: docs/reference/options.md, %s" % (struct, name)
     schema = json.loads((ROOT / "docs/reference/options.schema.json").read_text())
     keys = []
     for key, field in schema["$defs"][name]["properties"].items():
@@ -172,13 +179,21 @@ typedef struct loom_layer {
 """
 
 
+def with_struct(function):
+    """Whether it takes a struct of options: a function of C and C++ alone."""
+    return any(kind.startswith("options ") for _, kind, _ in function.get("params", []))
+
+
 def by_hand(function):
-    return any(kind == "layer" for _, kind, _ in function.get("params", []))
+    return with_struct(function) or any(kind == "layer" for _, kind,
+                                        _ in function.get("params", []))
 
 
 def prototypes(groups):
     out = []
     for group in groups:
+        if group["name"] != "layer":
+            group = {**group, "functions": [f for f in group["functions"] if not by_hand(f)]}
         one = "/* ---- %s: %s */" % (group["name"], group["doc"])
         if len(one) > WIDTH:
             lines = textwrap.wrap(group["doc"], WIDTH - 6)
@@ -199,6 +214,20 @@ def layer_header(api):
             + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
 
 
+def options_header(api):
+    declared = ["\n" + described(f) + fitted("LOOM_API " + declaration(f) + ";") + "\n"
+                for f in functions(api) if with_struct(f)]
+    return option_structs.c_header(option_structs.load(api), NOTE, "".join(declared))
+
+
+def options_table(api):
+    return option_structs.table(option_structs.load(api), NOTE)
+
+
+def cpp_options(api):
+    return option_structs.cpp_header(option_structs.load(api), NOTE)
+
+
 def header(api):
     out = ["/* %s */\n" % NOTE, """/* The C interface of Loom, the embeddable neural engine.
  *
@@ -209,7 +238,8 @@ def header(api):
  * Objects are handles: numbers, 0 is none. loom_release gives one back; a released or wrong one is
  * LOOM_INVALID_HANDLE, never a crash. Texts go in as pointer and size, without a terminating zero,
  * and come out as bytes objects: loom_bytes_data, then loom_release. Objects take JSON for their
- * options: unknown keys are refused by name. An empty JSON text stands for {}.
+ * options, or structs (loom/options.h). Unknown keys are refused by name. An empty text stands for
+ * {}.
  *
  * Threads: every function may be called from any thread. Which objects take several calls at a time
  * stands with the kinds below; the others answer LOOM_BUSY to a second one. A child of fork() may
@@ -259,7 +289,9 @@ typedef struct loom_error {
 } loom_error;
 """)
     out.append(prototypes(g for g in api["groups"] if g["name"] != "layer"))
-    out.append("\n#ifdef __cplusplus\n}\n#endif\n\n#include <loom/layer.h>\n\n#endif\n")
+    out.append(
+        "\n#ifdef __cplusplus\n}\n#endif\n\n#include <loom/layer.h>\n#include "
+        "<loom/options.h>\n\n#endif\n")
     return "".join(out)
 
 
@@ -274,7 +306,8 @@ def reference(api):
            "`#include <loom/loom.h>`. Functions return a code and fill the caller's `loom_error`; "
            "handles are numbers, 0 is none; texts go in as pointer and\n"
            "size and come out as bytes objects. [Options](options.md) are JSON, unknown keys are "
-           "refused. The header says the rest; `include/loom/loom.hpp` wraps it for C++.\n"]
+           "refused, or [structs](#structs-of-options). The header says the rest; "
+           "`include/loom/loom.hpp` wraps it for C++.\n"]
     for title, rows, prefix in (("Results", api["codes"], "LOOM_"),
                                 ("Kinds of objects", api["kinds"], "LOOM_KIND_"),
                                 ("Finish reasons", api["finish"], "LOOM_FINISH_")):
@@ -289,7 +322,7 @@ def reference(api):
             notes = ["* `%s`: %s\n" % (name, doc) for name, _, doc in function.get("params", [])
                      if doc]
             out += ["\n"] + notes if notes else []
-    return "".join(out)
+    return "".join(out) + option_structs.reference(option_structs.load(api))
 
 
 def table(api):
@@ -361,6 +394,9 @@ def fuzz_table(api):
 OUTPUTS = {
     "include/loom/loom.h": header,
     "include/loom/layer.h": layer_header,
+    "include/loom/options.h": options_header,
+    "include/loom/options.hpp": cpp_options,
+    "src/c_api/option_structs.inc": options_table,
     "src/c_api/exports.map": exports,
     "docs/reference/c-api.md": reference,
     "bindings/python/welvet/_core/raw.py": python_raw,

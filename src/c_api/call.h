@@ -120,8 +120,7 @@ struct SessionSettings {
   webgpu::Choice device;
   int threads = 0;
 };
-Result<SessionSettings> session_settings(const char* options, std::size_t size,
-                                         const SharedNetwork& network);
+Result<SessionSettings> session_settings(const Result<Json>& options, const SharedNetwork& network);
 
 // An independent network with the same topology and values. The caller holds the network alone.
 Result<Network> copy_network(Network& network);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "c_api/call.h"
+#include "c_api/options.h"
 #include "checkpoint/entity.h"
 #include "exec/session.h"
 #include "grid/emitter.h"
@@ -489,7 +490,7 @@ int32_t loom_network_program(loom_network network, const char* options, size_t o
     LOOM_TRY(want(program));
     LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
     LOOM_ASSIGN(const SessionSettings settings,
-                session_settings(options, options_size, *object->shared));
+                session_settings(options_json(options, options_size), *object->shared));
     LOOM_ASSIGN(const auto lock, object->shared->hold_alone());
     LOOM_ASSIGN(const Program p, emit_program(object->shared->network, settings.options));
     *program = new_text(p.to_text());

@@ -3,9 +3,13 @@ run.py compiles and runs it."""
 import json
 import pathlib
 import struct
+import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "api"))
+import option_structs  # noqa: E402
+
 TESTS = {"sha256", "contains", "has", "length", "near", "within", "above", "below", "not"}
 C_TYPES = {"f32": "float", "f64": "double", "i32": "int32_t", "i64": "int64_t", "u64": "uint64_t"}
 FORMATS = {"f32": "<f", "f64": "<d", "i32": "<i", "i64": "<q"}
@@ -27,8 +31,43 @@ def code_macro(name):
     return "LOOM_" + name.upper()
 
 
+def fits(member, value):
+    """Whether a JSON value is one that a struct's member can say, and not what stands there
+    anyway."""
+    if isinstance(value, bool):
+        return member.kind == "flag" and str(int(value)) != member.initial
+    if isinstance(value, (int, float)):
+        exact = member.kind == "number" or member.kind == "integer" and isinstance(value, int)
+        return exact and abs(value) < 2**63 and float(value) != float(member.initial)
+    if isinstance(value, str):
+        return member.kind == "text" and "\0" not in value and value != ""
+    return isinstance(value, list) and (
+        member.kind == "texts" and all(isinstance(v, str) and v and "\0" not in v for v in value)
+        or member.kind == "ids" and len(value) > 0
+        and all(type(v) is int and -2**31 <= v < 2**31 for v in value))
+
+
+def taken(struct, given):
+    """(members and their values, what no member says) of options as JSON, of a training's spec and
+    options as {**spec, "options": options}."""
+    members, rest = [], json.loads(json.dumps(given))
+    for m in struct.members:
+        outer, _, key = m.path.rpartition(".")
+        place = rest.get(outer, {}) if outer else rest
+        if isinstance(place, dict) and key in place and fits(m, place[key]):
+            members.append((m, place.pop(key)))
+            if outer and not place:
+                del rest[outer]
+    return members, rest
+
+
 class Writer:
     def __init__(self, api, host):
+        structs = {s.name: s for s in option_structs.load(api)}
+        # Calls that have another form with a struct of options.
+        self.structs = {f["name"][:-5]: structs[k[8:]] for g in api["groups"]
+                        for f in g["functions"]
+                        for _, k, _ in f.get("params", []) if k.startswith("options ")}
         self.params = {f["name"]: [(n, k) for n, k, _ in f.get("params", [])] for g in api["groups"]
                        for f in g["functions"]}
         self.returns = {f["name"]: f.get("returns", "code") for g in api["groups"]
@@ -37,6 +76,7 @@ class Writer:
         self.host = host
         self.constants = []  # at the beginning of the program
         self.known = {}
+        self.with_structs = 0  # calls in that form
 
     def constant(self, data, c_type="unsigned char", form=None):
         """The name of an array of these bytes, or of these values."""
@@ -121,6 +161,56 @@ class Writer:
         self.lines.append("    if (!%s) return fail(%d, %s, %s);"
                           % (condition, number, string(call), string(what)))
 
+    def with_struct(self, name, args):
+        """The struct of a call's options as an argument, None where it can only be said as JSON."""
+        struct, options = self.structs.get(name), args.get("options")
+        if struct is None or any(isinstance(args.get(k, {}), str)
+                                 or set(args.get(k) or ()) & {"raw", "null"}
+                                 for k in ("options", "spec")):
+            return None
+        given = {**args["spec"], "options": options} if name == "trainer_create" else options
+        members, rest = taken(struct, given)
+        if name == "trainer_create":
+            if rest.pop("options", None):
+                return None
+            if rest:
+                spec = next(m for m in struct.members if m.name == "spec")
+                members = [(m, v) for m, v in members] + [(spec, compact(rest))]
+        elif rest:
+            return None
+        order = [m.name for m in struct.members]
+        members.sort(key=lambda one: order.index(one[0].name))
+        values = [(m, *self.member_value(m, v)) for m, v in members]
+        if self.host == "cpp":
+            return "loom::%s{%s}" % (struct.cpp,
+                                     ", ".join(".%s = %s" % (m.name, text) for m, text,
+                                               _ in values))
+        self.lines.append("    %s options = %s;" % (struct.c, struct.macro()))
+        for m, text, count in values:
+            self.lines.append("    options.%s = %s;" % (m.name, text))
+            if count is not None:
+                self.lines.append("    options.%s_count = %d;" % (m.name, count))
+        return "&options"
+
+    def member_value(self, member, v):
+        """(how the host's language says the value, how many a list has)."""
+        if member.kind == "integer":
+            return ("(-INT64_C(9223372036854775807) - 1)" if v == -2**63
+                    else "INT64_C(%d)" % v), None
+        if member.kind == "number":
+            return repr(float(v)), None
+        if member.kind == "flag":
+            return (str(v).lower() if self.host == "cpp" else str(int(v))), None
+        if member.kind == "text":
+            return string(v), None
+        if self.host == "cpp":
+            return "{%s}" % ", ".join(string(s) if member.kind == "texts" else str(s)
+                                      for s in v), len(v)
+        if member.kind == "ids":
+            return self.constant(v, "int32_t", "i32"), len(v)
+        self.lines.append("    const char* const list[] = {%s};" % ", ".join(map(string, v)))
+        return "list", len(v)
+
     def write(self, step, number):
         d, at = step["data"], step.get("at", 0)
         if "of" in d:
@@ -137,13 +227,21 @@ class Writer:
 
     def call(self, step, number, path_number):
         name, args, wanted = step["call"], step.get("args", {}), step.get("error")
-        call_args, results, null_out = [], [], False
+        call_args, results = [], []
+        nulls = any(args.get(p) is None for p, k in self.params[name]
+                    if p in args and k.split()[0] in ("out", "new"))
+        nulls = nulls or any(isinstance(v, dict) and "null" in v for v in args.values())
+        options = None if nulls else self.with_struct(name, args)
+        self.with_structs += options is not None
+        form = name + ("_with" if options else "")
         for param, kind in self.params[name]:
             head, _, what = kind.partition(" ")
+            if options and param in ("spec", "options"):
+                call_args += [options] if param == "options" else []
+                continue
             if head in ("out", "new"):
                 if param in args and args[param] is None:
                     call_args.append("NULL")
-                    null_out = True
                     continue
                 c_type = {"pointer": "void*"}.get(what,
                                                   C_TYPES.get(
@@ -167,8 +265,7 @@ class Writer:
                                  ", ".join(call_args)))
             results = [("result", "out", self.returns[name])]
         else:
-            by_name = null_out or any(isinstance(v, dict) and "null" in v for v in args.values())
-            function = "loom_" + name if by_name else "CALL(%s)" % name
+            function = "loom_" + name if nulls else "CALL(%s)" % form
             self.lines.append("    const int32_t code = %s(%s);"
                               % (function, ", ".join(call_args + ["&error"])))
             if wanted:
@@ -319,6 +416,7 @@ def write_program(files, host):
                          % (string(path.name + ": " + case["name"]), index, "files" in needs,
                             "embedded" in needs))
             index += 1
+    assert writer.with_structs > 50, "few cases call functions with structs"
     out = ['#include "cases.h"'] + (['#include "hpp.h"', "#define CALL(name) hpp::name"]
                                     if host == "cpp" else ["#define CALL(name) loom_##name"]) + [""]
     out += writer.constants + [""] + bodies

@@ -74,12 +74,34 @@ def plant_in_lists(described, scratch):
           lambda w: next(f for o in w["options"] if o["type"] == "generator_start"
                          for f in o["fields"] if f["key"] == "stop").update(doc=""))
     plant("a layer that is new", ["layers.md", "layers/others.py", "topology.d.ts",
-                                "topology.schema.json"],
+                                  "topology.schema.json", "layers.hpp"],
           lambda w: w["layers"].append({**layer(w, "dense"), "type": "gate"}))
     plant("a layer type that stands twice", ["layers dense: stands twice"],
           lambda w: w["layers"].append(layer(w, "dense")))
     plant("two layers of one name in Python", ["two layers are called RNN"],
           lambda w: w["layers"].append({**layer(w, "dense"), "type": "r_n_n"}))
+
+
+def plant_in_structs():
+    """Structs of options (api/loom.json) that do not agree with the options."""
+    global count
+    sys.path.insert(0, str(ROOT / "api"))
+    import option_structs
+    session = json.loads((ROOT / "api/loom.json").read_text())["structs"][0]
+    members = session["versions"][0]
+    for what, versions, words in (
+            ("an option that a struct lacks", [members[:-1]], "session_options lacks mode"),
+            ("a member that is no option", [members + ["rows"]], "no option is called rows"),
+            ("a later member that begins at 64", [members[1:], members[:1]],
+             "max_rows: a later member begins at 0")):
+        try:
+            option_structs.Struct({**session, "versions": versions})
+        except (SystemExit, AssertionError) as error:
+            if words not in str(error):
+                fail("%s: expected %r in %s" % (what, words, error))
+            count += 1
+        else:
+            fail("%s is not noticed" % what)
 
 
 def plant_in_files(scratch):
@@ -279,6 +301,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
         plant_in_lists(described, scratch)
+        plant_in_structs()
         plant_in_files(scratch)
         plant_in_source(scratch)
         schema_and_program(scratch)

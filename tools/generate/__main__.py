@@ -13,6 +13,7 @@ import pathlib
 import subprocess
 import sys
 
+import cpp_layers
 import description
 import options
 import python_layers
@@ -38,6 +39,7 @@ OUTPUTS = {
     "bindings/python/welvet/layers/__init__.py": python_layers.layers,
     **{"bindings/python/welvet/layers/%s.py" % file: python_layers.module(file)
        for file in python_layers.FILES},
+    "include/loom/layers.hpp": cpp_layers.header,
 }
 
 

@@ -22,7 +22,8 @@ def variants(described, name):
         if one["type"] == "one_cycle":  # it begins with a warm-up of its own
             fields["fields"] = [{**f, "max": 0} if f["key"] == "warmup" else f
                                 for f in fields["fields"]]
-        made = json_schema.object_of(fields, type={"const": one["type"]})
+        about = next(f["doc"] for f in one["fields"] if f["key"] == "type")
+        made = json_schema.object_of(fields, type={"const": one["type"], "description": about})
         for key in ("targets", "milestones"):
             if key in made["properties"]:
                 lists = made["properties"][key]

@@ -28,7 +28,7 @@ export type Rows = Numbers | Numbers[];
 // Options: docs/reference/options.md. A device and a mode give always the same bits; methods that
 // return at once cannot wait for a GPU and refuse "gpu".
 import type { Device, ForecastOptions, GeneratorOptions, Mode, ModelOptions, Sampling,
-  SearchOptions, Seq2SeqOptions, SessionOptions, TextOptions, TokenizerOptions,
+  SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions, TokenizerOptions,
   VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
 
@@ -87,7 +87,7 @@ export type Prompt = string | Message[] | Numbers;
 /** What is not given of a `Sampling` is as `info.sampling` of the model says, device and mode as
  *  the model was loaded for. */
 export interface GenerateOptions
-  extends TextOptions, Pick<GeneratorOptions, 'context' | 'device' | 'mode'> {
+  extends SamplingOptions, Pick<GeneratorOptions, 'context' | 'device' | 'mode'> {
   signal?: AbortSignal;
 }
 export interface Generated {
@@ -430,7 +430,9 @@ export interface Loom {
   createWorker: typeof createWorker;
   info(): Info;
   version(): string;
-  simulate(values: Numbers, format: string, options?: { rows?: number }): Float32Array;
+  fakeQuantize(values: Numbers, format: string, options?: { rows?: number }): Float32Array;
+  /** The name of fakeQuantize in the project's earlier documents. */
+  simulate: typeof fakeQuantize;
   gpu(): Promise<Gpu>;
   verify(options?: Pick<VerifyOptions, 'device'>): Promise<Report>;
   LoadTransformer(source: 'embedded' | Source, options?: ModelLoadOptions): Promise<void>;
@@ -443,7 +445,9 @@ export function createWorker(options?: InitOptions): Promise<LoomWorker>;
 export function info(): Info;
 export function version(): string;
 /** What weights are once they are held in a format, so many rows of a matrix. */
-export function simulate(values: Numbers, format: string,
+export function fakeQuantize(values: Numbers, format: string,
     options?: { rows?: number }): Float32Array;
+/** The name of fakeQuantize in the project's earlier documents. */
+export const simulate: typeof fakeQuantize;
 export function gpu(): Promise<Gpu>;
 export function verify(options?: Pick<VerifyOptions, 'device'>): Promise<Report>;

@@ -30,10 +30,12 @@ export function version() {
 
 /** What weights are once they are held in a format ("i8", "i4:row", "ternary"): a Float32Array
  *  of the values, so many rows of a matrix, as a network sees them after morph. */
-export function simulate(values, format, { rows = 1 } = {}) {
+export function fakeQuantize(values, format, { rows = 1 } = {}) {
   const x = Float32Array.from(values);
-  return library().call('simulate', { format, rows, values: x, rounded: x.length }).rounded;
+  return library().call('fake_quantize', { format, rows, values: x, rounded: x.length }).rounded;
 }
+/** The name of fakeQuantize in the project's earlier documents. */
+export const simulate = fakeQuantize;
 
 /** Runs the numerics table: {equal, fingerprint, golden, rows}. Takes a second or two on the
  *  CPU. */
@@ -57,4 +59,4 @@ function Generate(prompt, maxTokens = 50, options = {}) {
 }
 
 const loom = { InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer,
-  createWorker, info, version, simulate, gpu, verify, LoadTransformer, Generate };
+  createWorker, info, version, fakeQuantize, simulate, gpu, verify, LoadTransformer, Generate };

@@ -43,6 +43,11 @@ test('the module is small, and imports WASI and what a GPU takes alone', () => {
         .map((i) => i.module))].sort(), ['loom_gpu', 'wasi_snapshot_preview1']);
 });
 
+test('fakeQuantize rounds as a format does, by either name', () => {
+  assert.equal(loom.simulate, loom.fakeQuantize);
+  assert.deepEqual([...loom.fakeQuantize([1, 0.25, -1, 3], 'f32', { rows: 2 })], [1, 0.25, -1, 3]);
+});
+
 test('the numerics table has the golden fingerprint', async () => {
   const report = await verify();
   assert.equal(report.fingerprint, report.golden);

@@ -528,7 +528,7 @@ class Masks(unittest.TestCase):
             "documents": lambda: Data.tokens([self.masked(ids[0]), ids[1]]),
             "forward_tokens": lambda: reads.forward_tokens(self.masked(ids[0])),
             "set": lambda: network.set("0.0.0.0:weight", self.masked(np.ones((1, 3)))),
-            "simulate": lambda: welvet.simulate(self.masked(X), "i8"),
+            "fake_quantize": lambda: welvet.fake_quantize(self.masked(X), "i8"),
         }.items():
             with self.subTest(name):
                 with self.assertRaisesRegex(ValueError, r"^[a-z]+: 2 values are masked"):

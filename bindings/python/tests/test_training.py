@@ -306,28 +306,31 @@ class FewBits(unittest.TestCase):
                          ["ternary", "f32"])
         self.assertFalse(np.array_equal(network(x), before))
         self.assertGreater((network(x).argmax(axis=1) == y).mean(), 0.9)
-        # Its logits are those of a plain network with the simulated weights, up to the rounding of
-        # activations to 15 bits.
+        # Its logits are those of a plain network with the fake-quantized weights, up to the
+        # rounding of activations to 15 bits.
         plain = network.copy()
         plain.morph("f32")
         self.assertFalse(np.array_equal(plain.get("0.0.0.0:weight"), network.get("0.0.0.0:weight")))
-        plain.set("0.0.0.0:weight", welvet.simulate(plain.get("0.0.0.0:weight"), "ternary"))
+        plain.set("0.0.0.0:weight", welvet.fake_quantize(plain.get("0.0.0.0:weight"), "ternary"))
         np.testing.assert_array_equal(plain.get("0.0.0.0:weight"), network.get("0.0.0.0:weight"))
         np.testing.assert_allclose(plain(x), network(x), atol=2e-3)
         with self.assertRaisesRegex(welvet.InvalidArgument, "'i3' is not a weight format"):
             network.train(x, y, epochs=1, quantize={"dtype": "i3"})
 
-    def test_simulate_keeps_shapes(self):
+    def test_fake_quantize_keeps_shapes(self):
+        self.assertIs(getattr(welvet, "simulate"), welvet.fake_quantize)  # its alias
         w = np.random.default_rng(1).normal(size=(4, 3, 3, 3))
-        rounded = welvet.simulate(w, "i8")
+        rounded = welvet.fake_quantize(w, "i8")
         self.assertEqual((rounded.shape, rounded.dtype), (w.shape, np.float32))
         np.testing.assert_array_equal(rounded.reshape(4, -1),
-                                      welvet.simulate(w.reshape(4, -1), "i8"))
+                                      welvet.fake_quantize(w.reshape(4, -1), "i8"))
         self.assertLess(np.abs(rounded - w).max(), np.abs(w).max() / 127)
-        np.testing.assert_array_equal(welvet.simulate(w[0, 0, 0], "f32"), np.float32(w[0, 0, 0]))
-        self.assertEqual(len(np.unique(np.abs(welvet.simulate([1.0, -3.0, 2.0], "binary")))), 1)
+        np.testing.assert_array_equal(welvet.fake_quantize(w[0, 0, 0], "f32"),
+                                      np.float32(w[0, 0, 0]))
+        self.assertEqual(len(np.unique(np.abs(welvet.fake_quantize([1.0, -3.0, 2.0], "binary")))),
+                         1)
         with self.assertRaises(welvet.InvalidArgument):
-            welvet.simulate([], "i8")
+            welvet.fake_quantize([], "i8")
 
 
 if __name__ == "__main__":

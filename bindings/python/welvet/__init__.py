@@ -34,7 +34,7 @@ __all__ = [
     "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
     "OutOfRange", "Parameter", "Piece", "Progress", "Seq2Seq", "Session", "Step", "Text",
     "Tokenizer", "Trainer", "Transformer", "Truncated", "Unsupported", "Verification",
-    "custom_layer", "from_onnx", "info",
+    "custom_layer", "fake_quantize", "from_onnx", "info",
     "layers", "live_handles", "numerics_version", "register_layer", "simulate", "unregister_layer",
     "verify", "version",
 ]
@@ -68,7 +68,7 @@ def info() -> Dict[str, Any]:
     return {**_call.call("info"), "library": _call.library().path}
 
 
-def simulate(x: Any, format: str) -> np.ndarray:
+def fake_quantize(x: Any, format: str) -> np.ndarray:
     """What weights are once they are held in `format` ("i8", "i4:row", "ternary",
     "fp8e4m3:block32"): rounded, scaled and decoded, as a network sees them after `morph`. The first
     dimension of x counts the rows of the matrix, as in PyTorch's weights; one dimension is one row.
@@ -76,9 +76,12 @@ def simulate(x: Any, format: str) -> np.ndarray:
     empty."""
     values = _call.array(x, np.float32, "x")
     rounded = np.empty_like(values)
-    _call.call("simulate", format, values.shape[0] if values.ndim > 1 else 1, values.reshape(-1),
-               rounded.reshape(-1))
+    rows = values.shape[0] if values.ndim > 1 else 1
+    _call.call("fake_quantize", values.reshape(-1), format, rows, rounded.reshape(-1))
     return rounded
+
+
+simulate = fake_quantize  # the name of the project's earlier documents
 
 
 def verify(isa: str = "", threads: int = 0) -> Verification:

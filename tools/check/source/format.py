@@ -21,7 +21,8 @@ import tokenize
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 WIDTH = 100
-GENERATED = ("include/loom/loom.h", "include/loom/layer.h")
+GENERATED = ("include/loom/loom.h", "include/loom/layer.h", "include/loom/options.h",
+             "include/loom/options.hpp", "include/loom/layers.hpp")
 RAW = re.compile(r'R"([^(\s]*)\(.*?\)\1"', re.S)
 HERE = re.compile(r"<<-?[\"']?(\w+)[\"']?[^\n]*\n(.*?)\n\1$", re.S | re.M)
 FORMED = ("*.cpp", "*.h", "*.hpp", "*.c")

@@ -60,6 +60,8 @@ ROWS = (
     (r"\b(stack|carry|returns|whole)=(?=[\d\"'TF])", r"\.(py|md)$",
      "(bindings|docs|examples|README)", "num_layers, stateful, output, global_pool",
      "L.LSTM(8, carry=True)", TEXT),
+    (r"\b(loom_|welvet\.|loom::)simulate\b", ANY, "", "fake_quantize", "loom_simulate(f, 2);",
+     TEXT),
 )
 MASK = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n]){1,8}\'', re.S)

@@ -180,7 +180,7 @@ export interface GeneratorOptions {
 }
 
 /** A text: how its tokens are picked, and its end. */
-export interface TextOptions {
+export interface SamplingOptions {
   /** new tokens; 0: until the context is full, which ends every text; at least 0 */
   maxTokens?: number;
   /** divides the logits; 0: greedy, the largest logit; 0 to 1e6 */

@@ -47,7 +47,7 @@ FUNCTIONS = {
     "numerics_version": ("i32", ()),
     "code_name": ("cstr", (("code", "i32"),)),
     "info": ("code", (("info", "new json"),)),
-    "simulate": ("code", (("format", "text"), ("rows", "i64"), ("values", "read f32"),
+    "fake_quantize": ("code", (("values", "read f32"), ("format", "text"), ("rows", "i64"),
         ("rounded", "fill f32"),)),
     "verify": ("code", (("options", "json"), ("report", "new json"),)),
     "release": ("code", (("handle", "any"),)),

@@ -135,7 +135,7 @@ class Model:
 
         image, table = L.Input(1, 8, 8, name="image"), L.Input(5, name="table")
         x = L.Flatten()(L.Conv2d(8, 3, activation="relu")(image))
-        network = Network(L.Model([image, table], L.Dense(2)(L.concat(x, table))))
+        network = Network(L.Model([image, table], L.Linear(2)(L.concat(x, table))))
         network({"image": ..., "table": ...})
 
     A layer that is called twice is one set of weights. Several inputs have names, by which arrays
