@@ -282,8 +282,9 @@ def layers(described, old):
     files = {f: list((others(described) if f == "others" else s).values())
              for f, (_, s) in FILES.items()}
     files.update({file: [n for n in by_hand(file) if n not in PRIVATE] for file in HAND_MADE})
-    files["_base"] = ["Layer"]
-    every = sorted([n for names in files.values() for n in names] + ["Dense"])
+    files.update(_base=["Layer"], _names=["missing"])
+    every = sorted([n for file, names in files.items() for n in names if file != "_names"]
+                   + ["Dense"])
     twice = sorted({n for n in every if every.count(n) > 1})
     if twice:
         raise SystemExit("tools/generate/python_layers.py: in Python two layers are called "
@@ -291,7 +292,8 @@ def layers(described, old):
     dense = next(one for one in described["layers"] if one["type"] == "dense")["fields"]
     activations = next(f for f in dense if f["key"] == "activation")["names"]
     out = [INTRODUCTION, wrapped("Activations: " + ", ".join(activations) + ".", "", "")]
-    out.append("\n" + NOTE + '\n"""\nfrom __future__ import annotations\n\n')
+    out.append("\n" + NOTE + '\n"""\nfrom __future__ import annotations\n\n'
+               "from typing import TYPE_CHECKING\n\n")
     for file in sorted(n for n in files if files[n]):
         line = "from .%s import %s\n" % (file, ", ".join(sorted(files[file])))
         if len(line) > 101:
@@ -300,8 +302,16 @@ def layers(described, old):
         out.append(line)
     out.append("\nDense = Linear  # Keras' word, with the arguments of Linear\n\n__all__ = [\n")
     out.append(listed(['"%s"' % n for n in every], "    ", "    ", ",") + "]\n")
+    out.append(MISSING)
     return "".join(out)
 
+
+MISSING = '''
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        raise AttributeError(missing(name))
+'''
 
 INTRODUCTION = '''\
 """Layers with PyTorch's names in the order of its Lazy modules, which build a network's topology.

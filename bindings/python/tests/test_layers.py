@@ -137,6 +137,27 @@ class PyTorch(unittest.TestCase):
             with self.subTest(said), self.assertRaisesRegex(kind, said):
                 make()
 
+    def test_its_words_elsewhere_say_what_is_here(self):
+        network = Network(L.Sequential(L.Input(3), L.Linear(2)), seed=1)
+        x, y = np.zeros((4, 3)), np.zeros(4, int)
+        for make, kind, said in (
+            (lambda: L.ModuleList, AttributeError, "use a Python list"),
+            (lambda: L.LazyConv2d, AttributeError, "use layers.Conv2d"),
+            (lambda: L.CrossEntropyLoss, AttributeError, 'loss="cross_entropy"'),
+            (lambda: L.NoSuchThing, AttributeError, "lists what there is"),
+            (lambda: L.BatchNorm2d(16), TypeError, "leave out the sizes"),
+            (lambda: network.state_dict, AttributeError, "use parameters, and get"),
+            (lambda: network.fit, AttributeError, r"use train\(x, y\)"),
+            (lambda: network.no_such_thing, AttributeError, "'no_such_thing'$"),
+            (lambda: network.train(x, y, optimizer=np.float32), TypeError, "expects a name"),
+            (lambda: network.train(x, y, loss=abs), TypeError, "loss: expects a name"),
+            (lambda: Network(L.Linear(10)), TypeError, r"got the layer Linear\(10\)"),
+            (lambda: L.Linear(3)(x), TypeError, "Linear: expects an Input"),
+        ):
+            with self.subTest(said), self.assertRaisesRegex(kind, said):
+                make()
+        self.assertFalse(hasattr(L, "__no_such__"))
+
     def test_its_words_for_padding(self):
         self.assertEqual(L.Conv2d(4, 3, padding="same"), L.Conv2d(4, 3, padding=1))
         self.assertEqual(L.Conv2d(4, (1, 5), padding="same").padding, [0, 2])

@@ -197,6 +197,19 @@ class Session(Runner):
         return y if out is None else out  # type: ignore[no-any-return]
 
 
+# What PyTorch and Keras call otherwise.
+_ELSEWHERE = {
+    "state_dict": "parameters, and get(name) for the values of one",
+    "load_state_dict": "set(name, values), or Network.load(path)",
+    "named_parameters": "parameters, whose items have a name",
+    "eval": "network(x) as it is: only train() trains", "fit": "train(x, y)",
+    "predict": "network(x)", "summary": "print(network)", "modules": "topology",
+    "compile": "train(x, y, optimizer=..., loss=...)", "evaluate": "train(..., validation=(x, y))",
+    **dict.fromkeys(("to", "cuda", "cpu"), 'train(..., mode="gpu-mc"), session(device="gpu")'),
+    **dict.fromkeys(("half", "bfloat16", "float", "double"), 'morph("bf16") and the like'),
+}
+
+
 def _printed(cell: Dict[str, Any], weights: List[Parameter]) -> str:
     """A cell as print(network) shows it."""
     links = ["%s %s" % (how, ".".join(map(str, at))) for link in cell.get("links", [])
@@ -229,6 +242,9 @@ class Network(Object):
         self._sessions = Idle()
         if isinstance(spec, (Sequential, Model)):
             spec = spec.topology()
+        elif isinstance(spec, Layer):
+            raise TypeError("Network: expects Sequential(Input(...), ...), a Model, a topology or "
+                            "a path, got the layer %r" % spec)
         if not isinstance(spec, dict):
             path = os.fspath(spec)
             with open(path, "rb") as file:
@@ -264,6 +280,12 @@ class Network(Object):
     def close(self) -> None:
         self._sessions.close()
         super().close()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError("'Network' object has no attribute %r%s" % (
+                name, ": use " + _ELSEWHERE[name] if name in _ELSEWHERE else ""))
 
     _wide: Optional[bool] = None
 

@@ -17,7 +17,10 @@ Made by tools/generate from the field lists in src: edit those.
 """
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._base import Layer
+from ._names import missing
 from .attention import Attention, CrossAttention, Positions
 from .containers import Custom, Input, Residual, Sequential
 from .convolutions import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -55,3 +58,8 @@ __all__ = [
     "Sigmoid", "Softmax", "Softplus", "Softsign", "Standardize", "SwiGLU", "Tanh",
     "TimeDistributed", "Unary", "add", "average", "concat",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        raise AttributeError(missing(name))

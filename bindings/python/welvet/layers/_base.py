@@ -34,7 +34,7 @@ def checked(init: _Init) -> _Init:
     @functools.wraps(init)
     def made(self: "Layer", *args: Any, **named: Any) -> None:
         if len(args) > len(places) and not several:
-            raise TypeError("%s: takes %s by place, got %d arguments; %s"
+            raise TypeError("%s: takes %s by place, got %d; %s"
                             % (_name(self), " and ".join(places) or "nothing", len(args),
                                _TOO_MANY))
         for name in named:
@@ -98,10 +98,11 @@ def _value(layer: "Layer", name: str, value: Any, note: str) -> Any:
                                       for v in single[1]):
         raise ValueError("%s: %s=%r: only %r is supported: %s"
                          % (_name(layer), name, value, single[1][0], single[2]))
-    if not _is(value, note):
+    size = name == "eps" and isinstance(value, int)  # of the input, as BatchNorm2d(16) has it
+    if not _is(value, note) or size:
         raise TypeError("%s: %s: expects %s, got %r%s" % (
             _name(layer), name, _WORDS.get(note, "integers"), value,
-            "; " + _TOO_MANY if note == "bool" or name == "nonlinearity" else ""))
+            "; " + _TOO_MANY if note == "bool" or size or name == "nonlinearity" else ""))
     if note == "int" or (note == "Size" and _is(value, "int")):
         return operator.index(value)
     if note in ("Size", "Sequence[int]"):
@@ -336,6 +337,8 @@ def layer_of(cell: Dict[str, Any]) -> Layer:
         if plain == known:
             return known
     cls = _CLASSES.get(plain.get("type", ""), Layer)
+    if "pool" in plain.get("type", "") and plain.get("stride") == 0:
+        del plain["stride"]  # None in Python: the kernel's
     if plain.get("global"):
         cls = ADAPTIVE[plain["type"]]
     made = cls.__new__(cls)

@@ -136,3 +136,28 @@ def instead(kind: str, name: str) -> str:
         return "write " + re.sub(r"^(max|avg)_pool", r"Adaptive\1Pool", kind).replace(
             "max", "Max").replace("avg", "Avg") + "(1)"
     return _ELSEWHERE.get(name, "")
+
+
+# Classes of PyTorch's that layers has not: what there is.
+_CLASSES = {
+    **dict.fromkeys(("CrossEntropyLoss", "NLLLoss"), 'train(..., loss="cross_entropy")'),
+    **dict.fromkeys(("BCELoss", "BCEWithLogitsLoss"), 'train(..., loss="bce"), of logits'),
+    "MSELoss": 'train(..., loss="mse")', "L1Loss": 'train(..., loss="mae")',
+    **dict.fromkeys(("HuberLoss", "SmoothL1Loss"), 'train(..., loss="huber")'),
+    "Module": "a function that returns layers, or a subclass of Sequential; Model for a graph",
+    "ModuleList": "a Python list of layers", "ModuleDict": "a Python dict of layers",
+    "Unflatten": "Reshape", "Upsample": "ConvTranspose2d", "PReLU": "LeakyReLU, whose slope is set",
+    "Bilinear": "Model, with x * y", "EmbeddingBag": "Sequential(Embedding(16), PoolSteps())",
+    "TransformerEncoderLayer": "Residual(Sequential(LayerNorm(), MultiheadAttention(num_heads=4)))"
+                               " and Residual(...) of two Linear",
+    **dict.fromkeys(("Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout"), "Dropout"),
+    "Parameter": "Binary, with a learned `constant`",
+}
+
+
+def missing(name: str) -> str:
+    """What a module without the attribute `name` says."""
+    there = name[4:] if name.startswith("Lazy") else ""
+    found = _CLASSES.get(name, there and "layers." + there)
+    return "welvet.layers has no %r%s" % (name, ": use " + found if found else
+                                          ": help(welvet.layers) lists what there is")

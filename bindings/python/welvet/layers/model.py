@@ -96,7 +96,7 @@ def call(layer: Layer, given: Sequence[Any], named: Optional[Dict[str, Any]] = N
         raise TypeError("an Input is a value, no layer: call a layer with it")
     if kind == "residual":
         raise TypeError("Residual() adds inside of a Sequential: here x + y does")
-    operands = values_of(kind, given)
+    operands = values_of(type(layer).__name__, given)
     _take(layer, named or {})
     for name, value in (named or {}).items():
         operands += values_of("%s: %s" % (kind, name), (value,))

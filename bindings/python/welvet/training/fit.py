@@ -218,12 +218,16 @@ class _Fit:
                 merged[key] = value
         merged["seed"] = seed_of(merged.get("seed", 0))
         if optimizer is not None:
-            merged["optimizer"] = _typed(optimizer)
+            merged["optimizer"] = _typed("optimizer", optimizer)
         if schedule is not None:
-            merged["schedule"] = _typed(schedule)
+            merged["schedule"] = _typed("schedule", schedule)
         if lr is not None:
             merged["schedule"] = {**merged.get("schedule", {"type": "constant"}), "lr": lr}
         self.network, self.info, self.spec = network, network.info, merged
+        known = (str, dict, list, tuple, type(None))
+        if not isinstance(merged.get("loss"), known):
+            raise TypeError('train: loss: expects a name, as "cross_entropy" or "mse", got %r'
+                            % (merged["loss"],))
         self.loss, self.weights = merged.pop("loss", None), merged.pop("sample_weight", None)
         self.ignore = merged.get("ignore", IGNORED)
         self.streams, self.run = merged.get("streams") or 0, (threads, isa, mode)
@@ -330,8 +334,11 @@ class _Fit:
         return data if weights is None else data.weighted(weights)
 
 
-def _typed(given: Any) -> Dict[str, Any]:
+def _typed(name: str, given: Any) -> Dict[str, Any]:
     """An object of a spec of its type alone, or of a dict."""
+    if not isinstance(given, (str, dict)):
+        raise TypeError("train: %s: expects a name, as %r, or a dict with its settings, got %r"
+                        % (name, "adamw" if name == "optimizer" else "cosine", given))
     return {"type": given} if isinstance(given, str) else dict(given)
 
 
