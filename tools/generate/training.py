@@ -62,7 +62,7 @@ def schema(described, old):
                      for key in ("steps", "epochs")]
     root["not"] = {"required": ["network", "network_file"]}
     whole = {"$schema": json_schema.DRAFT, "$comment": NOTE,
-             "title": "Loom training spec, version 1", **root}
+             "title": "Loom training spec", **root}
     return json_schema.dump(whole)
 
 
