@@ -150,8 +150,8 @@ class Argument:
     def sentence(self):
         if self.single:
             written = self.single[1][0]
-            return "`%s`: %s alone, as %s." % (self.name, json.dumps(written) if isinstance(
-                written, str) else repr(written), self.single[2].split(": ")[0])
+            value = json.dumps(written) if isinstance(written, str) else repr(written)
+            return "`%s`: only %s: %s." % (self.name, value, self.single[2])
         words = "`%s`: %s" % (self.name, self.field["doc"])
         words = words.replace("0: the kernel", "None: the kernel")
         rest = [condition_text(self.field), range_text(self.field)]

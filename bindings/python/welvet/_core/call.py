@@ -1,5 +1,5 @@
 """The shared library, and one way to call all of its functions: what a parameter needs follows from
-its kind in the table of _raw.py.
+its kind in the table of raw.py.
 
 call(name, inputs...) takes the input parameters in their order and returns the outputs: None, one
 value, or a tuple. Inputs are str (texts), anything for json (a str is passed as it is), int

@@ -21,7 +21,7 @@ class Conv1d(Layer):
     * `dilation`: step between the taps of the window; at least 1.
     * `groups`: number of groups, as in PyTorch; it divides channels and filters; at least 1.
     * `bias`: adds a learned number per filter.
-    * `padding_mode`: "zeros" alone, as padding is with zeros.
+    * `padding_mode`: only "zeros": padding is with zeros: pad the samples themselves.
     * `activation`: applied to the sum.
     """
 
@@ -61,7 +61,7 @@ class Conv2d(Layer):
     * `dilation`: step between the taps of the window; at least 1.
     * `groups`: number of groups, as in PyTorch; it divides channels and filters; at least 1.
     * `bias`: adds a learned number per filter.
-    * `padding_mode`: "zeros" alone, as padding is with zeros.
+    * `padding_mode`: only "zeros": padding is with zeros: pad the samples themselves.
     * `activation`: applied to the sum.
     """
 
@@ -101,7 +101,7 @@ class Conv3d(Layer):
     * `dilation`: step between the taps of the window; at least 1.
     * `groups`: number of groups, as in PyTorch; it divides channels and filters; at least 1.
     * `bias`: adds a learned number per filter.
-    * `padding_mode`: "zeros" alone, as padding is with zeros.
+    * `padding_mode`: only "zeros": padding is with zeros: pad the samples themselves.
     * `activation`: applied to the sum.
     """
 
@@ -144,7 +144,7 @@ class ConvTranspose1d(Layer):
     * `groups`: number of groups, as in PyTorch; it divides channels and filters; at least 1.
     * `bias`: adds a learned number per filter.
     * `dilation`: step between the taps of the window; at least 1.
-    * `padding_mode`: "zeros" alone, as padding is with zeros.
+    * `padding_mode`: only "zeros": padding is with zeros: pad the samples themselves.
     * `activation`: applied to the sum.
     """
 
@@ -188,7 +188,7 @@ class ConvTranspose2d(Layer):
     * `groups`: number of groups, as in PyTorch; it divides channels and filters; at least 1.
     * `bias`: adds a learned number per filter.
     * `dilation`: step between the taps of the window; at least 1.
-    * `padding_mode`: "zeros" alone, as padding is with zeros.
+    * `padding_mode`: only "zeros": padding is with zeros: pad the samples themselves.
     * `activation`: applied to the sum.
     """
 
@@ -232,7 +232,7 @@ class ConvTranspose3d(Layer):
     * `groups`: number of groups, as in PyTorch; it divides channels and filters; at least 1.
     * `bias`: adds a learned number per filter.
     * `dilation`: step between the taps of the window; at least 1.
-    * `padding_mode`: "zeros" alone, as padding is with zeros.
+    * `padding_mode`: only "zeros": padding is with zeros: pad the samples themselves.
     * `activation`: applied to the sum.
     """
 

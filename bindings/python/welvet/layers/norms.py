@@ -56,7 +56,7 @@ class BatchNorm(Layer):
     * `eps`: added to the variance before the root; 1e-8 to 1.
     * `momentum`: what a batch weighs in the running mean and variance; 0 to 1.
     * `affine`: learns a gain and a bias per channel.
-    * `track_running_stats`: True alone, as BatchNorm runs by running statistics; GroupNorm and
+    * `track_running_stats`: only True: BatchNorm runs by running statistics; GroupNorm and
       InstanceNorm have none.
     """
 
@@ -103,9 +103,9 @@ class InstanceNorm(Layer):
     `torch.nn.InstanceNorm2d`, not of its Lazy form.
 
     * `eps`: added to the variance before the root; 1e-8 to 1.
-    * `momentum`: 0.1 alone, as there are no running statistics that it is of.
+    * `momentum`: only 0.1: there are no running statistics that it is of.
     * `affine`: learns a gain and a bias per channel.
-    * `track_running_stats`: False alone, as BatchNorm has running statistics, InstanceNorm none.
+    * `track_running_stats`: only False: BatchNorm has running statistics, InstanceNorm none.
     """
 
     eps: float
@@ -148,7 +148,7 @@ class Dropout(Layer):
     value's place.
 
     * `p`: probability of a 0 while training; at least 0, below 1.
-    * `inplace`: False alone, as leave it out.
+    * `inplace`: only False: leave it out: memory is planned for the whole network.
     """
 
     p: float

@@ -18,7 +18,7 @@ class MaxPool1d(Layer):
     * `padding`: zeros around the input: one number, one per dimension, or all begins and then all
       ends; at least 0.
     * `dilation`: step between the taps of the window; at least 1.
-    * `return_indices`: False alone, as there is no unpooling that takes them.
+    * `return_indices`: only False: there is no unpooling that takes them.
     * `ceil_mode`: a last window that is partly outside counts too.
     """
 
@@ -50,7 +50,7 @@ class MaxPool2d(Layer):
     * `padding`: zeros around the input: one number, one per dimension, or all begins and then all
       ends; at least 0.
     * `dilation`: step between the taps of the window; at least 1.
-    * `return_indices`: False alone, as there is no unpooling that takes them.
+    * `return_indices`: only False: there is no unpooling that takes them.
     * `ceil_mode`: a last window that is partly outside counts too.
     """
 
@@ -82,7 +82,7 @@ class MaxPool3d(Layer):
     * `padding`: zeros around the input: one number, one per dimension, or all begins and then all
       ends; at least 0.
     * `dilation`: step between the taps of the window; at least 1.
-    * `return_indices`: False alone, as there is no unpooling that takes them.
+    * `return_indices`: only False: there is no unpooling that takes them.
     * `ceil_mode`: a last window that is partly outside counts too.
     """
 
@@ -147,7 +147,7 @@ class AvgPool2d(Layer):
       ends; at least 0.
     * `ceil_mode`: a last window that is partly outside counts too.
     * `count_include_pad`: padding counts in the divisor.
-    * `divisor_override`: None alone, as leave it out.
+    * `divisor_override`: only None: leave it out.
     * `dilation`: step between the taps of the window; at least 1.
     """
 
@@ -182,7 +182,7 @@ class AvgPool3d(Layer):
       ends; at least 0.
     * `ceil_mode`: a last window that is partly outside counts too.
     * `count_include_pad`: padding counts in the divisor.
-    * `divisor_override`: None alone, as leave it out.
+    * `divisor_override`: only None: leave it out.
     * `dilation`: step between the taps of the window; at least 1.
     """
 

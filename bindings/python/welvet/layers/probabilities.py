@@ -13,7 +13,7 @@ class Softmax(Layer):
     """Distributions over the last dimension, or as the kind says. `dim` is -1, where PyTorch
     guesses if nothing is said.
 
-    * `dim`: -1 alone, as it is over the last dimension, -1.
+    * `dim`: only -1: it is over the last dimension, -1: Permute others there.
     * `kind`: `standard`; `temperature`: values are divided by it first; `grid`: `rows` x `cols`, a
       distribution for each row; `hierarchical`: a tree by `levels`. It takes logits of all nodes,
       level after level, and returns for each leaf the product along its path; `gumbel`: Gumbel
@@ -58,7 +58,7 @@ class Softmax(Layer):
 class LogSoftmax(Layer):
     """Logarithms of a softmax. `dim` is -1, where PyTorch guesses if nothing is said.
 
-    * `dim`: -1 alone, as it is over the last dimension, -1.
+    * `dim`: only -1: it is over the last dimension, -1: Permute others there.
     """
 
     dim: Optional[int]

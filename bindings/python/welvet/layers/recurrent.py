@@ -22,8 +22,9 @@ class RNN(Layer):
     * `num_layers`: layers on one another: each takes all steps of the one before; 1 to 32768.
     * `nonlinearity`: of the sum.
     * `bias`: adds learned numbers to both products.
-    * `batch_first`: True alone, as x is (samples, steps, features).
-    * `dropout`: 0.0 alone, as put Dropout(p) between layers.
+    * `batch_first`: only True: x is (samples, steps, features).
+    * `dropout`: only 0.0: put Dropout(p) between layers: Sequential(LSTM(8), Dropout(0.1),
+      LSTM(8)).
     * `bidirectional`: a second state runs from the last step to the first.
     * `output`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that after the
       last, directions x hidden.
@@ -68,8 +69,9 @@ class GRU(Layer):
     * `hidden_size`: values of a state; at least 1.
     * `num_layers`: layers on one another: each takes all steps of the one before; 1 to 32768.
     * `bias`: adds learned numbers to both products.
-    * `batch_first`: True alone, as x is (samples, steps, features).
-    * `dropout`: 0.0 alone, as put Dropout(p) between layers.
+    * `batch_first`: only True: x is (samples, steps, features).
+    * `dropout`: only 0.0: put Dropout(p) between layers: Sequential(LSTM(8), Dropout(0.1),
+      LSTM(8)).
     * `bidirectional`: a second state runs from the last step to the first.
     * `output`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that after the
       last, directions x hidden.
@@ -115,10 +117,11 @@ class LSTM(Layer):
     * `hidden_size`: values of a state; at least 1.
     * `num_layers`: layers on one another: each takes all steps of the one before; 1 to 32768.
     * `bias`: adds learned numbers to both products.
-    * `batch_first`: True alone, as x is (samples, steps, features).
-    * `dropout`: 0.0 alone, as put Dropout(p) between layers.
+    * `batch_first`: only True: x is (samples, steps, features).
+    * `dropout`: only 0.0: put Dropout(p) between layers: Sequential(LSTM(8), Dropout(0.1),
+      LSTM(8)).
     * `bidirectional`: a second state runs from the last step to the first.
-    * `proj_size`: 0 alone, as put a Linear behind it.
+    * `proj_size`: only 0: put a Linear behind it.
     * `output`: `all`: the states of all steps, [steps, directions x hidden]; `last`: that after the
       last, directions x hidden.
     * `stateful`: a run continues from the state that the sequence's last run left, unless its

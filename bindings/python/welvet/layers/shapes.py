@@ -12,8 +12,8 @@ from ._base import Container, Layer, checked, numbers
 class Flatten(Layer):
     """Forgets the dimensions of a row.
 
-    * `start_dim`: 1 alone, as a whole sample becomes flat.
-    * `end_dim`: -1 alone, as a whole sample becomes flat.
+    * `start_dim`: only 1: a whole sample becomes flat: Reshape(...) gives other dimensions.
+    * `end_dim`: only -1: a whole sample becomes flat: Reshape(...) gives other dimensions.
     """
 
     start_dim: int
