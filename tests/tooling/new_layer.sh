@@ -53,6 +53,7 @@ python3 tools/generate
 written=$(git status --short | grep -v '^??' | cut -c4- | tr '\n' ' ')
 want="bindings/js/src/types/topology.d.ts bindings/python/welvet/layers/__init__.py "
 want+="docs/reference/layers.md docs/reference/topology.md docs/reference/topology.schema.json "
+want+="include/loom/layers.hpp "
 [ "$written" = "$want" ] ||
   fail "tools/generate has written: $written"
 grep -q "^    def __init__(self, gain: float = 1.0, \*, dtype" \
