@@ -275,7 +275,7 @@ def by_hand(file):
     return names
 
 
-PRIVATE = ("Value", "InputValue", "values_of", "call")  # of model.py
+PRIVATE = ("Value", "InputValue", "values_of", "call", "equivalent")
 
 
 def layers(described, old):

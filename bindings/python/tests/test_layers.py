@@ -248,6 +248,11 @@ Network(
   (0.0.0.6): # run 0.0.0.5
   (output): (3,)
 )""")
+        x = L.Input(4, 6)
+        h = L.MultiheadAttention(num_heads=2)(x)
+        shown = str(Network(L.Model(x, L.Linear(1)(x + h)), seed=1)).splitlines()
+        self.assertRegex(shown[3], r"\(0.0.0.1\): MultiheadAttention\(num_heads=2\)  # q \(6, 6\)")
+        self.assertEqual(shown[4], "  (0.0.0.2): # add of 0.0.0.0, 0.0.0.1")
         network.close()
         self.assertEqual(repr(network), "<welvet.Network closed>")
 

@@ -212,8 +212,15 @@ _ELSEWHERE = {
 
 def _printed(cell: Dict[str, Any], weights: List[Parameter]) -> str:
     """A cell as print(network) shows it."""
-    links = ["%s %s" % (how, ".".join(map(str, at))) for link in cell.get("links", [])
-             for how, at in link.items()]
+    links: List[str] = []
+    of: Dict[str, List[str]] = {}
+    for link in cell.get("links", []):
+        for how, at in link.items():
+            of.setdefault(how, []).append(".".join(map(str, at)))
+    for how, cells in of.items():
+        joined = how == "read" and len(cells) > 1
+        links.append("%s %s" % (cell.get("merge", "concat") + " of" if joined else how,
+                                ", ".join(cells)))
     if "type" not in cell:
         return "# " + (", ".join(links) or "passes its input on")
     notes = links + ["%s (%d, %d)" % (p.role, p.rows, p.cols) for p in weights if not p.tied][:4]

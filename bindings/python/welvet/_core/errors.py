@@ -74,3 +74,5 @@ for _name, _number in _raw.CODES.items():
     if _number != 0:
         BY_CODE[_number] = _CLASSES[_name]
         _CLASSES[_name].code = _name
+for _class in (LoomError, *_CLASSES.values()):
+    _class.__module__ = "welvet"  # where users find them, and tracebacks name them

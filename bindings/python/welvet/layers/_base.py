@@ -330,12 +330,13 @@ def described(layer: Dict[str, Any]) -> str:
 
 def layer_of(cell: Dict[str, Any]) -> Layer:
     """The layer of a cell, to be printed."""
-    from .equivalents import ADAPTIVE, KNOWN
+    from .equivalents import ADAPTIVE, equivalent
 
-    plain = {key: value for key, value in cell.items() if key not in ("at", "links", "merge")}
-    for known in KNOWN:
-        if plain == known:
-            return known
+    plain = {key: value for key, value in cell.items()
+             if key not in ("at", "links", "merge", "takes")}
+    known = equivalent(plain)
+    if known is not None:
+        return known
     cls = _CLASSES.get(plain.get("type", ""), Layer)
     if "pool" in plain.get("type", "") and plain.get("stride") == 0:
         del plain["stride"]  # None in Python: the kernel's

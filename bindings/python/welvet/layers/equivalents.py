@@ -2,7 +2,7 @@
 multi-head attention as `torch.nn` has it, and norms for one, two and three dimensions."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, Type
+from typing import Any, Dict, List, Optional, Type
 
 from ._base import Layer, Size, checked
 from .attention import Attention
@@ -296,6 +296,16 @@ class MultiheadAttention(Attention):
     @property
     def bias(self) -> bool:
         return bool(self["qkv_bias"])
+
+
+def equivalent(cell: Dict[str, Any]) -> Optional[Layer]:
+    """The layer of this file that a cell is, for printing; None where it is none."""
+    if cell.get("type") == "attention" and cell.get("heads"):
+        made = MultiheadAttention(num_heads=cell["heads"], dropout=cell.get("dropout", 0.0),
+                                  bias=bool(cell.get("qkv_bias")),
+                                  causal=bool(cell.get("causal", True)))
+        return made if all(made.get(key) == value for key, value in cell.items()) else None
+    return next((known for known in KNOWN if cell == known), None)
 
 
 # A row knows its dimensions: one class serves all of them.
