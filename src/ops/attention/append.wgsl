@@ -1,5 +1,6 @@
-// A head of a new row: queries and keys are turned by their position, keys and values go to the q15 cache (layout: attention_q15.wgsl). For kernels of
-// THREADS threads that decode a single row. HEAD_DIM is even.
+// A head of a new row: queries and keys are turned by their position, keys and values go to the q15
+// cache (layout: attention_q15.wgsl). For kernels of THREADS threads that decode a single row.
+// HEAD_DIM is even.
 
 const QUERY = 0u;
 const KEY = 1u;
@@ -14,12 +15,14 @@ struct Position {
   page: u32,
   kept: bool,   // within the cache
 }
-var<workgroup> head_angles: array<f32, HEAD_DIM>;  // cosines, then sines, of its rotation; there after the next barrier
+// cosines, then sines, of its rotation; there after the next barrier
+var<workgroup> head_angles: array<f32, HEAD_DIM>;
 fn position_of(thread: u32, sequence: u32, position: u32, table: u32) -> Position {
   let p = A[place(position, 0u)];
   let angles = place(table, min(p, rows(table) - 1u));
   for (var d = thread; d < HEAD_DIM; d += THREADS) { head_angles[d] = load(angles + d); }
-  return Position(p % 64u, A[P[2] + A[place(sequence, 0u)] * P[3] + min(p / 64u, P[3] - 1u)], p < P[3] * 64u);
+  return Position(p % 64u, A[P[2] + A[place(sequence, 0u)] * P[3] + min(p / 64u, P[3] - 1u)],
+      p < P[3] * 64u);
 }
 
 var<workgroup> head_values: array<f32, HEAD_DIM>;
@@ -31,7 +34,8 @@ fn head_planes(d: u32, most: u32, inverse: f32) -> vec2<i32> {
   return q15_planes(head_values[d], inverse) + vec2<i32>(128, 128);
 }
 
-// What is in head_values, written before a barrier, becomes. `to`: place of a turned query; of the head's part of page 0.
+// What is in head_values, written before a barrier, becomes. `to`: place of a turned query; of the
+// head's part of page 0.
 fn finish_head(thread: u32, kind: u32, at: Position, to: u32, kv_heads: u32) {
   if (kind != VALUE) {
     for (var j = thread; j < HEAD_DIM / 2u; j += THREADS) {
@@ -48,7 +52,9 @@ fn finish_head(thread: u32, kind: u32, at: Position, to: u32, kv_heads: u32) {
     for (var d = thread; d < HEAD_DIM; d += THREADS) { A[to + d] = bitcast<u32>(head_values[d]); }
     return;
   }
-  for (var d = thread; d < HEAD_DIM; d += THREADS) { atomicMax(&head_most, magnitude_bits(head_values[d])); }
+  for (var d = thread; d < HEAD_DIM; d += THREADS) {
+    atomicMax(&head_most, magnitude_bits(head_values[d]));
+  }
   workgroupBarrier();
   if (!at.kept) { return; }
   let most = atomicLoad(&head_most);
@@ -77,5 +83,7 @@ fn finish_head(thread: u32, kind: u32, at: Position, to: u32, kv_heads: u32) {
       A[part + 16u * PADDED_HEAD + w * 64u + at.index] = planes.y;
     }
   }
-  if (thread == 0u) { A[part + 64u * PADDED_HEAD + select(0u, 64u, kind == VALUE) + at.index] = q15_scale(most); }
+  if (thread == 0u) {
+    A[part + 64u * PADDED_HEAD + select(0u, 64u, kind == VALUE) + at.index] = q15_scale(most);
+  }
 }

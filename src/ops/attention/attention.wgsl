@@ -85,8 +85,10 @@ fn score_of(q: u32, key: u32, step: u32, slope: f32, p: u32, j: u32) -> f32 {
   return nearer(far_score(q, key, step, s), slope, p, j);
 }
 
-// Adds to num[] what `count` positions of a block give, their weights in workgroup memory: lane d of each tile of head_dim.
-fn add_values(num: ptr<function, array<f32, TILES>>, values: u32, step: u32, count: u32, lane: u32) {
+// Adds to num[] what `count` positions of a block give, their weights in workgroup memory: lane d
+// of each tile of head_dim.
+fn add_values(num: ptr<function, array<f32, TILES>>, values: u32, step: u32, count: u32,
+    lane: u32) {
   for (var t = 0u; t < TILES; t++) {
     let d = t * 64u + lane;
     if (d >= int_at(2u)) { continue; }
@@ -112,7 +114,9 @@ fn uniform_word(lane: u32, value: u32) -> u32 {
   return workgroupUniformLoad(&shared_word);
 }
 // The first position that a query at p may see.
-fn first_seen(p: u32) -> u32 { return select(0u, p + 1u - int_at(3u), int_at(3u) > 0u && p + 1u > int_at(3u)); }
+fn first_seen(p: u32) -> u32 {
+  return select(0u, p + 1u - int_at(3u), int_at(3u) > 0u && p + 1u > int_at(3u));
+}
 
 fn store_result(num: ptr<function, array<f32, TILES>>, y: u32, inverse: f32, lane: u32) {
   for (var t = 0u; t < TILES; t++) {
@@ -120,8 +124,11 @@ fn store_result(num: ptr<function, array<f32, TILES>>, y: u32, inverse: f32, lan
   }
 }
 
-// kv: pages of 64 positions, each [kv_heads][head_dim][64] keys, then [kv_heads][64][head_dim] values.
-@compute @workgroup_size(64) fn attention(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+// kv: pages of 64 positions, each [kv_heads][head_dim][64] keys, then [kv_heads][64][head_dim]
+// values.
+@compute @workgroup_size(64)
+fn attention(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let at = head_of(u);
@@ -147,7 +154,9 @@ fn store_result(num: ptr<function, array<f32, TILES>>, y: u32, inverse: f32, lan
     let j = b * 64u + lane;
     let page = own + A[table + b] * 2u * part;
     var e = zero();
-    if (j >= begin && j <= p) { e = exp_difference(score_of(q, page + lane, 64u, slope, p, j), top); }
+    if (j >= begin && j <= p) {
+      e = exp_difference(score_of(q, page + lane, 64u, slope, p, j), top);
+    }
     den = den + tree_sum(lane, e);
     weight[lane] = e;
     workgroupBarrier();
@@ -156,7 +165,8 @@ fn store_result(num: ptr<function, array<f32, TILES>>, y: u32, inverse: f32, lan
   store_result(&num, place(RESULT, at.row) + at.head * hd, div(1.0, den), lane);
 }
 
-// The training form: keys and values are rows of this run. Per row extra(0) has the first row of its sequence, and the sequence's length.
+// The training form: keys and values are rows of this run. Per row extra(0) has the first row of
+// its sequence, and the sequence's length.
 struct Sequence {
   begin: u32,
   length: u32,
@@ -166,7 +176,9 @@ fn sequence_of(lane: u32, row: u32) -> Sequence {
   return Sequence(begin, uniform_word(lane, A[extra(0u) + 2u * row + 1u]));
 }
 
-@compute @workgroup_size(64) fn attention_rows(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn attention_rows(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let at = head_of(u);
@@ -190,12 +202,14 @@ fn sequence_of(lane: u32, row: u32) -> Sequence {
     let j = b * 64u + lane;
     var e = zero();
     if (j >= begin && j <= end) {
-      e = exp_difference(score_of(q, place(1u, s.begin + j) + at.kv_head * hd, 1u, slope, p, j), top);
+      e = exp_difference(score_of(q, place(1u, s.begin + j) + at.kv_head * hd, 1u, slope, p, j),
+          top);
     }
     den = den + tree_sum(lane, e);
     weight[lane] = e;
     workgroupBarrier();
-    add_values(&num, place(2u, s.begin + b * 64u) + at.kv_head * hd, row_step(2u), min(64u, s.length - b * 64u), lane);
+    add_values(&num, place(2u, s.begin + b * 64u) + at.kv_head * hd, row_step(2u),
+        min(64u, s.length - b * 64u), lane);
   }
   let inverse = div(1.0, den);
   store_result(&num, place(RESULT, at.row) + at.head * hd, inverse, lane);

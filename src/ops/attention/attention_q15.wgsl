@@ -1,6 +1,8 @@
-// Attention of cells of classes I and B (rule 6): keys, values and queries are q15, sums over head_dim and over a block exact in integers. With
-// attention.wgsl. A page is per KV head: planes of keys as [padded/4][64 positions][4], of values as [16][padded dims][4 positions], hi and lo, every
-// byte value + 128; then the scales of 64 keys and 64 values. TEAMS of 64 lanes take blocks side by side; what they find is added block by block.
+// Attention of cells of classes I and B (rule 6): keys, values and queries are q15, sums over
+// head_dim and over a block exact in integers. With attention.wgsl. A page is per KV head: planes
+// of keys as [padded/4][64 positions][4], of values as [16][padded dims][4 positions], hi and lo,
+// every byte value + 128; then the scales of 64 keys and 64 values. TEAMS of 64 lanes take blocks
+// side by side; what they find is added block by block.
 
 const SIGNS = 0x80808080u;
 
@@ -17,10 +19,14 @@ var<workgroup> block_sum: array<f32, TEAMS>;
 var<workgroup> block_num: array<f32, TEAMS * TILES * 64u>;
 
 const PADDED_DIM = (HEAD_DIM + 15u) / 16u * 16u;
-fn page_part(b: u32, table: u32, kv_head: u32) -> u32 { return place(1u, 0u) + (A[table + b] * int_at(1u) + kv_head) * (64u * PADDED_DIM + 128u); }
+fn page_part(b: u32, table: u32, kv_head: u32) -> u32 {
+  return place(1u, 0u) + (A[table + b] * int_at(1u) + kv_head) * (64u * PADDED_DIM + 128u);
+}
 
 // Sums of four plane products joined; every sum is exact in f32, and products by 128 are.
-fn join_planes(hh: i32, middle: i32, ll: i32) -> f32 { return (f32(hh) * 128.0 + f32(middle)) * 128.0 + f32(ll); }
+fn join_planes(hh: i32, middle: i32, ll: i32) -> f32 {
+  return (f32(hh) * 128.0 + f32(middle)) * 128.0 + f32(ll);
+}
 
 fn plain_score(part: u32, lane: u32, query_scale: f32) -> f32 {
   var hh = 0;
@@ -55,9 +61,13 @@ fn of_score_key(key: u32) -> f32 {
 }
 
 // Both planes of four positions' values, element d.
-fn value_words(values: u32, four: u32, d: u32) -> vec2<u32> { return vec2<u32>(A[values + four * PADDED_DIM + d], A[values + (16u + four) * PADDED_DIM + d]); }
+fn value_words(values: u32, four: u32, d: u32) -> vec2<u32> {
+  return vec2<u32>(A[values + four * PADDED_DIM + d], A[values + (16u + four) * PADDED_DIM + d]);
+}
 
-@compute @workgroup_size(TEAMS * 64u) fn attention_q15(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(TEAMS * 64u)
+fn attention_q15(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let team = thread / 64u;
@@ -71,7 +81,9 @@ fn value_words(values: u32, four: u32, d: u32) -> vec2<u32> { return vec2<u32>(A
 
   // The query as planes.
   var own_most = 0u;
-  for (var d = thread; d < HEAD_DIM; d += TEAMS * 64u) { own_most = max(own_most, A[q + d] & 0x7FFFFFFFu); }
+  for (var d = thread; d < HEAD_DIM; d += TEAMS * 64u) {
+    own_most = max(own_most, A[q + d] & 0x7FFFFFFFu);
+  }
   own_most = most_of_lanes(own_most);
   if (speaks_for_lanes()) { atomicMax(&query_most, own_most); }
   workgroupBarrier();
@@ -115,7 +127,9 @@ fn value_words(values: u32, four: u32, d: u32) -> vec2<u32> { return vec2<u32>(A
     let part = page_part(min(b, p / 64u), table, at.kv_head);
     let values = part + 32u * PADDED_DIM;
     var first_tile: array<vec2<u32>, 16>;  // of the values, under way while their weights are found
-    for (var g = 0u; g < 16u; g++) { first_tile[g] = value_words(values, g, min(lane, HEAD_DIM - 1u)); }
+    for (var g = 0u; g < 16u; g++) {
+      first_tile[g] = value_words(values, g, min(lane, HEAD_DIM - 1u));
+    }
     var e = zero();
     var w = zero();
     if (j >= begin && j <= p) {
@@ -176,9 +190,13 @@ fn value_words(values: u32, four: u32, d: u32) -> vec2<u32> { return vec2<u32>(A
     if (team == 0u) {
       for (var i = 0u; i < min(TEAMS, p / 64u - b0 + 1u); i++) {
         den = den + block_sum[i];
-        for (var t = 0u; t < TILES; t++) { num[t] = num[t] + block_num[(i * TILES + t) * 64u + lane]; }
+        for (var t = 0u; t < TILES; t++) {
+          num[t] = num[t] + block_num[(i * TILES + t) * 64u + lane];
+        }
       }
     }
   }
-  if (team == 0u) { store_result(&num, place(RESULT, at.row) + at.head * HEAD_DIM, div(1.0, den), lane); }
+  if (team == 0u) {
+    store_result(&num, place(RESULT, at.row) + at.head * HEAD_DIM, div(1.0, den), lane);
+  }
 }

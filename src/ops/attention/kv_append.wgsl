@@ -1,16 +1,20 @@
-// Keys and values of new positions into the pages. Rows may share a word of a page (four positions of a value plane), so this kernel sees the
-// arena as atomics. ints: kv_heads, head_dim.
+// Keys and values of new positions into the pages. Rows may share a word of a page (four positions
+// of a value plane), so this kernel sees the arena as atomics. ints: kv_heads, head_dim.
 
 @group(0) @binding(1) var<storage, read_write> A: array<atomic<u32>>;
 
 fn load_word(at: u32) -> u32 { return atomicLoad(&A[at]); }
 
 // The page of a row's position, or none.
-fn page_of(row: u32) -> u32 { return load_word(P[2] + load_word(place(2u, row)) * P[3] + load_word(place(3u, row)) / 64u); }
+fn page_of(row: u32) -> u32 {
+  return load_word(P[2] + load_word(place(2u, row)) * P[3] + load_word(place(3u, row)) / 64u);
+}
 fn beyond(row: u32) -> bool { return load_word(place(3u, row)) >= P[3] * 64u; }
 
 // Class F: a thread per element of k.
-@compute @workgroup_size(64) fn kv_append(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn kv_append(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let row = u / cols(0u);
@@ -39,12 +43,16 @@ fn largest_of(x: u32, lane: u32) -> u32 {
 // Planes of element d, each byte value + 128; zeros beyond head_dim.
 fn plane_bytes(x: u32, d: u32, most: u32) -> vec2<i32> {
   var v = vec2<i32>(0, 0);
-  if (d < int_at(1u) && !q15_lost(most)) { v = q15_planes(bitcast<f32>(load_word(x + d)), q15_inverse(most)); }
+  if (d < int_at(1u) && !q15_lost(most)) {
+    v = q15_planes(bitcast<f32>(load_word(x + d)), q15_inverse(most));
+  }
   return v + vec2<i32>(128, 128);
 }
 
 // q15: a workgroup per row and KV head; attention_q15.wgsl has the layout of a page.
-@compute @workgroup_size(64) fn kv_append_q15(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn kv_append_q15(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let row = u / int_at(0u);

@@ -1,5 +1,6 @@
 // A thread per pair (j, j + head_dim/2) of a head. ints: head_dim, inverse.
-@compute @workgroup_size(64) fn rope(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn rope(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let half = int_at(0u) / 2u;

@@ -1,6 +1,8 @@
-// Statistics of channels over all rows: a channel is int_at(0) consecutive columns, a workgroup of 64 lanes takes one.
+// Statistics of channels over all rows: a channel is int_at(0) consecutive columns, a workgroup of
+// 64 lanes takes one.
 
-// `what` is summed: 0: the values of operand 0, 1: squares of their distance from `center`, 2: their products with the values of operand 1.
+// `what` is summed: 0: the values of operand 0, 1: squares of their distance from `center`, 2:
+// their products with the values of operand 1.
 fn channel_total(channel: u32, lane: u32, what: u32, center: f32) -> f32 {
   let n = int_at(0u);
   var total = row_sum();
@@ -19,7 +21,9 @@ fn channel_total(channel: u32, lane: u32, what: u32, center: f32) -> f32 {
   return row_total(&total);
 }
 
-@compute @workgroup_size(64) fn channel_moments(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn channel_moments(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let c = group_unit(group, groups);
   if (c >= units()) { return; }
   let channels = cols(0u) / int_at(0u);
@@ -32,7 +36,9 @@ fn channel_total(channel: u32, lane: u32, what: u32, center: f32) -> f32 {
   store(place(1u, 0u) + 2u * channels + c, div(squares, f32(max(n, 2u) - 1u)));
 }
 
-@compute @workgroup_size(64) fn channel_sums(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn channel_sums(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32) {
   let c = group_unit(group, groups);
   if (c >= units()) { return; }
   let channels = cols(0u) / int_at(0u);

@@ -1,5 +1,7 @@
 // y = x * gain[c] + bias[c], where channel c is the column divided by int 0. HAS_GAIN, HAS_BIAS.
-@compute @workgroup_size(64) fn channel_affine(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn channel_affine(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let row = u / cols(3u);
@@ -11,7 +13,9 @@
 }
 
 // (x - mean) / sqrt(variance + eps) * gain + bias as x * scale + shift.
-@compute @workgroup_size(64) fn fold_norm(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn fold_norm(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let i = thread_unit(id, groups);
   if (i >= units()) { return; }
   var s = rsqrt_exact(opaque(load(place(1u, 0u) + i) + real_at(0u)));
@@ -23,7 +27,9 @@
 }
 
 // w += momentum * (value - w)
-@compute @workgroup_size(64) fn moving_average(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn moving_average(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let i = thread_unit(id, groups);
   if (i >= units()) { return; }
   let w = load(place(1u, 0u) + i);

@@ -1,6 +1,9 @@
-// Squared distances of rows to the rows of a weight matrix, and their gradients: a thread per element of the result. Sums in the order of groups.wgsl.
+// Squared distances of rows to the rows of a weight matrix, and their gradients: a thread per
+// element of the result. Sums in the order of groups.wgsl.
 
-@compute @workgroup_size(64) fn distances(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn distances(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let n = u % cols(2u);
@@ -23,7 +26,9 @@
   store(place(2u, u / cols(2u)) + n, sum);
 }
 
-@compute @workgroup_size(64) fn distances_back(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn distances_back(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let row = u / cols(3u);
@@ -44,13 +49,17 @@
   store(place(3u, row) + k, 2.0 * opaque(sum));
 }
 
-@compute @workgroup_size(64) fn distances_weight(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn distances_weight(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let n = u / cols(3u);
   let k = u % cols(3u);
   let w = weight_value(n, k);
   var sum = row_sum();
-  for (var r = 0u; r < rows(1u); r++) { push_row(&sum, mul(opaque(w - load(place(1u, r) + k)), load(place(2u, r) + n))); }
+  for (var r = 0u; r < rows(1u); r++) {
+    push_row(&sum, mul(opaque(w - load(place(1u, r) + k)), load(place(2u, r) + n)));
+  }
   add_total(place(3u, n) + k, mul(row_total(&sum), 2.0), int_at(0u));
 }

@@ -1,33 +1,51 @@
-// Ops that treat each element by itself: a thread per element. ACT is the activation of this pipeline.
+// Ops that treat each element by itself: a thread per element. ACT is the activation of this
+// pipeline.
 
-@compute @workgroup_size(64) fn add(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn add(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let at = element(id, groups, 2u);
-  if (at.inside) { store(place(2u, at.row) + at.col, load(place(0u, at.row) + at.col) + load(place(1u, at.row) + at.col)); }
+  if (at.inside) {
+    store(place(2u, at.row) + at.col, load(place(0u, at.row) + at.col) +
+        load(place(1u, at.row) + at.col));
+  }
 }
 
-@compute @workgroup_size(64) fn mul_elements(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn mul_elements(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let at = element(id, groups, 2u);
-  if (at.inside) { store(place(2u, at.row) + at.col, load(place(0u, at.row) + at.col) * load(place(1u, at.row) + at.col)); }
+  if (at.inside) {
+    store(place(2u, at.row) + at.col, load(place(0u, at.row) + at.col) *
+        load(place(1u, at.row) + at.col));
+  }
 }
 
-@compute @workgroup_size(64) fn scale(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn scale(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let at = element(id, groups, 1u);
-  if (at.inside) { store(place(1u, at.row) + at.col, load(place(0u, at.row) + at.col) * real_at(0u)); }
+  if (at.inside) {
+    store(place(1u, at.row) + at.col, load(place(0u, at.row) + at.col) * real_at(0u));
+  }
 }
 
 // (x - mean) * scale by columns. ints: missing.
-@compute @workgroup_size(64) fn standardize(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn standardize(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let at = element(id, groups, 3u);
   if (!at.inside) { return; }
   let x = load(place(0u, at.row) + at.col);
   let y = opaque(x - load(place(1u, 0u) + at.col)) * load(place(2u, 0u) + at.col);
   store(place(3u, at.row) + at.col, select(y, 0.0, int_at(0u) != 0u && is_nan(x)));
 }
-@compute @workgroup_size(64) fn standardize_back(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn standardize_back(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let at = element(id, groups, 3u);
   if (!at.inside) { return; }
   let gx = load(place(2u, at.row) + at.col) * load(place(1u, 0u) + at.col);
-  store(place(3u, at.row) + at.col, select(gx, 0.0, int_at(0u) != 0u && is_nan(load(place(0u, at.row) + at.col))));
+  store(place(3u, at.row) + at.col, select(gx, 0.0, int_at(0u) != 0u &&
+      is_nan(load(place(0u, at.row) + at.col))));
 }
 
 #kinds LOOM_ACTIVATION ops/elementwise/activations.def
@@ -46,7 +64,9 @@ fn slope_at_nan() -> f32 {
     default: { return nan(); }
   }
 }
-fn gelu_inner(x: f32) -> f32 { return tanh_exact(SQRT_2_OVER_PI * opaque(x + mul(GELU_CUBE, mul(mul(x, x), x)))); }
+fn gelu_inner(x: f32) -> f32 {
+  return tanh_exact(SQRT_2_OVER_PI * opaque(x + mul(GELU_CUBE, mul(mul(x, x), x))));
+}
 
 // A NaN goes through: compilers make clamps of selections, which lose it.
 fn act(x: f32) -> f32 {
@@ -80,10 +100,12 @@ fn act_slope(x: f32) -> f32 {
     }
     case GELU_TANH: {
       let t = gelu_inner(x);
-      return mul(0.5, opaque(1.0 + t)) + mul(mul(0.5 * x, opaque(1.0 - mul(t, t))), mul(SQRT_2_OVER_PI, opaque(1.0 + mul(GELU_CUBE_3, mul(x, x)))));
+      return mul(0.5, opaque(1.0 + t)) + mul(mul(0.5 * x, opaque(1.0 - mul(t, t))),
+          mul(SQRT_2_OVER_PI, opaque(1.0 + mul(GELU_CUBE_3, mul(x, x)))));
     }
     case GELU_ERF: {
-      return mul(0.5, opaque(1.0 + erf_exact(x * INV_SQRT_2))) + mul(x, mul(INV_SQRT_2_PI, exp_exact(-0.5 * mul(x, x))));
+      return mul(0.5, opaque(1.0 + erf_exact(x * INV_SQRT_2))) +
+          mul(x, mul(INV_SQRT_2_PI, exp_exact(-0.5 * mul(x, x))));
     }
     case TANH: {
       let t = tanh_exact(x);
@@ -102,22 +124,34 @@ fn act_slope(x: f32) -> f32 {
   }
 }
 
-@compute @workgroup_size(64) fn activation(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn activation(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let at = element(id, groups, 1u);
   if (at.inside) { store(place(1u, at.row) + at.col, act(load(place(0u, at.row) + at.col))); }
 }
-@compute @workgroup_size(64) fn activation_back(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn activation_back(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let at = element(id, groups, 2u);
-  if (at.inside) { store(place(2u, at.row) + at.col, load(place(1u, at.row) + at.col) * act_slope(load(place(0u, at.row) + at.col))); }
+  if (at.inside) {
+    store(place(2u, at.row) + at.col, load(place(1u, at.row) + at.col) *
+        act_slope(load(place(0u, at.row) + at.col)));
+  }
 }
 
-@compute @workgroup_size(64) fn silu_mul(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn silu_mul(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let at = element(id, groups, 2u);
   if (!at.inside) { return; }
   let gate = load(place(0u, at.row) + at.col);
-  store(place(2u, at.row) + at.col, mul(gate, sigmoid_exact(gate)) * load(place(1u, at.row) + at.col));
+  store(place(2u, at.row) + at.col, mul(gate, sigmoid_exact(gate)) *
+      load(place(1u, at.row) + at.col));
 }
-@compute @workgroup_size(64) fn silu_mul_back(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn silu_mul_back(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let at = element(id, groups, 2u);
   if (!at.inside) { return; }
   let gate = load(place(0u, at.row) + at.col);

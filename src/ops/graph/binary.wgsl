@@ -1,4 +1,5 @@
-// Pairs with broadcasting (ops/graph/kinds.h): KIND, SIZE of y, steps A_STEP and B_STEP of the operands. A thread per element of y.
+// Pairs with broadcasting (ops/graph/kinds.h): KIND, SIZE of y, steps A_STEP and B_STEP of the
+// operands. A thread per element of y.
 
 #kinds LOOM_BINARY ops/graph/kinds.def B_
 
@@ -44,14 +45,18 @@ fn pair_at(row: u32, col: u32) -> Pair {
   }
   return Pair(load(a), load(b));
 }
-@compute @workgroup_size(64) fn binary(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn binary(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let row = u / cols(2u);
   let p = pair_at(row, u % cols(2u));
   store(place(2u, row) + u % cols(2u), binary_of(p.a, p.b));
 }
-@compute @workgroup_size(64) fn binary_back(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn binary_back(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let row = u / cols(2u);

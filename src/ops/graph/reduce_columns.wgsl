@@ -1,4 +1,5 @@
-// Reductions over groups of n consecutive columns (ops/graph/kinds.h): KIND; ints kind, n. A thread per group.
+// Reductions over groups of n consecutive columns (ops/graph/kinds.h): KIND; ints kind, n. A thread
+// per group.
 
 #kinds LOOM_REDUCE ops/graph/kinds.def R_
 
@@ -59,7 +60,9 @@ fn reduced(x: u32, n: u32) -> f32 {
     default: { return chunk_sum(x, n, 0.0); }
   }
 }
-@compute @workgroup_size(64) fn reduce(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn reduce(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let row = u / cols(1u);
@@ -67,7 +70,9 @@ fn reduced(x: u32, n: u32) -> f32 {
   store(place(1u, row) + c, reduced(place(0u, row) + c * int_at(1u), int_at(1u)));
 }
 // A thread per element of gx.
-@compute @workgroup_size(64) fn reduce_back(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn reduce_back(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let n = int_at(1u);

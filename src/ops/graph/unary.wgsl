@@ -1,8 +1,10 @@
-// Elementwise functions with parameters (ops/graph/kinds.h): KIND; reals a, b. A thread per element.
+// Elementwise functions with parameters (ops/graph/kinds.h): KIND; reals a, b. A thread per
+// element.
 
 #kinds LOOM_UNARY ops/graph/kinds.def U_
 
-// Compilers make clamps of pairs of selections, and a clamp loses a NaN: those are told by their bits first.
+// Compilers make clamps of pairs of selections, and a clamp loses a NaN: those are told by their
+// bits first.
 fn within_one(y: f32) -> f32 { return select(select(y, 1.0, y > 1.0), 0.0, y < 0.0); }
 fn exp_less_one(x: f32) -> f32 { return opaque(exp_exact(x) - 1.0); }
 // Toward zero; numbers this large have no fraction. Comparisons are false for NaN.
@@ -21,7 +23,8 @@ fn rounded(x: f32) -> f32 {
   return select(low, low + 1.0, opaque(low - 2.0 * floored(low * 0.5)) != 0.0);
 }
 
-// To the nearest value with 23 - drop bits of mantissa, ties to even; below `normal` in steps of one size, `per_one` of them in 1.
+// To the nearest value with 23 - drop bits of mantissa, ties to even; below `normal` in steps of
+// one size, `per_one` of them in 1.
 fn to_few_bits(x: f32, drop: u32, normal: f32, per_one: f32, step: f32) -> f32 {
   let bits = magnitude_bits(x);
   let a = bitcast<f32>(bits);
@@ -29,7 +32,10 @@ fn to_few_bits(x: f32, drop: u32, normal: f32, per_one: f32, step: f32) -> f32 {
   if (a < normal) { y = bitcast<u32>(rounded(a * per_one) * step); }
   return bitcast<f32>(y | (bitcast<u32>(x) & 0x80000000u));
 }
-fn to_fp8e4m3(x: f32) -> f32 { return select(select(to_few_bits(x, 20u, 0x1p-6f, 512.0, 0x1p-9f), 448.0, x > 448.0), -448.0, x < -448.0); }
+fn to_fp8e4m3(x: f32) -> f32 {
+  return select(select(to_few_bits(x, 20u, 0x1p-6f, 512.0, 0x1p-9f), 448.0, x > 448.0), -448.0,
+      x < -448.0);
+}
 fn to_fp8e5m2(x: f32) -> f32 {
   if (magnitude_bits(x) == INF_BITS) { return x; }
   let y = to_few_bits(x, 21u, 0x1p-14f, 65536.0, 0x1p-16f);
@@ -77,7 +83,9 @@ fn unary_of(x: f32, a: f32, b: f32) -> f32 {
     case U_CLIP: { return select(select(x, b, x > b), a, x < a); }
     case U_LOGICAL_NOT: { return select(0.0, 1.0, magnitude_bits(x) == 0u); }
     case U_IS_NAN: { return select(0.0, 1.0, is_nan(x)); }
-    case U_IS_INF: { return select(0.0, 1.0, magnitude_bits(x) == INF_BITS && select(a, b, positive) != 0.0); }
+    case U_IS_INF: {
+      return select(0.0, 1.0, magnitude_bits(x) == INF_BITS && select(a, b, positive) != 0.0);
+    }
     case U_LEAKY_RELU: { return select(mul(a, x), x, positive); }
     case U_SHRINK: { return select(select(0.0, x - b, x > a), x + b, x < -a); }
     case U_TRUNC: { return truncated(x); }
@@ -94,7 +102,10 @@ fn unary_slope(x: f32, a: f32, b: f32) -> f32 {
       case U_NEG: { return -1.0; }
       case U_CLIP, U_FP8E4M3, U_FP8E5M2, U_THRESHOLDED_RELU, U_SHRINK: { return 1.0; }
       case U_LEAKY_RELU: { return a; }
-      case U_SQRT, U_RECIPROCAL, U_EXP, U_LOG, U_ERF, U_ELU, U_SELU, U_CELU, U_HARD_SWISH, U_SOFTSIGN, U_SWISH, U_SQUARE: { return nan(); }
+      case U_SQRT, U_RECIPROCAL, U_EXP, U_LOG, U_ERF, U_ELU, U_SELU, U_CELU, U_HARD_SWISH,
+          U_SOFTSIGN, U_SWISH, U_SQUARE: {
+        return nan();
+      }
       default: { return 0.0; }
     }
   }
@@ -150,17 +161,21 @@ fn unary_slope(x: f32, a: f32, b: f32) -> f32 {
     default: { return 0.0; }
   }
 }
-@compute @workgroup_size(64) fn unary(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn unary(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let row = u / cols(1u);
   let c = u % cols(1u);
   store(place(1u, row) + c, unary_of(load(place(0u, row) + c), real_at(0u), real_at(1u)));
 }
-@compute @workgroup_size(64) fn unary_back(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn unary_back(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let row = u / cols(2u);
   let c = u % cols(2u);
-  store(place(2u, row) + c, load(place(1u, row) + c) * unary_slope(load(place(0u, row) + c), real_at(0u), real_at(1u)));
+  store(place(2u, row) + c, load(place(1u, row) + c) * unary_slope(load(place(0u, row) + c),
+      real_at(0u), real_at(1u)));
 }

@@ -1,7 +1,9 @@
 // Losses per row, and the gradients of their sum over rows: a workgroup per row, 64 lanes.
 
 // -log softmax(logits)[target]; 0 for a target below 0.
-@compute @workgroup_size(64) fn cross_entropy(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn cross_entropy(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let r = group_unit(group, groups);
   if (r >= units()) { return; }
   let n = cols(0u);
@@ -14,7 +16,9 @@
     store(place(2u, r), zero() - log_share(x, s.top, logarithm_of(s)));
   }
 }
-@compute @workgroup_size(64) fn cross_entropy_back(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn cross_entropy_back(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let r = group_unit(group, groups);
   if (r >= units()) { return; }
   let n = cols(0u);
@@ -31,7 +35,9 @@
 }
 
 // Mean over the columns of (y - target)^2.
-@compute @workgroup_size(64) fn mse(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn mse(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32) {
   let r = group_unit(group, groups);
   if (r >= units()) { return; }
   var sum = zero();
@@ -42,11 +48,15 @@
   sum = tree_sum(lane, sum);
   if (lane == 0u) { store(place(2u, r), div(sum, f32(cols(0u)))); }
 }
-@compute @workgroup_size(64) fn mse_back(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn mse_back(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32) {
   let r = group_unit(group, groups);
   if (r >= units()) { return; }
   let f = div(2.0, f32(cols(0u)));
-  for (var c = lane; c < cols(0u); c += 64u) { store(place(2u, r) + c, f * opaque(load(place(0u, r) + c) - load(place(1u, r) + c))); }
+  for (var c = lane; c < cols(0u); c += 64u) {
+    store(place(2u, r) + c, f * opaque(load(place(0u, r) + c) - load(place(1u, r) + c)));
+  }
 }
 
 // One workgroup.

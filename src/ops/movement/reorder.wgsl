@@ -1,5 +1,8 @@
-// y = the values of x, each block of SIZE[0] x .. x SIZE[4] with its dimensions in the order ORDER. Values count row-major over all of an operand.
-@compute @workgroup_size(64) fn reorder(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+// y = the values of x, each block of SIZE[0] x .. x SIZE[4] with its dimensions in the order ORDER.
+// Values count row-major over all of an operand.
+@compute @workgroup_size(64)
+fn reorder(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   var step: array<u32, 5>;

@@ -1,5 +1,7 @@
 // y = x - log(-log(u)), u in (0, 1) of 23 bits.
-@compute @workgroup_size(64) fn gumbel(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn gumbel(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let i = thread_unit(id, groups);
   if (i >= units()) { return; }
   let row = i / cols(1u);

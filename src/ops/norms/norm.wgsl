@@ -1,4 +1,5 @@
-// RMSNorm and LayerNorm over groups of columns: a workgroup per group, 64 lanes. CENTERED tells them apart. ints: group; reals: eps.
+// RMSNorm and LayerNorm over groups of columns: a workgroup per group, 64 lanes. CENTERED tells
+// them apart. ints: group; reals: eps.
 
 struct Stats {
   mean: f32,
@@ -29,7 +30,9 @@ fn norm_stats(x: u32, lane: u32) -> Stats {
 
 fn centered(x: f32, s: Stats) -> f32 { return opaque(select(x, x - s.mean, CENTERED)); }
 
-@compute @workgroup_size(64) fn norm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn norm(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let y = select(2u, 3u, CENTERED);
@@ -42,7 +45,9 @@ fn centered(x: f32, s: Stats) -> f32 { return opaque(select(x, x - s.mean, CENTE
   }
 }
 
-@compute @workgroup_size(64) fn norm_back(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn norm_back(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let n = int_at(0u);
@@ -56,17 +61,23 @@ fn centered(x: f32, s: Stats) -> f32 { return opaque(select(x, x - s.mean, CENTE
     mean_g = div(tree_sum(lane, sum), f32(n));
   }
   var sum = zero();
-  for (var i = lane; i < n; i += 64u) { sum = sum + mul(mul(load(gy + i), load(place(1u, 0u) + i)), mul(centered(load(x + i), s), s.inverse)); }
+  for (var i = lane; i < n; i += 64u) {
+    sum = sum + mul(mul(load(gy + i), load(place(1u, 0u) + i)),
+        mul(centered(load(x + i), s), s.inverse));
+  }
   let mean_gx = div(tree_sum(lane, sum), f32(n));
   for (var i = lane; i < n; i += 64u) {
     let xh = mul(centered(load(x + i), s), s.inverse);
     let g = mul(load(gy + i), load(place(1u, 0u) + i));
-    store(group_place(u, 3u) + i, s.inverse * opaque(select(g, g - mean_g, CENTERED) - mul(xh, mean_gx)));
+    store(group_place(u, 3u) + i, s.inverse * opaque(select(g, g - mean_g, CENTERED) -
+        mul(xh, mean_gx)));
   }
 }
 
 // The statistics of every group, for norm_gain: two words each at extra(0).
-@compute @workgroup_size(64) fn norm_gain_stats(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn norm_gain_stats(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let s = norm_stats(group_place(u, 0u), lane);
@@ -75,15 +86,19 @@ fn centered(x: f32, s: Stats) -> f32 { return opaque(select(x, x - s.mean, CENTE
     A[extra(0u) + 2u * u + 1u] = bitcast<u32>(s.inverse);
   }
 }
-// gg (+)= sum over rows and groups, ascending, of gy * xh: a thread per column. ints: group, accumulate.
-@compute @workgroup_size(64) fn norm_gain(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+// gg (+)= sum over rows and groups, ascending, of gy * xh: a thread per column. ints: group,
+// accumulate.
+@compute @workgroup_size(64)
+fn norm_gain(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let c = thread_unit(id, groups);
   if (c >= units()) { return; }
   let count = rows(0u) * (cols(0u) / int_at(0u));
   var sum = row_sum();
   for (var u = 0u; u < count; u++) {
     let s = Stats(load(extra(0u) + 2u * u), load(extra(0u) + 2u * u + 1u));
-    push_row(&sum, mul(load(group_place(u, 1u) + c), mul(centered(load(group_place(u, 0u) + c), s), s.inverse)));
+    push_row(&sum, mul(load(group_place(u, 1u) + c), mul(centered(load(group_place(u, 0u) + c), s),
+        s.inverse)));
   }
   add_total(place(2u, 0u) + c, row_total(&sum), int_at(1u));
 }

@@ -1,7 +1,10 @@
-// Gradient accumulation, clipping and the optimizers (optimizers_kernels.h). `scale` is 1/N times the clip factor.
+// Gradient accumulation, clipping and the optimizers (optimizers_kernels.h). `scale` is 1/N times
+// the clip factor.
 
 // A thread per element of g. ints: micro_batches; registers: micro.
-@compute @workgroup_size(64) fn grad_merge(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn grad_merge(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let i = u / cols(0u);
@@ -9,7 +12,9 @@
   let micro = u32_register(0u);
   var v = load(place(0u, i) + c);
   var level = 0u;
-  for (; ((micro >> level) & 1u) != 0u; level++) { v = load(place(1u, level * rows(0u) + i) + c) + v; }
+  for (; ((micro >> level) & 1u) != 0u; level++) {
+    v = load(place(1u, level * rows(0u) + i) + c) + v;
+  }
   if (micro + 1u < int_at(0u)) {
     store(place(1u, level * rows(0u) + i) + c, v);
     return;
@@ -21,7 +26,8 @@
   store(place(2u, i) + c, v);
 }
 
-// total (+)= sum of squares of all elements by rule 4 over the row-major index. One workgroup. ints: accumulate.
+// total (+)= sum of squares of all elements by rule 4 over the row-major index. One workgroup.
+// ints: accumulate.
 @compute @workgroup_size(64) fn sum_squares(@builtin(local_invocation_index) lane: u32) {
   Z = P[0];
   let n = rows(0u) * cols(0u);
@@ -55,7 +61,8 @@ fn kept(x: f32) -> f32 { return bitcast<f32>(stored_above(x, 27u << 23u)); }
 fn scaled_gradient(g: f32, s: f32) -> f32 { return bitcast<f32>(stored_above(g * s, 77u << 23u)); }
 
 // A thread per element of w. reals: momentum, weight_decay; registers: lr; HAS_VELOCITY.
-@compute @workgroup_size(64) fn sgd(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn sgd(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let r = u / cols(2u);
@@ -72,7 +79,8 @@ fn scaled_gradient(g: f32, s: f32) -> f32 { return bitcast<f32>(stored_above(g *
 }
 
 // reals: beta1, beta2, eps, weight_decay; registers: lr, correction1, correction2.
-@compute @workgroup_size(64) fn adamw(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn adamw(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let r = u / cols(2u);
@@ -87,12 +95,15 @@ fn scaled_gradient(g: f32, s: f32) -> f32 { return bitcast<f32>(stored_above(g *
   A[m] = bitcast<u32>(mean);
   A[v] = bitcast<u32>(square);
   let at = place(2u, r) + c;
-  let step = div(mul(mean, f32_register(1u)), sqrt_exact(mul(square, f32_register(2u))) + real_at(2u));
+  let step = div(mul(mean, f32_register(1u)), sqrt_exact(mul(square, f32_register(2u))) +
+      real_at(2u));
   A[at] = bitcast<u32>(kept(mul(load(at), keep) - mul(lr, step)));
 }
 
 // reals: momentum, weight_decay; registers: lr.
-@compute @workgroup_size(64) fn sgd_nesterov(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn sgd_nesterov(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let r = u / cols(2u);
@@ -100,14 +111,17 @@ fn scaled_gradient(g: f32, s: f32) -> f32 { return bitcast<f32>(stored_above(g *
   let at = place(2u, r) + c;
   let w = load(at);
   let velocity = place(3u, r) + c;
-  let d = opaque(scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u))) + mul(real_at(1u), w));
+  let d = opaque(scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u))) +
+      mul(real_at(1u), w));
   let moved = kept(mul(real_at(0u), load(velocity)) + d);
   A[velocity] = bitcast<u32>(moved);
   A[at] = bitcast<u32>(kept(w - mul(f32_register(0u), kept(d + mul(real_at(0u), moved)))));
 }
 
 // reals: alpha, eps, momentum, weight_decay; registers: lr; CENTERED, HAS_VELOCITY.
-@compute @workgroup_size(64) fn rmsprop(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn rmsprop(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let r = u / cols(2u);
@@ -115,7 +129,8 @@ fn scaled_gradient(g: f32, s: f32) -> f32 { return bitcast<f32>(stored_above(g *
   let at = place(2u, r) + c;
   let w = load(at);
   let rest = opaque(1.0 - real_at(0u));
-  let d = bitcast<f32>(stored_above(scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u))) + mul(real_at(3u), w), 77u << 23u));
+  let d = bitcast<f32>(stored_above(scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u))) +
+      mul(real_at(3u), w), 77u << 23u));
   let v = place(3u, r) + c;
   var variance = kept(mul(real_at(0u), load(v)) + mul(rest, mul(d, d)));
   A[v] = bitcast<u32>(variance);
@@ -136,7 +151,8 @@ fn scaled_gradient(g: f32, s: f32) -> f32 { return bitcast<f32>(stored_above(g *
 }
 
 // reals: beta1, beta2, weight_decay; registers: lr.
-@compute @workgroup_size(64) fn lion(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn lion(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let r = u / cols(2u);
@@ -148,5 +164,6 @@ fn scaled_gradient(g: f32, s: f32) -> f32 { return bitcast<f32>(stored_above(g *
   let way = kept(mul(real_at(0u), load(m)) + mul(opaque(1.0 - real_at(0u)), d));
   A[m] = bitcast<u32>(kept(mul(real_at(1u), load(m)) + mul(opaque(1.0 - real_at(1u)), d)));
   let at = place(2u, r) + c;
-  A[at] = bitcast<u32>(kept(mul(load(at), keep) - select(select(way, -lr, way < 0.0), lr, way > 0.0)));
+  A[at] = bitcast<u32>(kept(mul(load(at), keep) - select(select(way, -lr, way < 0.0), lr,
+      way > 0.0)));
 }

@@ -1,6 +1,9 @@
-// Products of groups on decoded weights (ints: groups): a thread per element of the result. Sums in the order of weight_rows.wgsl.
+// Products of groups on decoded weights (ints: groups): a thread per element of the result. Sums in
+// the order of weight_rows.wgsl.
 
-@compute @workgroup_size(64) fn group_matmul(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn group_matmul(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let n = u % cols(3u);
@@ -20,7 +23,9 @@
   store(place(3u, u / cols(3u)) + n, c);
 }
 
-@compute @workgroup_size(64) fn group_matmul_t(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn group_matmul_t(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let outputs = w_rows() / int_at(0u);

@@ -1,7 +1,9 @@
 // Readers of decoded weights.
 
 // y[r] = row ids[r] of the matrix: a thread per element.
-@compute @workgroup_size(64) fn gather(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn gather(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let r = u / cols(2u);
@@ -10,7 +12,9 @@
 }
 
 // gx = gy W, class F on the decoded values: a thread per element.
-@compute @workgroup_size(64) fn matmul_t(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn matmul_t(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let gy = place(1u, u / cols(2u));

@@ -2,8 +2,11 @@
 
 var<workgroup> sums: array<atomic<i32>, 2>;
 
-// A workgroup per row. x: hi plane, lo plane, each padded to 64 bytes, then the scale and the sums of both planes.
-@compute @workgroup_size(64) fn quantize(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+// A workgroup per row. x: hi plane, lo plane, each padded to 64 bytes, then the scale and the sums
+// of both planes.
+@compute @workgroup_size(64)
+fn quantize(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32) {
   let r = group_unit(group, groups);
   if (r >= units()) { return; }
   let n = cols(0u);
@@ -51,7 +54,9 @@ fn to_bf16(x: f32) -> f32 {
 }
 
 // x = hi + lo: a plane of f32 values each, padded to 32.
-@compute @workgroup_size(64) fn split_bf16(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn split_bf16(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let n = cols(0u);
@@ -61,5 +66,6 @@ fn to_bf16(x: f32) -> f32 {
   let h = to_bf16(x);
   A[place(1u, r) + c] = bitcast<u32>(h);
   let rest = opaque(x - h);
-  A[place(1u, r) + (n + 31u) / 32u * 32u + c] = select(bitcast<u32>(to_bf16(rest)), 0u, is_nan(rest) || magnitude_bits(x) >= INF_BITS);
+  A[place(1u, r) + (n + 31u) / 32u * 32u + c] = select(bitcast<u32>(to_bf16(rest)), 0u,
+      is_nan(rest) || magnitude_bits(x) >= INF_BITS);
 }

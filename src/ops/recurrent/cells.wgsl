@@ -1,4 +1,5 @@
-// What recurrent layers do between their products: a thread per unit of the state. Operands 0 and 1 hold the gates' sums, gate after gate.
+// What recurrent layers do between their products: a thread per unit of the state. Operands 0 and 1
+// hold the gates' sums, gate after gate.
 
 struct Cell {
   row: u32,
@@ -12,10 +13,14 @@ fn cell_of(id: vec3<u32>, groups: vec3<u32>, y: u32) -> Cell {
 fn at(operand: u32, c: Cell) -> u32 { return place(operand, c.row) + c.unit; }
 fn gate_x(c: Cell, gate: u32, n: u32) -> f32 { return load(at(0u, c) + gate * n); }
 fn gate_s(c: Cell, gate: u32, n: u32) -> f32 { return load(at(1u, c) + gate * n); }
-fn gate_sum(c: Cell, gate: u32, n: u32) -> f32 { return opaque(gate_x(c, gate, n) + gate_s(c, gate, n)); }
+fn gate_sum(c: Cell, gate: u32, n: u32) -> f32 {
+  return opaque(gate_x(c, gate, n) + gate_s(c, gate, n));
+}
 fn slope_of_sigmoid(s: f32) -> f32 { return mul(s, opaque(1.0 - s)); }
 
-@compute @workgroup_size(64) fn lstm_cell(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn lstm_cell(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let c = cell_of(id, groups, 3u);
   if (!c.inside) { return; }
   let n = cols(3u);
@@ -28,7 +33,9 @@ fn slope_of_sigmoid(s: f32) -> f32 { return mul(s, opaque(1.0 - s)); }
   store(at(3u, c), o * tanh_exact(next));
 }
 
-@compute @workgroup_size(64) fn lstm_cell_back(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn lstm_cell_back(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let c = cell_of(id, groups, 7u);
   if (!c.inside) { return; }
   let n = cols(7u);
@@ -47,7 +54,9 @@ fn slope_of_sigmoid(s: f32) -> f32 { return mul(s, opaque(1.0 - s)); }
   store(at(7u, c), cell * f);
 }
 
-@compute @workgroup_size(64) fn gru_cell(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn gru_cell(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let c = cell_of(id, groups, 3u);
   if (!c.inside) { return; }
   let n = cols(3u);
@@ -57,7 +66,9 @@ fn slope_of_sigmoid(s: f32) -> f32 { return mul(s, opaque(1.0 - s)); }
   store(at(3u, c), mul(opaque(1.0 - z), candidate) + mul(z, load(at(2u, c))));
 }
 
-@compute @workgroup_size(64) fn gru_cell_back(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn gru_cell_back(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let c = cell_of(id, groups, 6u);
   if (!c.inside) { return; }
   let n = cols(6u);
@@ -78,14 +89,18 @@ fn slope_of_sigmoid(s: f32) -> f32 { return mul(s, opaque(1.0 - s)); }
 }
 
 // The state of a row's sequence; nothing where the sequence begins.
-@compute @workgroup_size(64) fn state_read(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn state_read(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let c = cell_of(id, groups, 3u);
   if (!c.inside) { return; }
   let from_row = place(0u, min(A[place(1u, c.row)], rows(0u) - 1u));
   A[at(3u, c)] = select(A[from_row + c.unit], 0u, A[place(2u, c.row)] == 0u);
 }
 // The last row of a sequence is the one that stays.
-@compute @workgroup_size(64) fn state_write(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn state_write(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let c = cell_of(id, groups, 0u);
   if (!c.inside) { return; }
   let sequence = min(A[place(1u, c.row)], rows(2u) - 1u);

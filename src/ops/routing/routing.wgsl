@@ -6,7 +6,8 @@ fn rank_key(at: u32) -> i32 {
   return select(b ^ ((b >> 31u) & 0x7FFFFFFF), 0, (A[at] & 0x7FFFFFFFu) == 0u);
 }
 // ints: k.
-@compute @workgroup_size(64) fn top_k(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn top_k(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let c = u % cols(1u);
@@ -32,7 +33,9 @@ fn rank_key(at: u32) -> i32 {
   A[u32_register(0u)] = count;
 }
 
-@compute @workgroup_size(64) fn scatter_add(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn scatter_add(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   let r = u / cols(0u);
   let c = u % cols(0u);

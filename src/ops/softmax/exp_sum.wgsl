@@ -46,7 +46,9 @@ fn exp_sum(x: u32, n: u32, lane: u32) -> ExpSum {
   for (var i = lane; i < n; i += 64u) { key = max(key, key_of(load(x + i))); }
   let top = of_key(lane_max(lane, key));
   var own = Kept(zero(), zero());
-  for (var i = lane; i < n; i += 64u) { own = kept_add(own, Kept(exp_difference(load(x + i), top), zero())); }
+  for (var i = lane; i < n; i += 64u) {
+    own = kept_add(own, Kept(exp_difference(load(x + i), top), zero()));
+  }
   let all = kept_tree_sum(lane, own);
   let sum = opaque(all.sum + all.lost);
   return ExpSum(top, sum, opaque(all.lost - opaque(sum - all.sum)));

@@ -1,4 +1,5 @@
-// Distributions over groups of columns: a workgroup per group, 64 lanes. KIND: ops/softmax.h. ints: kind, group; reals: alpha.
+// Distributions over groups of columns: a workgroup per group, 64 lanes. KIND: ops/softmax.h. ints:
+// kind, group; reals: alpha.
 
 #kinds LOOM_SOFTMAX_KIND ops/softmax/kinds.def
 fn group_place(u: u32, operand: u32) -> u32 {
@@ -35,7 +36,9 @@ struct Logits {
 fn logit(l: Logits, i: u32) -> f32 { return mul(l.scale, opaque(load(l.x + i) - l.top)); }
 fn sum_above(l: Logits, tau: f32) -> f32 {
   var sum = zero();
-  for (var i = l.lane; i < l.n; i += 64u) { sum = sum + entmax_value(opaque(logit(l, i) - tau), l.q); }
+  for (var i = l.lane; i < l.n; i += 64u) {
+    sum = sum + entmax_value(opaque(logit(l, i) - tau), l.q);
+  }
   return tree_sum(l.lane, sum);
 }
 fn sum_slopes(l: Logits, tau: f32) -> f32 {
@@ -80,7 +83,9 @@ fn entmax_group(x: u32, y: u32, n: u32, lane: u32) {
   }
 }
 
-@compute @workgroup_size(64) fn softmax(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn softmax(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let n = int_at(1u);
@@ -118,7 +123,9 @@ fn weight_of(y: f32, alpha: f32) -> f32 {
   if (KIND == ENTMAX15) { return sqrt_exact(y); }
   return exp_exact(mul(opaque(2.0 - alpha), log_exact(y)));
 }
-@compute @workgroup_size(64) fn softmax_back(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn softmax_back(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let n = int_at(1u);

@@ -1,5 +1,7 @@
-// The most probable id of a row of logits becomes the next id of its sequence, on the device: as best_token (src/llm/generate/sampler.h) picks. Operands: 0
-// logits, 1 ids, 2 positions. extra(0): how many were picked, then the ids that were, then a pair for each of PARTS workgroups; extra(1): of the pairs.
+// The most probable id of a row of logits becomes the next id of its sequence, on the device: as
+// best_token (src/llm/generate/sampler.h) picks. Operands: 0 logits, 1 ids, 2 positions. extra(0):
+// how many were picked, then the ids that were, then a pair for each of PARTS workgroups; extra(1):
+// of the pairs.
 
 struct Best {
   key: u32,  // ascends with the value; 0: no number
@@ -28,11 +30,15 @@ fn best_of_group(lane: u32, own: Best) -> Best {
   return best;
 }
 
-@compute @workgroup_size(64) fn pick_parts(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn pick_parts(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   var own = Best(0u, 0u);
-  for (var i = u * 64u + lane; i < cols(0u); i += PARTS * 64u) { own = better(own, Best(key_of(load(place(0u, 0u) + i)), i)); }
+  for (var i = u * 64u + lane; i < cols(0u); i += PARTS * 64u) {
+    own = better(own, Best(key_of(load(place(0u, 0u) + i)), i));
+  }
   let best = best_of_group(lane, own);
   if (lane == 0u) {
     A[extra(1u) + 2u * u] = best.key;
@@ -43,7 +49,9 @@ fn best_of_group(lane: u32, own: Best) -> Best {
 @compute @workgroup_size(64) fn pick(@builtin(local_invocation_index) lane: u32) {
   Z = P[0];
   var own = Best(0u, 0u);
-  for (var i = lane; i < PARTS; i += 64u) { own = better(own, Best(A[extra(1u) + 2u * i], A[extra(1u) + 2u * i + 1u])); }
+  for (var i = lane; i < PARTS; i += 64u) {
+    own = better(own, Best(A[extra(1u) + 2u * i], A[extra(1u) + 2u * i + 1u]));
+  }
   let best = best_of_group(lane, own);
   if (lane == 0u) {
     let count = A[extra(0u)];

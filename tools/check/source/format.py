@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """C and C++ have the form of .clang-format, and no hand-written file of any language has a line
 over 100 columns, but in what is text of another kind: C++'s raw strings, Python's texts of several
-lines that are no docstrings, here-documents of the shell. WGSL and .def tables are not looked at.
+lines that are no docstrings, here-documents of the shell.
 
     format.py [FILE...]     all files of the repository where none is given; 1 where one is wrong
     format.py --fix         gives C and C++ that form
@@ -28,7 +28,8 @@ HERE = re.compile(r"<<-?[\"']?(\w+)[\"']?[^\n]*\n(.*?)\n\1$", re.S | re.M)
 FORMED = ("*.cpp", "*.h", "*.hpp", "*.c")
 # Whose lines are counted beside: all that people write, but documents, whose form is prose.py's.
 WRITTEN = ("*.py", "*.js", "*.mjs", "*.ts", "*.sh", "dev", "*.cmake", "CMakeLists.txt",
-           "*/CMakeLists.txt", "*.css", "*.html", "*.awk", "*.in", "*.toml", "*.yml")
+           "*/CMakeLists.txt", "*.css", "*.html", "*.awk", "*.in", "*.toml", "*.yml",
+           "*.wgsl", "*.def")
 
 
 def files(names):
@@ -71,7 +72,7 @@ def too_wide(name):
         return "\n" * found.group().count("\n")
 
     kept = text
-    if formed(name):
+    if formed(name) or name.endswith(".def"):
         kept = RAW.sub(hidden, text)
     elif name.endswith(".sh"):
         kept = HERE.sub(hidden, text)
@@ -85,6 +86,8 @@ def self_test():
     planted = [
         (".cpp", "int  f( ){return 0;}\n", "form"), (".cpp", wide + "\n", "width"),
         (".cpp", 'auto s =\n    R"(%s)";\n' % wide, None),
+        (".def", 'LOOM_ROW(1, R"(%s)")\n' % wide, None),
+        (".def", "LOOM_ROW(1, %s)\n" % x, "width"), (".wgsl", wide + "\n", "width"),
         (".cpp", "int f() { return 0; }\n", None),
         (".py", "y = '%s'\n" % x, "width"), (".py", "# %s\n" % x, "width"),
         (".py", '"""%s"""\n' % x, "width"), (".py", 'def f():\n    """A\n    %s"""\n' % x, "width"),

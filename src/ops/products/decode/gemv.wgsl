@@ -1,8 +1,10 @@
-// One row through up to three matrices of class I in one dispatch (decoding): [rms_norm and] quantization of x in every workgroup, exact integer
-// sums, then what EPILOGUE says. Each step gives the bits of its own instruction.
-// Operands: 0 x, 1 gain, 2.. results, 5.. biases, then 8 residual (ADD), or 3 table, 4 kv, 8 seq, 9 pos (HEADS, where 2 is the turned queries).
-// A workgroup makes JOBS panels of 16 outputs at a time, TURNS times. Its threads are 16 lanes, one per output of a panel, times JOBS * SHARE: those of a
-// job share out the panel's byte rows, RUN at a time. COLS of the matrices, PADDED as packed, WORDS of a plane of x, NORM, MATRICES.
+// One row through up to three matrices of class I in one dispatch (decoding): [rms_norm and]
+// quantization of x in every workgroup, exact integer sums, then what EPILOGUE says. Each step
+// gives the bits of its own instruction. Operands: 0 x, 1 gain, 2.. results, 5.. biases, then 8
+// residual (ADD), or 3 table, 4 kv, 8 seq, 9 pos (HEADS, where 2 is the turned queries). A
+// workgroup makes JOBS panels of 16 outputs at a time, TURNS times. Its threads are 16 lanes, one
+// per output of a panel, times JOBS * SHARE: those of a job share out the panel's byte rows, RUN at
+// a time. COLS of the matrices, PADDED as packed, WORDS of a plane of x, NORM, MATRICES.
 
 #kinds LOOM_EPILOGUE ops/products/decode/epilogues.def
 
@@ -12,8 +14,10 @@ const BYTE_ROWS = PADDED / (4u * LAYERS);
 const RUNS = (BYTE_ROWS + RUN - 1u) / RUN;
 const ALL_WORDS = max(WORDS, RUNS * RUN * LAYERS);  // byte rows beyond the last meet zeros
 
-var<workgroup> x_planes: array<vec4<u32>, (ALL_WORDS + 1u) / 2u>;    // hi, lo of a word, hi, lo of the next
-var<workgroup> x_sums: array<u32, (ALL_WORDS + 1u) / 2u>;            // of both planes, by runs of 8 values: 16 bits each
+// hi, lo of a word, hi, lo of the next
+var<workgroup> x_planes: array<vec4<u32>, (ALL_WORDS + 1u) / 2u>;
+// of both planes, by runs of 8 values: 16 bits each
+var<workgroup> x_sums: array<u32, (ALL_WORDS + 1u) / 2u>;
 var<workgroup> x_values: array<f32, select(1u, WORDS * 4u, STAGED)>;  // where there is room
 var<workgroup> inverse_rms: f32;
 var<workgroup> x_most: atomic<u32>;
@@ -40,23 +44,33 @@ fn fetch(panel: u32, lane: u32, index: u32) -> Run {
     run.sub = W[start + 128u];
     return run;
   }
-  for (var i = 0u; i < RUN; i++) { run.row[i] = byte_row(panel, lane, min(first + i, BYTE_ROWS - 1u)); }
+  for (var i = 0u; i < RUN; i++) {
+    run.row[i] = byte_row(panel, lane, min(first + i, BYTE_ROWS - 1u));
+  }
   run.sub = sub_word(panel, lane, first);
   return run;
 }
-fn dots(codes: u32, x: vec2<u32>) -> vec2<i32> { return vec2<i32>(dot4I8Packed(codes, x.x), dot4I8Packed(codes, x.y)); }
-fn two_sums(word: u32) -> vec2<i32> { return vec2<i32>(bitcast<i32>(word << 16u) >> 16u, bitcast<i32>(word) >> 16u); }
+fn dots(codes: u32, x: vec2<u32>) -> vec2<i32> {
+  return vec2<i32>(dot4I8Packed(codes, x.x), dot4I8Packed(codes, x.y));
+}
+fn two_sums(word: u32) -> vec2<i32> {
+  return vec2<i32>(bitcast<i32>(word << 16u) >> 16u, bitcast<i32>(word) >> 16u);
+}
 fn run_sums(run: Run, index: u32) -> vec2<i32> {
   var sum = vec2<i32>(0, 0);
   let first = index * RUN;
-  if (LAYOUT == A4) {  // two byte rows share a scale and a zero point: of their 16 codes' sum, so that the codes stay as they are
+  // two byte rows share a scale and a zero point: of their 16 codes' sum, so that the codes stay as
+  // they are
+  if (LAYOUT == A4) {
     for (var b = 0u; b < RUN; b += 2u) {
       let low = x_planes[first + b];
       let high = x_planes[first + b + 1u];
       let codes = vec2<u32>(run.row[b], run.row[b + 1u]);
-      let d = dots(codes.x & 0x0F0F0F0Fu, low.xy) + dots((codes.x >> 4u) & 0x0F0F0F0Fu, low.zw) + dots(codes.y & 0x0F0F0F0Fu, high.xy) + dots((codes.y >> 4u) & 0x0F0F0F0Fu, high.zw);
+      let d = dots(codes.x & 0x0F0F0F0Fu, low.xy) + dots((codes.x >> 4u) & 0x0F0F0F0Fu, low.zw) +
+          dots(codes.y & 0x0F0F0F0Fu, high.xy) + dots((codes.y >> 4u) & 0x0F0F0F0Fu, high.zw);
       let both = run.sub >> (8u * ((first + b) % 8u / 2u));
-      sum = sum + i32(both & 15u) * d - i32((both >> 1u) & 0x78u) * (two_sums(x_sums[first + b]) + two_sums(x_sums[first + b + 1u]));
+      sum = sum + i32(both & 15u) * d - i32((both >> 1u) & 0x78u) *
+          (two_sums(x_sums[first + b]) + two_sums(x_sums[first + b + 1u]));
     }
     return sum;
   }
@@ -64,7 +78,8 @@ fn run_sums(run: Run, index: u32) -> vec2<i32> {
     let sub = sub_of(run.sub, first + i);
     for (var p = 0u; p < LAYERS; p++) {
       let both = x_planes[((first + i) * LAYERS + p) / 2u];
-      sum = sum + dots(layer_codes(run.row[i], p, sub), select(both.xy, both.zw, ((first + i) * LAYERS + p) % 2u == 1u));
+      sum = sum + dots(layer_codes(run.row[i], p, sub),
+          select(both.xy, both.zw, ((first + i) * LAYERS + p) % 2u == 1u));
     }
   }
   return sum;
@@ -108,17 +123,22 @@ fn finish_of(unit: u32, thread: u32) -> Finish {
 // The product of an output: sums are numbered by turn, job and output.
 fn finished(f: Finish, sums_at: u32, row_scale: f32) -> f32 {
   M = FIRST_MATRIX + 20u * f.matrix;
-  let sums = vec2<i32>(atomicLoad(&job_sums[2u * sums_at]), atomicLoad(&job_sums[2u * sums_at + 1u]));
-  let y = join_sums(f.n, sums, vec2<i32>(atomicLoad(&x_totals[0]), atomicLoad(&x_totals[1])), row_scale, f.scale);
+  let sums = vec2<i32>(atomicLoad(&job_sums[2u * sums_at]),
+      atomicLoad(&job_sums[2u * sums_at + 1u]));
+  let y = join_sums(f.n, sums, vec2<i32>(atomicLoad(&x_totals[0]), atomicLoad(&x_totals[1])),
+      row_scale, f.scale);
   if (HAS_BIAS) { return y + f.bias; }
   return y;
 }
 
-@compute @workgroup_size(THREADS) fn gemv(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(THREADS)
+fn gemv(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32) {
   Z = P[0];
   let job = thread / (16u * SHARE);
   let lane = thread % 16u;
-  let share = select(thread / 16u % SHARE, RUNS, job >= JOBS);  // where threads are left over, they have no part
+  // where threads are left over, they have no part
+  let share = select(thread / 16u % SHARE, RUNS, job >= JOBS);
   let x = place(0u, 0u);
   let gain = place(1u, 0u);
   var position: Position;
@@ -133,8 +153,12 @@ fn finished(f: Finish, sums_at: u32, row_scale: f32) -> f32 {
   var finish: Finish;
   var finish_up: Finish;
   if (thread < TURNS * FINISHED) {
-    finish = finish_of(min(group.x + thread / FINISHED * groups.x, units() - 1u), thread % FINISHED);
-    if (EPILOGUE == SILU_MUL) { finish_up = finish_of(min(group.x + thread / FINISHED * groups.x, units() - 1u), thread % FINISHED + 16u); }
+    finish = finish_of(min(group.x + thread / FINISHED * groups.x, units() - 1u),
+        thread % FINISHED);
+    if (EPILOGUE == SILU_MUL) {
+      finish_up = finish_of(min(group.x + thread / FINISHED * groups.x, units() - 1u),
+          thread % FINISHED + 16u);
+    }
   }
 
   const OWN = (COLS + THREADS - 1u) / THREADS;
@@ -152,7 +176,9 @@ fn finished(f: Finish, sums_at: u32, row_scale: f32) -> f32 {
   if (NORM) {
     var squares = zero();
     if (thread < 64u) {
-      for (var c = thread; c < COLS; c += 64u) { squares = squares + mul(x_values[c], x_values[c]); }
+      for (var c = thread; c < COLS; c += 64u) {
+        squares = squares + mul(x_values[c], x_values[c]);
+      }
     }
     squares = tree_sum(thread, squares);
     if (thread == 0u) { inverse_rms = rsqrt_exact(div(squares, f32(COLS)) + real_at(0u)); }
@@ -185,7 +211,8 @@ fn finished(f: Finish, sums_at: u32, row_scale: f32) -> f32 {
       let a = q15_planes(x_value(eight * 8u + k), inverse_scale);
       let b = q15_planes(x_value(eight * 8u + 4u + k), inverse_scale);
       own = own + a + b;
-      planes = planes | vec4<u32>(byte_of(a.x, k), byte_of(a.y, k), byte_of(b.x, k), byte_of(b.y, k));
+      planes = planes | vec4<u32>(byte_of(a.x, k), byte_of(a.y, k), byte_of(b.x, k),
+          byte_of(b.y, k));
     }
     x_planes[eight] = planes;
     x_sums[eight] = (bitcast<u32>(own.x) & 0xFFFFu) | (bitcast<u32>(own.y) << 16u);
@@ -240,6 +267,7 @@ fn finished(f: Finish, sums_at: u32, row_scale: f32) -> f32 {
     workgroupBarrier();
     let own = panel_of(group.x, 0u);
     let head = own.first / HEAD_DIM;
-    finish_head(thread, own.matrix, position, select(place(4u, 0u) + head * HEAD_WORDS, place(2u, 0u) + head * HEAD_DIM, own.matrix == QUERY), int_at(1u));
+    finish_head(thread, own.matrix, position, select(place(4u, 0u) + head * HEAD_WORDS,
+        place(2u, 0u) + head * HEAD_DIM, own.matrix == QUERY), int_at(1u));
   }
 }

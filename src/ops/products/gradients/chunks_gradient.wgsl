@@ -1,16 +1,21 @@
-// gradient.wgsl's sums over rows where they are many and their results few: a workgroup sums the 32 chunks of a block of 1,024 rows side by side (rule 4), eight threads
-// each, then adds them in order.
+// gradient.wgsl's sums over rows where they are many and their results few: a workgroup sums the 32
+// chunks of a block of 1,024 rows side by side (rule 4), eight threads each, then adds them in
+// order.
 
 var<workgroup> sums: array<f32, 32u * 64u>;  // [chunk][result]
 
 // The block that begins at row r0 as it stands in `sums`, `width` results of each chunk.
 fn push_block(s: ptr<function, RowSum>, result: u32, width: u32) {
-  for (var chunk = 0u; chunk < 32u; chunk++) { (*s).block = (*s).block + sums[chunk * width + result]; }
+  for (var chunk = 0u; chunk < 32u; chunk++) {
+    (*s).block = (*s).block + sums[chunk * width + result];
+  }
   close_block(s);
 }
 
 // gw (+)= gy^T x: 8 x 8 results, of which a thread sums a row.
-@compute @workgroup_size(256) fn weight_grad_chunks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(256)
+fn weight_grad_chunks(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let outputs = cols(0u);
@@ -53,7 +58,9 @@ fn push_block(s: ptr<function, RowSum>, result: u32, width: u32) {
 }
 
 // gb (+)= column sums of gy: 8 columns.
-@compute @workgroup_size(256) fn bias_grad_chunks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(256)
+fn bias_grad_chunks(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let width = cols(0u);
@@ -74,5 +81,7 @@ fn push_block(s: ptr<function, RowSum>, result: u32, width: u32) {
     if (thread < 8u) { push_block(&total, thread, 8u); }
     workgroupBarrier();
   }
-  if (thread < 8u && u * 8u + thread < width) { add_total(place(1u, 0u) + c, row_total(&total), int_at(0u)); }
+  if (thread < 8u && u * 8u + thread < width) {
+    add_total(place(1u, 0u) + c, row_total(&total), int_at(0u));
+  }
 }

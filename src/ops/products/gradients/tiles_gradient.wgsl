@@ -1,5 +1,5 @@
-// gw (+)= gy^T x in tiles: gradient.wgsl's sums over rows (rule 4), whose blocks of 1,024 rows combine like the digits of a binary counter. DEPTH: of
-// the counter.
+// gw (+)= gy^T x in tiles: gradient.wgsl's sums over rows (rule 4), whose blocks of 1,024 rows
+// combine like the digits of a binary counter. DEPTH: of the counter.
 
 // Four words of a row from `first` on, as far as its `count` goes.
 fn four_of(row: u32, first: u32, count: u32) -> vec4<f32> {
@@ -8,7 +8,9 @@ fn four_of(row: u32, first: u32, count: u32) -> vec4<f32> {
   return v;
 }
 
-@compute @workgroup_size(256) fn weight_grad_tile(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(256)
+fn weight_grad_tile(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let outputs = cols(0u);

@@ -1,6 +1,9 @@
-// Products of class I with a scale per block of k: exact sums in a block, blocks ascending from +0. A thread per output and row.
+// Products of class I with a scale per block of k: exact sums in a block, blocks ascending from +0.
+// A thread per output and row.
 
-@compute @workgroup_size(64) fn matmul(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn matmul(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let row = u / w_rows();
@@ -19,9 +22,11 @@
       if (g < count) {
         let r = g / LAYERS;
         let codes = layer_codes(byte_row(panel, n, r), g % LAYERS, vec2<u32>(1u, 0u));
-        dots = dots + vec2<i32>(dot4I8Packed(codes, A[x + g]), dot4I8Packed(codes, A[x + words + g]));
+        dots = dots + vec2<i32>(dot4I8Packed(codes, A[x + g]),
+            dot4I8Packed(codes, A[x + words + g]));
       }
-      ones = ones + vec2<i32>(dot4I8Packed(0x01010101u, A[x + g]), dot4I8Packed(0x01010101u, A[x + words + g]));
+      ones = ones + vec2<i32>(dot4I8Packed(0x01010101u, A[x + g]),
+          dot4I8Packed(0x01010101u, A[x + words + g]));
     }
     let at = w_place(n, b);
     let all = ones.x * 128 + ones.y;

@@ -1,9 +1,11 @@
-// matmul_float.wgsl's product where sums are long and results few: a workgroup makes 8 outputs of a row, 32 chunks of a sum side by side, then adds them in order.
-// Not bf16x2.
+// matmul_float.wgsl's product where sums are long and results few: a workgroup makes 8 outputs of a
+// row, 32 chunks of a sum side by side, then adds them in order. Not bf16x2.
 
 var<workgroup> sums: array<f32, 256>;  // [chunk][output]
 
-@compute @workgroup_size(256) fn matmul_chunks(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(256)
+fn matmul_chunks(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let outputs = P[FIRST_MATRIX];  // not by M: all threads meet in the loop

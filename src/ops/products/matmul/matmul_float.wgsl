@@ -1,4 +1,5 @@
-// Products with weights of classes F and B in the canonical order (rule 3): a thread per output and row.
+// Products with weights of classes F and B in the canonical order (rule 3): a thread per output and
+// row.
 
 // c + sum of x(k) * w(k), x at place `x`.
 fn chains(start: f32, x: u32, panel: u32, n: u32) -> f32 {
@@ -16,7 +17,9 @@ fn chains(start: f32, x: u32, panel: u32, n: u32) -> f32 {
   return c;
 }
 
-@compute @workgroup_size(64) fn matmul(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+@compute @workgroup_size(64)
+fn matmul(@builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
   let r = u / w_rows();

@@ -1,9 +1,12 @@
-// Products of class I with a scale per row: a workgroup per panel of 16 outputs and ROWS rows of activations. Its 16 teams of 16 threads share out
-// the byte rows of the panel; integer sums are exact in any order, so they meet in workgroup memory at the end.
+// Products of class I with a scale per row: a workgroup per panel of 16 outputs and ROWS rows of
+// activations. Its 16 teams of 16 threads share out the byte rows of the panel; integer sums are
+// exact in any order, so they meet in workgroup memory at the end.
 
 var<workgroup> partial: array<vec2<i32>, ROWS * 256u>;
 
-@compute @workgroup_size(256) fn matmul(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(256)
+fn matmul(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let panels = (w_rows() + 15u) / 16u;
@@ -34,7 +37,8 @@ var<workgroup> partial: array<vec2<i32>, ROWS * 256u>;
   var total = vec2<i32>(0, 0);
   for (var t = 0u; t < 16u; t++) { total = total + partial[team * 256u + t * 16u + thread % 16u]; }
   let q = place(1u, first + team) + 2u * words;  // scale, sums of both planes
-  var y = join_sums(n, total, vec2<i32>(bitcast<i32>(A[q + 1u]), bitcast<i32>(A[q + 2u])), load(q), own_scale(n));
+  var y = join_sums(n, total, vec2<i32>(bitcast<i32>(A[q + 1u]), bitcast<i32>(A[q + 2u])), load(q),
+      own_scale(n));
   if (HAS_BIAS) { y = y + load(place(2u, 0u) + n); }
   store(place(3u, first + team) + n, y);
 }

@@ -1,5 +1,6 @@
-// Products of class I with a scale per row, for many rows: a workgroup makes 64 outputs of 64 rows, its 256 threads four by four of them. The codes and
-// both planes of the activations pass through workgroup memory, 16 words of k (8, 4, 3 or 2 byte rows' worth) at a time.
+// Products of class I with a scale per row, for many rows: a workgroup makes 64 outputs of 64 rows,
+// its 256 threads four by four of them. The codes and both planes of the activations pass through
+// workgroup memory, 16 words of k (8, 4, 3 or 2 byte rows' worth) at a time.
 
 const STEP_ROWS = max(16u / LAYERS, 2u);       // byte rows of a step
 const STEP = STEP_ROWS * LAYERS;               // words of k
@@ -13,7 +14,9 @@ struct Sums {
   high: array<vec4<i32>, 4>,  // of four rows: four outputs
   low: array<vec4<i32>, 4>,
 }
-@compute @workgroup_size(256) fn matmul_tiled(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(256)
+fn matmul_tiled(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let tiles = (w_rows() + 63u) / 64u;
@@ -21,7 +24,8 @@ struct Sums {
   let m0 = u / tiles * 64u;
   let last_row = rows(1u) - 1u;
   let words = (P[FIRST_MATRIX + 1u] + 63u) / 64u * 16u;       // of a plane of activations
-  let count = min(words, P[FIRST_MATRIX + 2u] / 4u);          // not by M: all threads meet in the loop
+  // not by M: all threads meet in the loop
+  let count = min(words, P[FIRST_MATRIX + 2u] / 4u);
   let quad = thread % 16u;
   // The four columns of a panel that this thread decodes; beyond the last panel those of the last.
   let column = min(n0 + quad * 4u, (w_rows() + 15u) / 16u * 16u - 4u);
@@ -41,7 +45,8 @@ struct Sums {
       }
       for (var p = 0u; p < LAYERS; p++) {
         w_words[(thread / 16u * LAYERS + p) * 16u + quad] =
-            vec4<u32>(layer_codes(row.x, p, sub[0]), layer_codes(row.y, p, sub[1]), layer_codes(row.z, p, sub[2]), layer_codes(row.w, p, sub[3]));
+            vec4<u32>(layer_codes(row.x, p, sub[0]), layer_codes(row.y, p, sub[1]),
+                layer_codes(row.z, p, sub[2]), layer_codes(row.w, p, sub[3]));
       }
     }
     for (var i = thread; i < STEP * 16u; i += 256u) {
@@ -83,7 +88,8 @@ struct Sums {
     for (var i = 0u; i < 4u; i++) {
       let n = n0 + quad * 4u + i;
       if (n >= w_rows()) { break; }
-      var y = join_sums(n, vec2<i32>(sums.high[j][i], sums.low[j][i]), row_sums, load(q), own_scale(n));
+      var y = join_sums(n, vec2<i32>(sums.high[j][i], sums.low[j][i]), row_sums, load(q),
+          own_scale(n));
       if (HAS_BIAS) { y = y + load(place(2u, 0u) + n); }
       store(place(3u, m) + n, y);
     }

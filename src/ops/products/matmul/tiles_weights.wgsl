@@ -1,4 +1,5 @@
-// y = x W^T + b and gx = gy W with decoded weights, as matmul_float.wgsl and weight_rows.wgsl have them, in tiles. Not bf16x2.
+// y = x W^T + b and gx = gy W with decoded weights, as matmul_float.wgsl and weight_rows.wgsl have
+// them, in tiles. Not bf16x2.
 
 // A chunk of four rows' elements from `first` on becomes the left side: operand 1.
 fn stage_rows(m0: u32, first: u32, count: u32, thread: u32) {
@@ -13,7 +14,9 @@ fn stage_rows(m0: u32, first: u32, count: u32, thread: u32) {
   }
 }
 
-@compute @workgroup_size(256) fn matmul_tile(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(256)
+fn matmul_tile(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let outputs = P[FIRST_MATRIX];  // not by M: all threads meet in the loop
@@ -58,7 +61,9 @@ fn stage_rows(m0: u32, first: u32, count: u32, thread: u32) {
   }
 }
 
-@compute @workgroup_size(256) fn matmul_t_tile(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(256)
+fn matmul_t_tile(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let outputs = cols(2u);

@@ -1,4 +1,5 @@
-// All values that instructions read and write: buffers, states, masters, vectors, tables and scratch, in words.
+// All values that instructions read and write: buffers, states, masters, vectors, tables and
+// scratch, in words.
 
 @group(0) @binding(1) var<storage, read_write> A: array<u32>;
 

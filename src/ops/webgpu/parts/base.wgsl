@@ -1,12 +1,16 @@
-// What every kernel begins with: the parameters of its dispatch, and arithmetic that no compiler may change.
+// What every kernel begins with: the parameters of its dispatch, and arithmetic that no compiler
+// may change.
 //
-// Kernels are instructions of the program machine (src/ops/program.h) and give the bits of the CPU kernels of their family: docs/reference/numerics.md.
-// WGSL permits contraction, reassociation, and inexact division, square roots and elementary functions. So a product that is added goes
-// through mul(), a sum that is multiplied or subtracted again through opaque(), and NaN and infinities are told by their bits.
+// Kernels are instructions of the program machine (src/ops/program.h) and give the bits of the CPU
+// kernels of their family: docs/reference/numerics.md. WGSL permits contraction, reassociation, and
+// inexact division, square roots and elementary functions. So a product that is added goes through
+// mul(), a sum that is multiplied or subtracted again through opaque(), and NaN and infinities are
+// told by their bits.
 
 requires packed_4x8_integer_dot_product;
 
-@group(0) @binding(0) var<storage, read> P: array<u32>;  // parameters: word 0 is zero, and no compiler knows
+// parameters: word 0 is zero, and no compiler knows
+@group(0) @binding(0) var<storage, read> P: array<u32>;
 
 var<private> Z: u32;  // P[0]
 
@@ -22,7 +26,9 @@ fn group_unit(id: vec3<u32>, groups: vec3<u32>) -> u32 {
 fn units() -> u32 { return P[1]; }
 
 // Operands: places count words of the arena. rows(): rows.wgsl.
-fn place(operand: u32, row: u32) -> u32 { return P[4u + 4u * operand] + row * P[5u + 4u * operand]; }
+fn place(operand: u32, row: u32) -> u32 {
+  return P[4u + 4u * operand] + row * P[5u + 4u * operand];
+}
 fn row_step(operand: u32) -> u32 { return P[5u + 4u * operand]; }
 fn cols(operand: u32) -> u32 { return P[7u + 4u * operand]; }
 fn int_at(i: u32) -> u32 { return P[44u + i]; }
@@ -36,14 +42,16 @@ const INF_BITS = 0x7F800000u;
 
 fn magnitude_bits(x: f32) -> u32 { return bitcast<u32>(x) & 0x7FFFFFFFu; }
 fn is_nan(x: f32) -> bool { return magnitude_bits(x) > INF_BITS; }
-fn from_bits(b: u32) -> f32 { return bitcast<f32>(b ^ Z); }  // no constant folding of special values
+// no constant folding of special values
+fn from_bits(b: u32) -> f32 { return bitcast<f32>(b ^ Z); }
 fn nan() -> f32 { return from_bits(NAN_BITS); }
 fn zero() -> f32 { return bitcast<f32>(Z); }
 
 fn opaque(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ Z); }
 fn mul(x: f32, y: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x * y) ^ Z); }
 
-// What an instruction stores (rule 8): 0 below 2^-40, one NaN. `above` is the least magnitude kept, as bits.
+// What an instruction stores (rule 8): 0 below 2^-40, one NaN. `above` is the least magnitude kept,
+// as bits.
 fn stored_above(x: f32, above: u32) -> u32 {
   let bits = bitcast<u32>(x);
   let magnitude = bits & 0x7FFFFFFFu;
@@ -59,7 +67,10 @@ fn div(x: f32, y: f32) -> f32 {
   let mx = bx & 0x7FFFFFFFu;
   let my = by & 0x7FFFFFFFu;
   let sign = (bx ^ by) & 0x80000000u;
-  if (mx > INF_BITS || my > INF_BITS || (mx == INF_BITS && my == INF_BITS) || (mx == 0u && my == 0u)) { return nan(); }
+  if (mx > INF_BITS || my > INF_BITS || (mx == INF_BITS && my == INF_BITS) ||
+      (mx == 0u && my == 0u)) {
+    return nan();
+  }
   if (mx == INF_BITS || my == 0u) { return from_bits(sign | INF_BITS); }
   if (my == INF_BITS || mx < 0x800000u) { return from_bits(sign); }
   if (my < 0x800000u) { return from_bits(sign | INF_BITS); }
@@ -70,7 +81,8 @@ fn div(x: f32, y: f32) -> f32 {
     n = n << 1u;
     e = e - 1;
   }
-  // 25 bits of the quotient: 24 and one to round by. The device's own division says about what they are, the rest what they are exactly.
+  // 25 bits of the quotient: 24 and one to round by. The device's own division says about what they
+  // are, the rest what they are exactly.
   var q = u32((f32(n) / f32(d)) * 0x1p24f);
   var rest = bitcast<i32>((n << 24u) - q * d);
   while (rest < 0) {
@@ -103,7 +115,8 @@ fn sqrt_exact(x: f32) -> f32 {
   let e = i32(m >> 23u) - 127;
   let odd = u32(e & 1);
   let n = ((m & 0x7FFFFFu) | 0x800000u) << odd;
-  // 25 bits of the root of n * 2^25: 24 and one to round by. The device's own root says about what they are, the rest what they are exactly.
+  // 25 bits of the root of n * 2^25: 24 and one to round by. The device's own root says about what
+  // they are, the rest what they are exactly.
   var root = u32(sqrt(f32(n)) * 0x1.6a09e6p+12f);
   var rest = bitcast<i32>((n << 25u) - root * root);
   while (rest < 0) {

@@ -108,7 +108,9 @@ fn sigmoid_exact(x: f32) -> f32 {
   return q - mul(q, mul(opaque(lost), inverse));
 }
 
-fn with_sign(y: f32, x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(y) | (bitcast<u32>(x) & 0x80000000u)); }
+fn with_sign(y: f32, x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(y) | (bitcast<u32>(x) & 0x80000000u));
+}
 
 fn tanh_exact(x: f32) -> f32 {
   if (is_nan(x)) { return nan(); }

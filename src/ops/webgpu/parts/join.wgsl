@@ -1,7 +1,10 @@
 // Exact sums, and from them a value of class I.
 
 // Of four words of codes with one of x.
-fn dot_four(w: vec4<u32>, x: u32) -> vec4<i32> { return vec4<i32>(dot4I8Packed(w.x, x), dot4I8Packed(w.y, x), dot4I8Packed(w.z, x), dot4I8Packed(w.w, x)); }
+fn dot_four(w: vec4<u32>, x: u32) -> vec4<i32> {
+  return vec4<i32>(dot4I8Packed(w.x, x), dot4I8Packed(w.y, x), dot4I8Packed(w.z, x),
+      dot4I8Packed(w.w, x));
+}
 
 // f(S) of rule 5: rounds once.
 fn sum_to_f32(s: i32) -> f32 { return f32(s >> 12u) * 4096.0 + f32(s & 4095); }

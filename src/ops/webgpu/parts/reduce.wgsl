@@ -3,8 +3,11 @@
 var<workgroup> lane_values: array<f32, 64>;
 var<workgroup> eighths: array<f32, 8>;
 
-// 64 values are added by halves (rule 4): 32, 16, 8, 4, 2, 1. So eight that are eight apart, then what the eighths give.
-fn halves(v: array<f32, 8>) -> f32 { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
+// 64 values are added by halves (rule 4): 32, 16, 8, 4, 2, 1. So eight that are eight apart, then
+// what the eighths give.
+fn halves(v: array<f32, 8>) -> f32 {
+  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
 
 fn tree_sum(thread: u32, value: f32) -> f32 {
   workgroupBarrier();

@@ -11,7 +11,8 @@
 
 #kinds LOOM_LAYOUT numeric/layouts.def
 
-// Where the parameters of the matrix are: here, and 20 on for each further one of a kernel with several.
+// Where the parameters of the matrix are: here, and 20 on for each further one of a kernel with
+// several.
 const FIRST_MATRIX = 68u;
 var<private> M: u32 = FIRST_MATRIX;
 
@@ -61,12 +62,14 @@ fn byte_row(panel: u32, n: u32, r: u32) -> u32 {
   if (LAYOUT == S4) { return W[panel + r / 32u * 528u + r % 32u * 16u + n % 16u]; }
   return W[panel + r * 16u + n % 16u];
 }
-// What the codes of a byte row share in the native 4-bit layouts lies in a word per column, for the eight byte rows of A4 or the 32 of S4.
+// What the codes of a byte row share in the native 4-bit layouts lies in a word per column, for the
+// eight byte rows of A4 or the 32 of S4.
 fn sub_word(panel: u32, n: u32, r: u32) -> u32 {
   if (LAYOUT == A4) { return W[panel + r / 8u * 144u + 128u + n % 16u]; }
   if (LAYOUT == S4) {
     let super_block = r / 32u;
-    return W[panel + super_block * 528u + min(32u, w_padded() / 8u - super_block * 32u) * 16u + n % 16u];
+    return W[panel + super_block * 528u + min(32u, w_padded() / 8u - super_block * 32u) * 16u +
+        n % 16u];
   }
   return 0u;
 }
@@ -90,7 +93,8 @@ fn layer_codes(row: u32, p: u32, sub: vec2<u32>) -> u32 {
   if (DTYPE == FP4) {  // 12 + twice the value: magnitudes 0 1 2 3 4 6 8 12
     let code = (row >> (4u * p)) & 0x0F0F0F0Fu;
     let m = code & 0x07070707u;
-    let twice = m + (((m + 0x03030303u) >> 3u) & 0x01010101u) + (((m + 0x02020202u) >> 3u) & 0x01010101u) + (((m + 0x01010101u) >> 3u) & 0x01010101u) * 3u;
+    let twice = m + (((m + 0x03030303u) >> 3u) & 0x01010101u) +
+        (((m + 0x02020202u) >> 3u) & 0x01010101u) + (((m + 0x01010101u) >> 3u) & 0x01010101u) * 3u;
     return 0x0C0C0C0Cu + twice - 2u * (twice & (((code >> 3u) & 0x01010101u) * 255u));
   }
   if (DTYPE == TERNARY) {  // digit p of y is (3^p y mod 256) * 3 div 256
@@ -113,7 +117,8 @@ fn code_offset(at: u32) -> i32 {
   if (HAS_ZEROS) { return w_zero(at) - signed_bytes; }
   return i32(OFFSET) - signed_bytes;
 }
-fn own_scale(at: u32) -> f32 { return select(w_scale(at), 0.5 * w_scale(at), DTYPE == FP4); }  // the codes are twice the values
+// the codes are twice the values
+fn own_scale(at: u32) -> f32 { return select(w_scale(at), 0.5 * w_scale(at), DTYPE == FP4); }
 
 // The decoded value of (n, k), its scale included and rounded once, as an instruction stores it.
 fn weight_value(n: u32, k: u32) -> f32 {

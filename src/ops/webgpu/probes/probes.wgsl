@@ -1,7 +1,9 @@
-// The probes of probes.cpp: what a device's compiler or arithmetic could do otherwise than the CPU. A thread per case: a, b, c at extra(0..2),
-// the result at extra(3); int 0 is the probe.
+// The probes of probes.cpp: what a device's compiler or arithmetic could do otherwise than the CPU.
+// A thread per case: a, b, c at extra(0..2), the result at extra(3); int 0 is the probe.
 
-@compute @workgroup_size(64) fn probe(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(64)
+fn probe(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32) {
   let i = thread_unit(id, groups);
   let a = load(extra(0u) + i);
   let b = load(extra(1u) + i);
@@ -13,7 +15,8 @@
     case 0u: { y = bitcast<u32>(mul(a, b) + c); }                    // not contracted
     case 1u: { y = bitcast<u32>(a * opaque(1.0 + b)); }               // not distributed
     case 2u: { y = bitcast<u32>(0x1.988454p-1f * opaque(a + mul(b, c))); }
-    case 3u: {                                                        // not reassociated: what a sum lost
+    // not reassociated: what a sum lost
+    case 3u: {
       let s = opaque(a + b);
       y = bitcast<u32>(b - (s - a));
     }
@@ -42,7 +45,8 @@
     case 18u: { y = bitcast<u32>(dot4I8Packed(bitcast<u32>(a), bitcast<u32>(b))); }
     case 19u: { y = bitcast<u32>(sum); }
     case 20u: { y = bitcast<u32>(most); }
-    default: {                                                        // q15 planes at the scale of |a|
+    // q15 planes at the scale of |a|
+    default: {
       let v = q15_planes(a, q15_inverse(magnitude_bits(a)));
       y = (bitcast<u32>(v.x) << 16u) ^ bitcast<u32>(v.y) ^ q15_scale(magnitude_bits(a));
     }
