@@ -56,6 +56,8 @@ void prepare_streams() {
       _exit(1);
 }
 
+std::string escaped(std::string_view text) { return loom::escaped(text); }
+
 std::string json_text(const std::string& text) { return is_utf8(text) ? text : escaped(text); }
 
 void say(std::string_view line) {
@@ -96,6 +98,12 @@ std::string duration_text(double seconds) {
   if (s >= 3600)
     std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
   else std::snprintf(text, sizeof text, "%lld:%02lld", s / 60, s % 60);
+  return text;
+}
+
+std::string ids_csv(const std::vector<std::int32_t>& ids) {
+  std::string text;
+  for (const std::int32_t id : ids) text += (text.empty() ? "" : ",") + std::to_string(id);
   return text;
 }
 

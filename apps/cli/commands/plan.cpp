@@ -5,8 +5,8 @@
 
 #include "base/json.h"
 #include "checkpoint/entity.h"
-#include "command.h"
 #include "console.h"
+#include "internal.h"
 #include "models/open_model.h"
 #include "models/trained_network.h"
 #include "outputs.h"

@@ -3,8 +3,8 @@
 
 #include "base/escape.h"
 #include "base/json.h"
-#include "command.h"
 #include "console.h"
+#include "internal.h"
 #include "models/open_model.h"
 #include "models/trained_network.h"
 #include "train/data/folder.h"

@@ -4,8 +4,8 @@
 #include "base/files/source.h"
 #include "base/json.h"
 #include "base/numerics_version.h"
-#include "command.h"
 #include "console.h"
+#include "internal.h"
 #include "models/open_model.h"
 #include "verify/verify.h"
 

@@ -1,7 +1,7 @@
 // loom alone: a story of the model inside the program, and what else there is.
-#include "command.h"
 #include "console.h"
 #include "generation.h"
+#include "internal.h"
 #include "llm/embedded_model.h"
 
 namespace loom::cli {

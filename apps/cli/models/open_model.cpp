@@ -141,10 +141,4 @@ Result<std::vector<std::int32_t>> prompt_ids(const Model& model, const std::stri
   return model.tokenizer->encode(prompt);
 }
 
-std::string ids_csv(const std::vector<std::int32_t>& ids) {
-  std::string text;
-  for (const std::int32_t id : ids) text += (text.empty() ? "" : ",") + std::to_string(id);
-  return text;
-}
-
 }  // namespace loom::cli

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/threads/thread_pool.h"
-#include "command.h"
 #include "exec/machine.h"
 #include "exec/session.h"
+#include "internal.h"
 #include "llm/model.h"
 
 namespace loom::cli {
@@ -64,7 +64,5 @@ std::string status_line(const ModelOptions& options, OpenModel& opened, Session*
 
 // Ids of a prompt; "" is the beginning-of-text token alone.
 Result<std::vector<std::int32_t>> prompt_ids(const Model& model, const std::string& prompt);
-// "1,403,407"
-std::string ids_csv(const std::vector<std::int32_t>& ids);
 
 }  // namespace loom::cli

@@ -4,9 +4,9 @@
 
 #include "base/escape.h"
 #include "base/json.h"
-#include "command.h"
 #include "console.h"
 #include "formats/onnx/onnx.h"
+#include "internal.h"
 
 namespace loom::cli {
 namespace {
