@@ -7,7 +7,7 @@
 
 #include <loom/loom.hpp>
 #include "base/files/source.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 namespace {
 

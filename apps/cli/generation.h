@@ -1,7 +1,7 @@
 // What the commands that generate text share: sampling options and what is said about an answer.
 #pragma once
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "llm/generate/generate.h"
 #include "models/open_model.h"
 

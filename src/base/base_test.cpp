@@ -9,7 +9,7 @@
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
 #include "base/files/source.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/random.h"
 
 namespace loom {

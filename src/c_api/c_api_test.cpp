@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <loom/loom.h>
-#include "base/json.h"
+#include "base/json/json.h"
 #include "support/places.h"
 
 namespace loom {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <loom/loom.h>
-#include "base/json.h"
+#include "base/json/json.h"
 #include "c_api/objects.h"
 #include "checkpoint/adapter_file.h"
 #include "exec/machine.h"

@@ -1,7 +1,7 @@
-// What base/describe.h needs to know of the types that options have.
+// What base/fields/describe.h needs to know of the types that options have.
 #pragma once
 
-#include "base/describe.h"
+#include "base/fields/describe.h"
 #include "c_api/options.h"
 
 namespace loom::c_api {

@@ -1,6 +1,7 @@
-// The options of the C interface: what each function's JSON object may hold, once (base/fields.h).
-// Reading and checking follow from these lists; tools/generate makes docs/reference/options.md, its
-// schema and the types of the JavaScript package of them, api/generate.py the header. Internal.
+// The options of the C interface: what each function's JSON object may hold, once
+// (base/fields/fields.h). Reading and checking follow from these lists; tools/generate makes
+// docs/reference/options.md, its schema and the types of the JavaScript package of them,
+// api/generate.py the header. Internal.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/field_reader.h"
+#include "base/fields/field_reader.h"
 #include "exec/machine.h"
 #include "exec/seq2seq.h"
 #include "exec/session.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 #include "grid/adapter.h"
 

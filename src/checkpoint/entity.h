@@ -19,7 +19,7 @@
 
 #include "base/files/sha256.h"
 #include "base/files/source.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 #include "grid/network.h"
 #include "numeric/weight_format.h"

@@ -1,6 +1,6 @@
 #include "exec/mode.h"
 
-#include "base/fields.h"
+#include "base/fields/fields.h"
 #include "base/split.h"
 
 namespace loom {

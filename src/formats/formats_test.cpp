@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "base/files/bytes.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "formats/gguf/gguf.h"
 #include "formats/safetensors/safetensors.h"
 #include "support/data.h"

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #define LOOM_GPU_IMPORT(name) \
   __attribute__((import_module("loom_gpu"), import_name(#name))) extern "C"

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/fields/old_names.h"
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
 #include "base/math/exact_math.h"
-#include "base/old_names.h"
 #include "base/random.h"
 
 namespace loom {

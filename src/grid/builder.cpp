@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/escape.h"
-#include "base/field_reader.h"
+#include "base/fields/field_reader.h"
 
 namespace loom {
 namespace {

@@ -2,7 +2,7 @@
 // errors that name the cell.
 #include <algorithm>
 
-#include "base/old_names.h"
+#include "base/fields/old_names.h"
 #include "grid/builder.h"
 #include "grid/network.h"
 #include "grid/topology_config.h"

@@ -1,4 +1,4 @@
-// A layer's configuration lists its fields once (base/fields.h):
+// A layer's configuration lists its fields once (base/fields/fields.h):
 //   struct DenseConfig : LayerConfig {
 //     template <class V> void fields(V& v) {
 //       v.about("activation(W x + b)");
@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/field_reader.h"
-#include "base/json.h"
+#include "base/fields/field_reader.h"
+#include "base/json/json.h"
 #include "base/status.h"
 #include "ops/elementwise/activation.h"
 #include "ops/graph/kinds.h"

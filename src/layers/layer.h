@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 #include "layers/config.h"
 #include "ops/program_builder.h"

@@ -10,7 +10,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/source.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "formats/test_files.h"
 #include "llm/evaluate.h"
 #include "llm/model.h"

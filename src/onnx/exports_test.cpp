@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "exec/session.h"
 #include "onnx/import.h"
 #include "support/data.h"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "onnx/import.h"
 #include "support/data.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "formats/onnx/infer/infer.h"
 #include "formats/onnx/operators.h"
 #include "onnx/import.h"

@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "base/files/source.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "onnx/import.h"
 #include "support/places.h"
 

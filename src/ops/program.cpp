@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/files/bytes.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/numerics_version.h"
 
 namespace loom {

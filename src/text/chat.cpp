@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/escape.h"
-#include "base/fields.h"
+#include "base/fields/fields.h"
 #include "text/jinja/jinja.h"
 #include "text/pipeline/added_tokens.h"
 

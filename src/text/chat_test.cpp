@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/files/source.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "support/data.h"
 #include "text/bpe/bpe_trainer.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files/source.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "support/data.h"
 
 namespace loom {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/fields/old_names.h"
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/numerics_version.h"
-#include "base/old_names.h"
 #include "train/check_data.h"
 #include "train/data/images/augment.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 #include "base/threads/thread_pool.h"
 #include "grid/network.h"

@@ -186,7 +186,7 @@ TEST(Dtypes, EveryFormatEqualsItsReference) {
   }
 }
 
-// tools/check/integer_products.sh looks into these kernels for the instructions of their sets.
+// tools/check/kernels/integer_products.sh looks into these for the instructions of their sets.
 TEST(Dtypes, InstructionSetsHaveIntegerProductsOfTheirOwn) {
   std::set<cpu::Kernel> products;
   for (std::string_view isa : cpu::available_isas()) {

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "exec/session.h"
 #include "llm/config/config.h"
 

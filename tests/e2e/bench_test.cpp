@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "e2e/process.h"
 
 namespace loom::test {

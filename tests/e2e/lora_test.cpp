@@ -2,7 +2,7 @@
 // the adapter is run, swapped and merged.
 #include <filesystem>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "e2e/process.h"
 #include "support/data.h"
 

@@ -1,5 +1,5 @@
-// Files of before the present names (base/old_names.h) give what they gave: tests/data/old_names,
-// made by the program as it was.
+// Files of before the present names (base/fields/old_names.h) give what they gave:
+// tests/data/old_names, made by the program as it was.
 #include "base/files/source.h"
 #include "e2e/process.h"
 #include "grid/network.h"

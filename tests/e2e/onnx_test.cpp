@@ -1,5 +1,5 @@
 // What the program says about ONNX files.
-#include "base/json.h"
+#include "base/json/json.h"
 #include "e2e/process.h"
 #include "support/data.h"
 #include "support/places.h"

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "e2e/process.h"
 #include "support/data.h"
 

@@ -1,6 +1,6 @@
 // What is not a model is called by its name, and wrong command lines are answered with what would
 // be right.
-#include "base/json.h"
+#include "base/json/json.h"
 #include "e2e/process.h"
 #include "support/data.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/source.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "e2e/process.h"
 #include "formats/npy/npy.h"
 #include "formats/safetensors/safetensors.h"

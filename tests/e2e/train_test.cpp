@@ -1,7 +1,7 @@
 // loom train as a user runs it: a table, a spec, an interruption, a resumption.
 #include <algorithm>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "e2e/process.h"
 
 namespace loom::test {

@@ -12,7 +12,7 @@
 
 #include <loom/loom.h>
 #include "base/files/sha256.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "exec/session.h"
 #include "findings/child.h"
 #include "findings/deflate.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include <loom/loom.h>
-#include "base/json.h"
+#include "base/json/json.h"
 #include "findings/child.h"
 #include "formats/onnx/test_protobuf.h"
 #include "onnx/import.h"

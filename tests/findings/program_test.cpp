@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "checkpoint/entity.h"
 #include "e2e/process.h"
 #include "formats/onnx/test_protobuf.h"

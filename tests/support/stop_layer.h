@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "ops/calls/custom_layer.h"
 
 namespace loom::test::stop {

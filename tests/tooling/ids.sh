@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/tooling/ids.sh: a number that stands twice, a gap, and a name that stands twice, planted in a copy of each
 # numbered list, stop the one file that owns the list, and the compiler names the row. A kind that WGSL or a kernel
-# numbers by hand is refused by tools/check/kinds.py.
+# numbers by hand is refused by tools/check/source/kinds.py.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 generated=$PWD/build/release/generated
@@ -71,11 +71,11 @@ echo 'LOOM_OP(0, planted, cold, "x -> y", "", "", "")' >>src/ops/losses/losses.d
 planted "an op with another family's number" src/ops/losses/losses.def src/ops/op_table.cpp planted
 
 # Numbers by hand.
-python3 tools/check/kinds.py >/dev/null || fail "the tree itself is refused"
+python3 tools/check/source/kinds.py >/dev/null || fail "the tree itself is refused"
 by_hand() { # FILE LINE NAME
   cp "$1" "$copy/kept"
   printf '%s\n' "$2" >>"$1"
-  ! python3 tools/check/kinds.py >"$copy/out" 2>&1 || fail "$1: '$2' passes"
+  ! python3 tools/check/source/kinds.py >"$copy/out" 2>&1 || fail "$1: '$2' passes"
   grep -qF "$1" "$copy/out" && grep -qF "$3 is numbered by hand" "$copy/out" || { cat "$copy/out"; fail "$1: '$2' is not named"; }
   cp "$copy/kept" "$1"
   count=$((count + 1))

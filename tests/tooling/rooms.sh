@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/tooling/rooms.sh: tools/check/modules.sh refuses what it is there to refuse, each planted in a copy of src.
+# tests/tooling/rooms.sh: tools/check/source/modules.sh refuses what it is there to refuse, each planted in a copy of src.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 copy=$(mktemp -d)
@@ -7,12 +7,12 @@ trap 'rm -rf "$copy"' EXIT
 git ls-files -z --cached --others --exclude-standard src tools dev | xargs -0 cp --parents -t "$copy"
 cd "$copy"
 git init -q
-tools/check/modules.sh >/dev/null || { echo "the tree itself is refused"; exit 1; }
+tools/check/source/modules.sh >/dev/null || { echo "the tree itself is refused"; exit 1; }
 
 # refused FILE TEXT WHAT
 refused() {
   printf '%s\n' "$2" >"$1"
-  if tools/check/modules.sh >"$copy/out"; then echo "$3 passes"; exit 1; fi
+  if tools/check/source/modules.sh >"$copy/out"; then echo "$3 passes"; exit 1; fi
   grep -qF "$1" "$copy/out" || { echo "$3: the file is not named"; exit 1; }
   rm "$1"
 }

@@ -157,7 +157,7 @@ tokenizers   PYTHON tests/parity/tokenizers.py build/release/loom tokenize --cou
 gguf-blocks  table_holds src/formats/decode_test.cpp PYTHON tests/parity/gguf_blocks.py
 sampler      table_holds src/llm/generate/sampler_test.cpp PYTHON tests/parity/sampler.py
 cases        PYTHON tests/cases/reference.py
-packing      PYTHON tools/check/packing.py build/release
+packing      PYTHON tools/check/kernels/packing.py build/release
 train-curves PYTHON tests/parity/train_curves.py build/release/tests/train_curves_driver
 series       PYTHON tests/parity/series.py build/release/loom
 torch-curves /usr/bin/python3 tests/parity/torch_curves.py build/release/tests/train_curves_driver
@@ -227,7 +227,7 @@ run_javascript() {
   run_script javascript/page node bindings/js/test/page.mjs
   run_script javascript/tutorial node bindings/js/test/tutorial.mjs
   run_script javascript/page-webgpu node bindings/js/test/page.mjs --gpu
-  if present command:npm; then run_script javascript/npm-install tools/check/npm.sh
+  if present command:npm; then run_script javascript/npm-install tools/check/package/npm.sh
   else skip_script javascript/npm-install "needs npm"; fi
 }
 
@@ -294,33 +294,33 @@ summary() {
 run_all() {
   local fuzz_seconds=$1 sanitize=$2 fuzzing= why
   (setup_for all) || say "going on without what could not be installed"
-  run_script modules tools/check/modules.sh
+  run_script modules tools/check/source/modules.sh
   run_script modules-planted tests/tooling/rooms.sh
-  run_script client python3 tools/check/client.py
-  run_script client-planted python3 tools/check/client.py --self-test
-  run_script kinds python3 tools/check/kinds.py
-  run_script functions python3 tools/check/functions.py
-  run_script functions-planted python3 tools/check/functions.py --self-test
-  run_script format python3 tools/check/format.py
-  run_script format-planted python3 tools/check/format.py --self-test
-  run_script names python3 tools/check/names.py
-  run_script names-planted python3 tools/check/names.py --self-test
-  run_script python-types tools/check/python_types.sh
-  run_script prose python3 tools/check/prose.py
-  run_script prose-planted python3 tools/check/prose.py --self-test
-  run_script new-dtype tools/check/new_dtype.sh
+  run_script client python3 tools/check/source/client.py
+  run_script client-planted python3 tools/check/source/client.py --self-test
+  run_script kinds python3 tools/check/source/kinds.py
+  run_script functions python3 tools/check/source/functions.py
+  run_script functions-planted python3 tools/check/source/functions.py --self-test
+  run_script format python3 tools/check/source/format.py
+  run_script format-planted python3 tools/check/source/format.py --self-test
+  run_script names python3 tools/check/source/names.py
+  run_script names-planted python3 tools/check/source/names.py --self-test
+  run_script python-types tools/check/package/python_types.sh
+  run_script prose python3 tools/check/source/prose.py
+  run_script prose-planted python3 tools/check/source/prose.py --self-test
+  run_script new-dtype tools/check/kernels/new_dtype.sh
   build_preset release
   run_script ids-planted tests/tooling/ids.sh
   run_script api python3 api/generate.py --check
   run_script generated python3 tools/check/generated.py build/release
   run_script docs python3 tools/check/docs.py build/release
   run_site
-  run_script package tools/check/package.sh build/release
+  run_script package tools/check/package/package.sh build/release
   run_programs release ""
   run_cases
   run_examples
   run_script examples-planted python3 tools/check/examples.py build/release --self-test
-  run_script python tools/check/python.sh build/release/libloom.so
+  run_script python tools/check/package/python.sh build/release/libloom.so
   # ThreadSanitizer over what threads share: the pool, and the objects of the C interface. Two minutes of building.
   build_preset tsan base_test c_api_test
   GTEST_FILTER='*Thread*' run_program tsan base_test
@@ -350,9 +350,9 @@ run_all() {
   run_script stranger tests/tooling/stranger.sh snippets option
   run_script new-op tests/tooling/new_op.sh
   run_script new-layer tests/tooling/new_layer.sh
-  run_script kernels-parse tools/check/kernels_parse.sh
-  run_script fused-instructions tools/check/fused.sh
-  run_script integer-products tools/check/integer_products.sh
+  run_script kernels-parse tools/check/kernels/kernels_parse.sh
+  run_script fused-instructions tools/check/kernels/fused.sh
+  run_script integer-products tools/check/kernels/integer_products.sh
   [ -z "$fuzzing" ] || wait "$fuzzing"
 }
 

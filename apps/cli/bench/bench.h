@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/threads/thread_pool.h"
 #include "exec/mode.h"
 #include "internal.h"

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/random.h"
 #include "bench/bench.h"
 #include "console.h"

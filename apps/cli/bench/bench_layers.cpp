@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/random.h"
 #include "console.h"
 #include "exec/session.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/random.h"
 #include "bench/bench.h"
 #include "console.h"

@@ -2,7 +2,7 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "console.h"
 #include "internal.h"
 #include "models/trained_network.h"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <functional>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/random.h"
 #include "bench/bench.h"
 #include "console.h"

@@ -1,7 +1,7 @@
 // loom convert: from any readable model file to another, with a table of sizes and errors.
 #include "base/escape.h"
 #include "base/files/bytes.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "console.h"
 #include "grid/network.h"
 #include "grid/saved_network.h"

@@ -1,6 +1,6 @@
 // loom eval: how well a model predicts a text, and how far it is from another model or dtype.
 #include "base/files/source.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "console.h"
 #include "llm/evaluate.h"
 #include "llm/generate/generate.h"

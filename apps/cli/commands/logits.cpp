@@ -1,6 +1,6 @@
 // loom logits: what a model predicts after each position of a text.
 #include "base/files/sha256.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "console.h"
 #include "formats/npy/npy.h"
 #include "llm/evaluate.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "checkpoint/entity.h"
 #include "console.h"
 #include "internal.h"

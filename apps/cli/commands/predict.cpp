@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "base/escape.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "console.h"
 #include "internal.h"
 #include "models/open_model.h"

@@ -2,7 +2,7 @@
 // topology, its tensors.
 #include "base/escape.h"
 #include "base/files/sha256.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "checkpoint/entity.h"
 #include "console.h"
 #include "exec/session.h"

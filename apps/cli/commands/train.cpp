@@ -7,7 +7,7 @@
 #include "base/escape.h"
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "checkpoint/adapter_file.h"
 #include "console.h"
 #include "decode_image.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/files/source.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/numerics_version.h"
 #include "console.h"
 #include "internal.h"

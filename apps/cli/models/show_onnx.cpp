@@ -3,7 +3,7 @@
 #include <map>
 
 #include "base/escape.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "console.h"
 #include "formats/onnx/onnx.h"
 #include "internal.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "checkpoint/entity.h"
 #include "exec/session.h"
 #include "grid/network.h"

@@ -1,4 +1,4 @@
-"""What a type checker accepts of the package, and what it refuses: tools/check/python_types.sh. It
+"""What a type checker accepts of the package, and what it refuses: tools/check/package/python_types.sh. It
 is not run."""
 from typing import Dict, List
 

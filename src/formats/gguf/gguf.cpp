@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/files/bytes.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "formats/byte_reader.h"
 #include "formats/message.h"
 #include "formats/sniff.h"

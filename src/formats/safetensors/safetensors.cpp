@@ -6,7 +6,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "formats/message.h"
 #include "formats/sniff.h"
 

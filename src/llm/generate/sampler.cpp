@@ -4,7 +4,7 @@
 #include <limits>
 #include <string>
 
-#include "base/field_checker.h"
+#include "base/fields/field_checker.h"
 #include "base/math/exact_math.h"
 #include "base/random.h"
 #include "llm/generate/sampler_fields.h"

@@ -1,8 +1,8 @@
-// The settings of a sampler, once (base/fields.h): Sampler::create checks them by this list, the C
-// interface reads them by it. S: SamplerOptions, or what recommends them (SamplingAdvice).
+// The settings of a sampler, once (base/fields/fields.h): Sampler::create checks them by this list,
+// the C interface reads them by it. S: SamplerOptions, or what recommends them (SamplingAdvice).
 #pragma once
 
-#include "base/fields.h"
+#include "base/fields/fields.h"
 
 namespace loom {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/files/source.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "checkpoint/entity.h"
 #include "llm/model.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/threads/thread_pool.h"
 #include "numeric/packed/native4.h"
 #include "numeric/packed/packed_view.h"

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <new>
 
-#include "base/field_reader.h"
+#include "base/fields/field_reader.h"
 #include "base/threads/locks.h"
 #include "ops/cpu/kernel_args.h"
 

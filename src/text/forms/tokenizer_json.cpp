@@ -7,7 +7,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "text/forms/json_cursor.h"
 #include "text/pipeline/pipeline_json.h"
 #include "text/tokenizer.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "text/pipeline/step.h"
 
 namespace loom::text {

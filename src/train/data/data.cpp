@@ -10,7 +10,7 @@
 #include "base/escape.h"
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/random.h"
 #include "train/data/rounding.h"
 

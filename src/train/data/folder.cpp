@@ -11,7 +11,7 @@
 
 #include "base/escape.h"
 #include "base/files/paths.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "train/data/tables/csv.h"
 
 namespace loom {

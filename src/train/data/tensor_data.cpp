@@ -7,7 +7,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 namespace loom {
 namespace {

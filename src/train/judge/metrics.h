@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 #include "base/threads/thread_pool.h"
 #include "exec/session.h"

@@ -1,7 +1,7 @@
-// What base/describe.h needs to know of the types that a training spec's fields have.
+// What base/fields/describe.h needs to know of the types that a training spec's fields have.
 #pragma once
 
-#include "base/describe.h"
+#include "base/fields/describe.h"
 #include "train/spec/spec.h"
 
 namespace loom {

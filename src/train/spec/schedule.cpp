@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/field_checker.h"
+#include "base/fields/field_checker.h"
 #include "base/math/exact_math.h"
 #include "train/spec/spec_fields.h"
 

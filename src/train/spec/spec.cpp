@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/field_checker.h"
+#include "base/fields/field_checker.h"
+#include "base/fields/old_names.h"
 #include "base/files/source.h"
-#include "base/old_names.h"
 #include "train/spec/spec_fields.h"
 
 namespace loom {

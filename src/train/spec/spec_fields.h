@@ -3,7 +3,7 @@
 // it. Checkpoints compare what is written, so a key that came later is written where it is used.
 #pragma once
 
-#include "base/fields.h"
+#include "base/fields/fields.h"
 #include "train/spec/spec.h"
 
 namespace loom {

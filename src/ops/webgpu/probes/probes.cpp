@@ -5,7 +5,7 @@
 #include <cstring>
 #include <map>
 
-#include "base/fields.h"
+#include "base/fields/fields.h"
 #include "base/math/exact_math.h"
 #include "base/math/fp_env.h"
 #include "base/random.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 #include "train/data/tables/columns.h"
 #include "train/data/tables/dates.h"

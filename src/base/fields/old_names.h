@@ -4,7 +4,7 @@
 // new files too.
 #pragma once
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 namespace loom {
 

@@ -1,4 +1,4 @@
-#include "base/old_names.h"
+#include "base/fields/old_names.h"
 
 #include <iterator>
 #include <string_view>

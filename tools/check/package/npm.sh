@@ -2,7 +2,7 @@
 # Installs the JavaScript package as npm does, from the folder and from what `npm pack` makes, into empty projects without a network, and lets a
 # ten-line program generate a story there.
 set -euo pipefail
-package=$(cd "$(dirname "$0")/../../bindings/js" && pwd)
+package=$(cd "$(dirname "$0")/../../../bindings/js" && pwd)
 export LOOM_NO_BUILD=1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/edit_distance.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/status.h"
 
 namespace loom {

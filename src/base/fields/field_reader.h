@@ -1,5 +1,5 @@
-// The visitor of field lists (base/fields.h) that reads JSON by them and checks what it says:
-// types, ranges, names, keys that no list has, required ones that are not there.
+// The visitor of field lists (base/fields/fields.h) that reads JSON by them and checks what it
+// says: types, ranges, names, keys that no list has, required ones that are not there.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/fields.h"
-#include "base/json.h"
+#include "base/fields/fields.h"
+#include "base/json/json.h"
 
 namespace loom {
 #ifdef LOOM_DESCRIBE

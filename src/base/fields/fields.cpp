@@ -1,4 +1,4 @@
-#include "base/fields.h"
+#include "base/fields/fields.h"
 
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 
 A row says which names, where they are private, and what the field says. A word that is plain
 English elsewhere (`keep` of a sampler, `rate` of a dropout) is a row for the folders or the place
-where it was the private one. base/old_names.cpp has the old names of files, and the bindings the
+where it was the private one. base/fields/old_names.cpp has the old names of files, and the bindings the
 aliases that the project's earlier documents print: ALIASES.
 """
 import pathlib
@@ -14,12 +14,12 @@ import re
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 CPP = r"\.(cpp|h|hpp|def)$"
 PYTHON = r"\.py$"
 ANY = r"\.(cpp|h|hpp|def|py|js|mjs|ts|html|json|md)$"
-ALIASES = ("src/base/old_names.cpp", "tests/e2e/old_names_test.cpp", "tests/data/old_names/",
-           "tools/check/names.py", "CHANGELOG.md", "docs/decisions/", "tests/golden/",
+ALIASES = ("src/base/fields/old_names.cpp", "tests/e2e/old_names_test.cpp", "tests/data/old_names/",
+           "tools/check/source/names.py", "CHANGELOG.md", "docs/decisions/", "tests/golden/",
            "third_party/")
 # Names, files, folders ("" for all), what the field says, an example. Names are looked for in code;
 # with TEXT in strings and documents too.

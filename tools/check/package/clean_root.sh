@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# tools/check/clean_root.sh FOLDER [MIRROR]: what the READMEs promise, in a Debian of nothing but its base system: pip install, npm install, and the
+# tools/check/package/clean_root.sh FOLDER [MIRROR]: what the READMEs promise, in a Debian of nothing but its base system: pip install, npm install, and the
 # installed package from C and C++. As root, with debootstrap and the network; takes some ten minutes on two cores and 2 GB in FOLDER, which is
 # removed at the end. The machine's certificates are copied, since a network may have its own. Not part of ./dev test.
 set -euo pipefail
-[ $# -ge 1 ] && [ ! -e "$1" ] || { echo "usage: tools/check/clean_root.sh FOLDER [MIRROR]; FOLDER must not exist yet" >&2; exit 1; }
+[ $# -ge 1 ] && [ ! -e "$1" ] || { echo "usage: tools/check/package/clean_root.sh FOLDER [MIRROR]; FOLDER must not exist yet" >&2; exit 1; }
 mkdir -p "$1"
 root=$(cd "$1" && pwd) mirror=${2:-}
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 
 finish() {
   umount "$root/dev" "$root/proc" 2>/dev/null || true

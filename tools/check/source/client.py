@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/check/client.py: the program (apps/cli) is a client of the public interface.
+"""tools/check/source/client.py: the program (apps/cli) is a client of the public interface.
 
 Its files include loom/loom.hpp and their own headers. Those that include a header of src stand in
 apps/cli/internals.txt with a reason; one that stands there and includes none is reported as well.
@@ -12,7 +12,7 @@ import shutil
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.M)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tools/check/kernels_parse.sh: every *_kernels.h of src/ops parses by itself, as an editor reads it.
+# tools/check/kernels/kernels_parse.sh: every *_kernels.h of src/ops parses by itself, as an editor reads it.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 generated=build/release/generated
 [ -e $generated/ops/families.def ] || { echo "needs a configured release build"; exit 77; }
 parse() { ${CXX:-g++} -std=c++20 -Isrc -I$generated -fsyntax-only -w -x c++ "$1"; }

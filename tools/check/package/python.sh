@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# tools/check/python.sh LIBRARY: makes the wheel of the Python package around a libloom.so, installs it into an environment of its own, and runs
+# tools/check/package/python.sh LIBRARY: makes the wheel of the Python package around a libloom.so, installs it into an environment of its own, and runs
 # its tests there. Ends with 77 where Python, NumPy, or venv is missing.
 set -euo pipefail
 library=$(realpath "$1")
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 python=
 for candidate in python3 /usr/bin/python3; do
   "$candidate" -c 'import numpy, venv, ensurepip' 2>/dev/null && { python=$candidate; break; }

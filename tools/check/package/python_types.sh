@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# tools/check/python_types.sh: the annotations of the Python package under mypy, and a file of right
+# tools/check/package/python_types.sh: the annotations of the Python package under mypy, and a file of right
 # and wrong uses: each line that says `# wrong` must be refused, and no other. Ends with 77 where
 # Python, venv or pip's packages are missing.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 folder=build/python-types
 mkdir -p "$folder"
 if ! "$folder/venv/bin/python" -c 'import mypy, numpy' 2>/dev/null; then
@@ -15,7 +15,7 @@ if ! "$folder/venv/bin/python" -c 'import mypy, numpy' 2>/dev/null; then
     >"$folder/venv.log" 2>&1 || { echo "needs pip's mypy and numpy: $folder/venv.log"; exit 77; }
 fi
 mypy() {
-  MYPYPATH=bindings/python "$folder/venv/bin/mypy" --config-file tools/check/mypy.ini \
+  MYPYPATH=bindings/python "$folder/venv/bin/mypy" --config-file tools/check/package/mypy.ini \
     --cache-dir "$folder/cache" --no-error-summary "$@"
 }
 mypy bindings/python/welvet

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# tools/check/package.sh BUILD_DIR: installs Loom into a scratch folder and builds the examples with nothing else: one compiler line, pkg-config,
+# tools/check/package/package.sh BUILD_DIR: installs Loom into a scratch folder and builds the examples with nothing else: one compiler line, pkg-config,
 # find_package. Ends with one line of what was built.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 build=$(cd "${1:-build/release}" && pwd) source=$PWD
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

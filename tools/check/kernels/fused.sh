@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# tools/check/fused.sh: no portable function may hold a fused multiply-add (numerics, rule 1). Disassembles the library of every preset that is
+# tools/check/kernels/fused.sh: no portable function may hold a fused multiply-add (numerics, rule 1). Disassembles the library of every preset that is
 # built and names what it finds; kernels_<isa>_fast.cpp alone, the fast profile, may have some.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 
 # preset, disassembler, pattern of fused instructions, a compiler that fuses for the same machine
 table() {

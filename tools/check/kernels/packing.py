@@ -1,4 +1,4 @@
-"""Compares the packed matrices that Loom writes with what read_packed.py makes of them: python3 tools/check/packing.py BUILD_DIR
+"""Compares the packed matrices that Loom writes with what read_packed.py makes of them: python3 tools/check/kernels/packing.py BUILD_DIR
 
 Builds and runs BUILD_DIR's dump_packed (every weight format, odd sizes) and wants equality to the bit.
 """
@@ -9,7 +9,7 @@ import tempfile
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 import read_packed
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/check/functions.py: no function of src/ops is longer than 60 lines, but for EXCEPTIONS, each with its reason.
+"""tools/check/source/functions.py: no function of src/ops is longer than 60 lines, but for EXCEPTIONS, each with its reason.
 
 Goes by indentation, which the whole tree keeps: a function begins at column 0, 2 or 4 with a line that has a parenthesis
 and ends in "{", and ends at the first "}" of the same indentation. `--self-test` shows that a long one is seen."""
@@ -8,7 +8,7 @@ import re
 import sys
 
 LIMIT = 60
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 EXCEPTIONS = {  # "path:name": reason
 }
 START = re.compile(r"^( {0,4})(?! |\{|if\b|for\b|while\b|switch\b|else\b|do\b|case\b|return\b|namespace\b|struct\b|class\b|enum\b|union\b|#|//|\}).*\(.*\{$")

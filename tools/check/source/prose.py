@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 RULES = pathlib.Path(__file__).with_name("prose_rules.txt")
 HEADERS = ("include/", "src/", "apps/")
 THIRD = ("third_party/", "tests/data/", "build/")
@@ -161,7 +161,7 @@ def main():
         return 0
     if found:
         print("\n".join(what for _, what in found))
-        sys.exit(f"{len(found)} places: tools/check/prose_rules.txt says what is right")
+        sys.exit(f"{len(found)} places: tools/check/source/prose_rules.txt says what is right")
     print(f"{len(names)} files keep {len(rules.patterns)} rules of prose_rules.txt")
     return 0
 

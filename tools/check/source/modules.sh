@@ -3,7 +3,7 @@
 # graph has no cycle (a module uses only modules of earlier lines), no source file is over 800 lines; folders of over 15 entries are
 # reported. Generated tables are not read by people and may be longer.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 
 bad=$(
   awk '

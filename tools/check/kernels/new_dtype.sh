@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# tools/check/new_dtype.sh: a dtype of an existing codec family is one row. In a copy of the sources
+# tools/check/kernels/new_dtype.sh: a dtype of an existing codec family is one row. In a copy of the sources
 # it adds rows of types that do not exist (an 8-bit float, a 4-bit float, an 8-bit integer) to
-# src/numeric/dtypes.def, changes nothing else, and builds tools/check/new_dtype.cpp, which encodes,
+# src/numeric/dtypes.def, changes nothing else, and builds tools/check/kernels/new_dtype.cpp, which encodes,
 # decodes, prints, parses, morphs and reads them from a file. Half a minute on one core.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 mkdir -p "$copy/src"
@@ -27,7 +27,7 @@ sources=$(find "$copy/src/base" "$copy/src/numeric" "$copy/src/formats/safetenso
 mkdir "$copy/out"
 # shellcheck disable=SC2086
 printf '%s\n' $sources "$copy"/src/formats/{decode,tensor_file,sniff}.cpp \
-  tools/check/new_dtype.cpp | xargs -P "${LOOM_JOBS:-2}" -I{} sh -c '
+  tools/check/kernels/new_dtype.cpp | xargs -P "${LOOM_JOBS:-2}" -I{} sh -c '
     ${CXX:-g++} -std=c++20 -O1 -w -ffp-contract=off -I"$1/src" -c "$2" \
       -o "$1/out/$(echo "$2" | tr / _).o"' build "$copy" {}
 ${CXX:-g++} "$copy"/out/*.o -pthread -o "$copy/new_dtype"

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 WIDTH = 100
 GENERATED = ("include/loom/loom.h", "include/loom/layer.h")
 RAW = re.compile(r'R"([^(\s]*)\(.*?\)\1"', re.S)

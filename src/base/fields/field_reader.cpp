@@ -1,4 +1,4 @@
-#include "base/field_reader.h"
+#include "base/fields/field_reader.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// The visitor of field lists (base/fields.h) that checks a struct however it was made: ranges,
-// names, and that what is required is there. Objects inside have `fields(visitor, object)`.
+// The visitor of field lists (base/fields/fields.h) that checks a struct however it was made:
+// ranges, names, and that what is required is there. Objects inside have `fields(visitor, object)`.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/fields.h"
+#include "base/fields/fields.h"
 
 namespace loom {
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# tools/check/integer_products.sh: an instruction set that is forced by name has kernels of its own for
+# tools/check/kernels/integer_products.sh: an instruction set that is forced by name has kernels of its own for
 # integer products, made of that set's instructions, and no other kernel has them. Disassembles the
 # library of every preset that is built.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 
 # preset, disassembler, object file, pattern that its integer products must have
 table() {

@@ -1,8 +1,8 @@
-// The visitor of field lists (base/fields.h) that describes them as JSON, for tools/describe. Never
-// part of the library: there a field's documentation is empty.
+// The visitor of field lists (base/fields/fields.h) that describes them as JSON, for
+// tools/describe. Never part of the library: there a field's documentation is empty.
 #pragma once
 #ifndef LOOM_DESCRIBE
-#error "base/describe.h is for programs that define LOOM_DESCRIBE"
+#error "base/fields/describe.h is for programs that define LOOM_DESCRIBE"
 #endif
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/fields.h"
-#include "base/json.h"
+#include "base/fields/fields.h"
+#include "base/json/json.h"
 #include "base/split.h"
 
 namespace loom {
