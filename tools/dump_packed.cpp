@@ -1,7 +1,7 @@
 // Writes packed matrices of every weight format and what they decode to, for
 // tools/check/kernels/packing.py to compare with an independent reader: dump_packed FOLDER. A line
-// of FOLDER/manifest.txt per matrix: format rows cols file-stem; beside it STEM.packed (the bytes) and STEM.f64 (decoded
-// values, row-major, little-endian doubles).
+// of FOLDER/manifest.txt per matrix: format rows cols file-stem; beside it STEM.packed (the bytes)
+// and STEM.f64 (decoded values, row-major, little-endian doubles).
 #include <cstdio>
 #include <fstream>
 #include <new>

@@ -1,6 +1,7 @@
 #include "console.h"
 
 #include <fcntl.h>
+#include <loom/loom.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -23,11 +24,13 @@ std::atomic<int> g_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 struct sigaction g_before[std::size(kSignals)];
+std::atomic<std::uint64_t> g_cancels{0};  // the handle that a signal cancels, 0: none
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 int g_print_error = 0;  // errno of the first print() that failed
 
 extern "C" void on_interrupt(int signal) {
   if (g_signal.exchange(signal) != 0) _exit(128 + signal);
-  g_pressed = true;
+  Interrupt::give_up();
 }
 
 }  // namespace
@@ -208,7 +211,15 @@ Interrupt::~Interrupt() {
 }
 bool Interrupt::pressed() { return g_pressed; }
 int Interrupt::code() { return g_signal == 0 ? 0 : 128 + g_signal; }
-void Interrupt::give_up() { g_pressed = true; }
+void Interrupt::give_up() {
+  g_pressed = true;
+  if (const std::uint64_t handle = g_cancels) loom_cancel(handle, nullptr);
+}
+Interrupt::Cancels::Cancels(std::uint64_t handle) {
+  g_cancels = handle;
+  if (pressed()) loom_cancel(handle, nullptr);
+}
+Interrupt::Cancels::~Cancels() { g_cancels = 0; }
 const std::atomic<bool>* Interrupt::flag() { return &g_pressed; }
 void Interrupt::reset() {
   g_pressed = false;

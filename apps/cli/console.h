@@ -92,6 +92,14 @@ class Interrupt {
   static int code();
   // As if a signal had come, for work whose result nobody takes.
   static void give_up();
+  // While one lives, the first signal also cancels the runs of an object (loom_cancel).
+  class Cancels {
+   public:
+    explicit Cancels(std::uint64_t handle);
+    ~Cancels();
+    Cancels(const Cancels&) = delete;
+    Cancels& operator=(const Cancels&) = delete;
+  };
   // The same as a flag, for whoever stops at it.
   static const std::atomic<bool>* flag();
   // Forgets the first one, for the next answer.

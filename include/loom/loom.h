@@ -67,6 +67,8 @@ enum {
   LOOM_KIND_ONNX = 10, /* An ONNX graph, read and checked. Immutable; any thread. */
   /* Runs an encoder-decoder; holds what it encoded, and its sequences. One call at a time. */
   LOOM_KIND_SEQ2SEQ = 11,
+  LOOM_KIND_FILE = 12, /* A model file or folder seen from outside. Immutable; any thread. */
+  LOOM_KIND_EVALUATOR = 13, /* Measures a model over a text, part by part. One call at a time. */
 };
 
 /* Finish reasons. */
@@ -90,6 +92,8 @@ typedef loom_handle loom_model;
 typedef loom_handle loom_generator;
 typedef loom_handle loom_onnx;
 typedef loom_handle loom_seq2seq;
+typedef loom_handle loom_file;
+typedef loom_handle loom_evaluator;
 
 /* The caller's: it says what, where, and what would be right. */
 typedef struct loom_error {
@@ -117,6 +121,13 @@ LOOM_API const char* loom_code_name(int32_t code);
  *   info: JSON: version, abi_version, numerics_version, isa, isas, fast_isas, threads, dtypes,
  *     formats, layers, embedded_model */
 LOOM_API int32_t loom_info(loom_bytes* info, loom_error* error);
+
+/* A format of weights by its name.
+ *   format: docs/reference/dtypes.md
+ *   info: JSON: format (its one spelling), dtype, bits (of a code), is_float, is_signed, scaled,
+ *     computes_f64 (products are of f64) */
+LOOM_API int32_t loom_format_info(const char* format, size_t format_size, loom_bytes* info,
+                                  loom_error* error);
 
 /* A matrix as a format stores it: rounded, scaled and decoded, as a network sees it after
  * network_morph.
@@ -163,6 +174,19 @@ LOOM_API int32_t loom_live_handles(int64_t* count, loom_error* error);
  * when an object is made of it, so do not write to it after that.
  *   size: bytes */
 LOOM_API int32_t loom_bytes_create(uint64_t size, loom_bytes* bytes, loom_error* error);
+
+/* The bytes of a file, at most 1 GiB.
+ *   path: a file */
+LOOM_API int32_t loom_bytes_load(const char* path, size_t path_size, loom_bytes* bytes,
+                                 loom_error* error);
+
+/* Writes a file. The path has the old content or the new, never a part. */
+LOOM_API int32_t loom_bytes_save(loom_bytes bytes, const char* path, size_t path_size,
+                                 loom_error* error);
+
+/* The error that a save to this path would end with before its first byte, for hosts whose work
+ * comes first. Every save of this interface refuses the same paths. */
+LOOM_API int32_t loom_bytes_check_save(const char* path, size_t path_size, loom_error* error);
 
 /* Where the bytes lie. Texts are UTF-8 without a terminating zero.
  *   data: valid until the handle is released; at a multiple of 64 where bytes_create made it
@@ -211,7 +235,7 @@ LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topolog
  *   info: JSON: depth, rows, cols, layers_per_cell, version (of the topology), input: {width or
  *     ids, dims, axis, dtype: f64 where the network takes that, parts: [{name, ...}] where it
  *     has several by name}, output: {width, dims, axis, parts: likewise, side by side in a row},
- *     parameters */
+ *     parameters, adapter_parameters (where it has an adapter) */
 LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error);
 
 /* All parameters in the order of the grid.
@@ -311,6 +335,14 @@ LOOM_API int32_t loom_network_merge_adapter(loom_network network, loom_error* er
 LOOM_API int32_t loom_network_program(loom_network network, const char* options,
                                       size_t options_size, loom_bytes* program, loom_error* error);
 
+/* SHA-256 of that program: equal programs, equal hashes.
+ *   options: JSON: max_rows (64), max_head_rows, max_positions (512), sequences (1), threads
+ *     (0), isa, device, mode: docs/reference/options.md, session_create
+ *   sha256: 64 hex digits */
+LOOM_API int32_t loom_network_program_sha256(loom_network network, const char* options,
+                                             size_t options_size, loom_bytes* sha256,
+                                             loom_error* error);
+
 /* ---- session
  * Sessions run networks. Where the network has changed since the last run, the session prepares
  * itself again; a change of topology or arithmetic empties its caches. */
@@ -370,8 +402,8 @@ LOOM_API int32_t loom_session_forecast(loom_session session, const char* options
 
 /* Sizes, and what computes.
  *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or
- *     why a device is not), threads, input_width, output_width, arena_bytes, state_bytes,
- *     weight_bytes */
+ *     why a device is not), threads, device (its name; null: the CPU), note (why `auto` took the
+ *     CPU), input_width, output_width, arena_bytes, state_bytes, weight_bytes, scratch_bytes */
 LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error);
 
 /* ---- seq2seq
@@ -631,7 +663,7 @@ LOOM_API int32_t loom_tokenizer_train(const char* texts, size_t texts_size, cons
 
 /* Sizes and special tokens.
  *   info: JSON: vocab_size, bos, eos (null where there is none), chat (whether the model has a
- *     chat template that this build can read), chat_template */
+ *     chat template that this build can read), no_chat (why it has none), chat_template */
 LOOM_API int32_t loom_tokenizer_info(loom_tokenizer tokenizer, loom_bytes* info, loom_error* error);
 
 /* Ids of a text. Special tokens in it are recognized.
@@ -681,6 +713,32 @@ LOOM_API int32_t loom_decoder_push(loom_decoder decoder, int32_t id, loom_bytes*
  *   text: the rest */
 LOOM_API int32_t loom_decoder_finish(loom_decoder decoder, loom_bytes* text, loom_error* error);
 
+/* ---- file
+ * Model files of every format that is read, without their weights: safetensors, GGUF, .entity,
+ * ONNX, topologies in JSON, HuggingFace folders. */
+
+/* Reads the headers alone. Nothing is downloaded.
+ *   name: a folder, a file, a name in the local HuggingFace cache, or "embedded" */
+LOOM_API int32_t loom_file_open(const char* name, size_t name_size, loom_file* file,
+                                loom_error* error);
+
+/* The facts of the file. What it holds that is no UTF-8 is escaped.
+ *   options: JSON: tensors (false), model (false): docs/reference/options.md, file_info
+ *   info: JSON: path, title, kind, and by kind: tensor_count, elements, bytes, main_type (of
+ *     most bytes), sections of an .entity file, tensors: [{name, dtype, shape, bytes, sha256}];
+ *     with model: runs, refused (why it does not run), no_tokenizer (why it has none), summary,
+ *     topology; of ONNX: ir_version, producer, producer_version, opsets, inputs, outputs:
+ *     [{name, type}], operators, nodes, functions */
+LOOM_API int32_t loom_file_info(loom_file file, const char* options, size_t options_size,
+                                loom_bytes* info, loom_error* error);
+
+/* SHA-256 of the bytes of a tensor as they lie in the file, tensor by tensor: hosts show how far
+ * it is.
+ *   tensor: its name
+ *   sha256: 64 hex digits */
+LOOM_API int32_t loom_file_hash(loom_file file, const char* tensor, size_t tensor_size,
+                                loom_bytes* sha256, loom_error* error);
+
 /* ---- model
  * Language models: HuggingFace folders, GGUF, .entity, and the one inside the library. */
 
@@ -717,7 +775,8 @@ LOOM_API int32_t loom_model_save_bytes(loom_model model, loom_bytes* bytes, loom
 
 /* A description of the model.
  *   info: JSON: name, architecture, vocab_size, max_positions, bos, eos, sampling: what the
- *     authors recommend, else temperature 0.7 and top_p 0.9, parameters */
+ *     authors recommend, else temperature 0.7 and top_p 0.9, parameters, weight_bytes (of the
+ *     weights in memory) */
 LOOM_API int32_t loom_model_info(loom_model model, loom_bytes* info, loom_error* error);
 
 /* The network of a model.
@@ -727,6 +786,32 @@ LOOM_API int32_t loom_model_network(loom_model model, loom_network* network, loo
 /* The tokenizer of a model; an error says why there is none. */
 LOOM_API int32_t loom_model_tokenizer(loom_model model, loom_tokenizer* tokenizer,
                                       loom_error* error);
+
+/* ---- evaluator
+ * How well a model predicts a text, and how far it is from another model: created over the ids
+ * of a text, then run part by part. */
+
+/* Nothing runs yet. Texts longer than the context are cut into windows.
+ *   reference: 0: none; its vocabulary has the same size
+ *   ids: of the text; at least two, with last_row one
+ *   options: JSON: context (0), chunk (16), last_row (false), hash (false), threads (0), isa,
+ *     device, mode: docs/reference/options.md, evaluator_create */
+LOOM_API int32_t loom_evaluator_create(loom_model model, loom_model reference, const int32_t* ids,
+                                       size_t ids_count, const char* options, size_t options_size,
+                                       loom_evaluator* evaluator, loom_error* error);
+
+/* Runs the next rows: one for each id. An error where a model has changed since the evaluator
+ * was made.
+ *   logits: chunk x vocab_size, of which the first rows are filled; or none
+ *   rows: rows that ran, at most chunk; 0: the text is done */
+LOOM_API int32_t loom_evaluator_next(loom_evaluator evaluator, float* logits, size_t logits_count,
+                                     int64_t* rows, loom_error* error);
+
+/* The measures over what is done.
+ *   info: JSON: done, rows (in all), tokens (predicted), loss (nats per token), perplexity; with
+ *     a reference: reference_loss, kl, largest_kl, same_argmax; logits_sha256 (with hash, at the
+ *     end); target, device, note, numerics, threads */
+LOOM_API int32_t loom_evaluator_info(loom_evaluator evaluator, loom_bytes* info, loom_error* error);
 
 /* ---- generator
  * Text from a model: feed a sequence, start, then take the pieces one by one. A common beginning
@@ -785,9 +870,11 @@ LOOM_API int32_t loom_generator_fingerprint(loom_generator generator, int64_t se
                                             loom_bytes* sha256, loom_error* error);
 
 /* Sizes, and how fast the last text was.
- *   info: JSON: context, sequences, target (what computes), numerics ("portable", or why a
- *     device is not), threads, reused_tokens, prefill_tokens, prefill_seconds, decode_tokens,
- *     decode_seconds */
+ *   info: JSON: context, sequences, target (what computes), device (its name; null: the CPU),
+ *     note (why `auto` took the CPU), numerics ("portable", or why a device is not), threads,
+ *     weight_bytes (of forms that only run), state_bytes, arena_bytes, scratch_bytes, ids_sha256
+ *     (of the ids of the last text), reused_tokens, prefill_tokens, prefill_seconds,
+ *     decode_tokens, decode_seconds */
 LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info, loom_error* error);
 
 #ifdef __cplusplus

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/fields/field_reader.h"
+#include "convert/model_file.h"
 #include "exec/machine.h"
 #include "exec/seq2seq.h"
 #include "exec/session.h"
@@ -25,6 +26,13 @@ namespace loom {
 template <class V>
 void fields(V& v, SamplingAdvice& s) {
   sampling_fields(v, s);
+}
+
+template <class V>
+void fields(V& v, DescribeOptions& o) {
+  v("tensors", o.tensors, {.doc = "with a list of all tensors"});
+  v("model", o.model,
+    {.doc = "with what a loader says of it: whether it runs, its topology, its tokenizer"});
 }
 
 }  // namespace loom
@@ -176,6 +184,26 @@ void fields(V& v, GeneratorStart& o) {
   v("ignore_eos", o.generate.ignore_eos,
     {.doc = "the model's own ends of a text are tokens like "
             "others"});
+}
+
+struct EvaluatorCreate {
+  std::int64_t context = 0, chunk = 16;
+  bool last_row = false, hash = false;
+  MachineOptions machine;
+};
+template <class V>
+void fields(V& v, EvaluatorCreate& o) {
+  v("context", o.context,
+    {.doc = "ids of a window; 0: as many as the model was trained for, at most 2048",
+     .min = 0,
+     .max = INT32_MAX});
+  v("chunk", o.chunk,
+    {.doc = "rows that run at once. The bits are the same for every number",
+     .min = 1,
+     .max = INT32_MAX});
+  v("last_row", o.last_row, {.doc = "the last id runs too, whose prediction nothing judges"});
+  v("hash", o.hash, {.doc = "with the SHA-256 of all logits"});
+  place_fields(v, o.machine);
 }
 
 struct TrainerCreate {

@@ -3,12 +3,12 @@
 #include "base/files/bytes.h"
 #include "base/json/json.h"
 #include "console.h"
+#include "convert/model_file.h"
 #include "grid/network.h"
 #include "grid/saved_network.h"
 #include "internal.h"
 #include "llm/import/locate.h"
 #include "models/convert_report.h"
-#include "models/model_file.h"
 #include "numeric/codec.h"
 #include "onnx/import.h"
 #include "outputs.h"
@@ -273,8 +273,8 @@ Status check_arguments(const Args& a) {
   if (!a.dtype.empty() && !entity && !float_type(a.dtype))
     return wrong("safetensors files are written as f64, f32, f16 or bf16, not '" + a.dtype +
                  "': --dtype, or write .entity");
-  const auto in = locate_model(a.in);
-  return check_file_output(a.out, {in.ok() ? *in : "", a.adapter}).at("OUT");
+  check_file_output("OUT", a.out, {located(a.in), a.adapter});
+  return {};
 }
 
 int run(const Args& a) {

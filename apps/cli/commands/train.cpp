@@ -8,6 +8,7 @@
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
 #include "base/json/json.h"
+#include "bench/device.h"
 #include "checkpoint/adapter_file.h"
 #include "console.h"
 #include "decode_image.h"
@@ -15,7 +16,6 @@
 #include "llm/adapter.h"
 #include "llm/import/entity_model.h"
 #include "llm/import/locate.h"
-#include "models/open_model.h"
 #include "models/trained_network.h"
 #include "outputs.h"
 #include "report/report.h"
@@ -28,10 +28,9 @@ namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string spec, data, test, target, task, network, dtype, out, report, events, isa,
-      device = "cpu", mode;
+  std::string spec, data, test, target, task, network, dtype, out, report, events;
+  MachineOptions machine;
   std::int64_t seed = -1, steps = 0;
-  int threads = 0;
   std::optional<std::int64_t> horizon;
   bool fp8 = false, resume = false, json = false, series = false, no_series = false;
 };
@@ -96,7 +95,7 @@ void bind(CommandLine& c, Args& a) {
          "go on from the file of --out, with the same bits as if never stopped");
   c.add("--events", a.events, "write loss and rate to a TensorBoard event file in this folder")
       .type_name("FOLDER");
-  bind_machine_options(c, a.threads, a.isa, a.device, a.mode);
+  bind_machine_options(c, a.machine);
   c.flag("--json", a.json, "one JSON object on stdout for each report");
 }
 
@@ -238,8 +237,8 @@ Status check_out(const Args& a, const TrainingSpec* spec, const std::vector<std:
          {"/adapter_config.json", "/adapter_model.safetensors", "/training.safetensors"})
       outputs.push_back(a.out + name);
   for (const std::string& out : outputs) {
-    LOOM_TRY(check_not_input(out, inputs));
-    if (!spec && texts.empty()) LOOM_TRY(check_not_input(out, {a.data, a.test}, Depth::all));
+    check_not_input("--out", out, inputs);
+    if (!spec && texts.empty()) check_not_input("--out", out, {a.data, a.test}, Depth::all);
   }
   return check_checkpoint_output(a.out, adapter);
 }
@@ -416,7 +415,7 @@ Result<bool> after_step(Course& course, const StepReport& r) {
 Status judge_forecasts(Course& course, Json& figures, std::string& text) {
   SeriesConfig& series = *course.job.series;
   LOOM_ASSIGN(Session session, Session::create(course.job.net(), course.pool,
-                                               {.max_rows = 256, .isa = course.args.isa}));
+                                               {.max_rows = 256, .isa = course.args.machine.isa}));
   LOOM_ASSIGN(const SeriesJudgment judged,
               judge_series(series.form, series.values, series.held_back, series.horizon,
                            [&](const auto& x, std::int64_t rows, auto& y) {
@@ -484,7 +483,7 @@ Result<ReportForm> report_form(const Course& course) {
 Status report_table(Course& course, Json& figures, std::string& text) {
   LOOM_ASSIGN(const ReportForm form, report_form(course));
   LOOM_ASSIGN(Session session, Session::create(course.job.net(), course.pool,
-                                               {.max_rows = 256, .isa = course.args.isa}));
+                                               {.max_rows = 256, .isa = course.args.machine.isa}));
   const Job& job = course.job;
   LOOM_ASSIGN(const Report report,
               make_report(session, job.test ? *job.test : *job.split.held_back, form));
@@ -518,7 +517,7 @@ Result<Json> figures_of(Course& course, std::string& text) {
   LOOM_TRY(trainer.set_weights(best.weights));
   const DataSource& judged = job.test ? *job.test : *job.split.held_back;
   LOOM_ASSIGN(Evaluator evaluator, Evaluator::create(course.job.net(), judged, course.pool,
-                                                     judging(trainer, course.args.isa)));
+                                                     judging(trainer, course.args.machine.isa)));
   LOOM_ASSIGN(const Metrics metrics, evaluator.measure());
   if (job.test) figures.set("test", metrics.to_json());
   text += std::string(job.test     ? "test"
@@ -578,10 +577,11 @@ int train(const Args& a, Job job) {
   Network& network = job.net();
   // Threads that wait for each other cost more than a small step; the bits are the same.
   const bool small = a.spec.empty() && network.parameter_count() * job.spec.batch < 1'000'000;
-  LOOM_OR_EXIT(const Machine machine, open_machine(a.mode, a.threads, a.device, a.isa), kRefused);
-  ThreadPool pool(machine.mode.threads == 0 && small && a.mode.empty() ? 1 : machine.mode.threads);
+  LOOM_OR_EXIT(const Machine machine, open_machine(a.machine), kRefused);
+  ThreadPool pool(
+      machine.mode.threads == 0 && small && a.machine.mode.empty() ? 1 : machine.mode.threads);
   TrainerOptions options;
-  options.isa = a.isa;
+  options.isa = a.machine.isa;
   options.device = machine.choice.device.get();
   options.fuse = machine.mode.fuse;
   options.auto_device = machine.mode.auto_device;
@@ -592,8 +592,8 @@ int train(const Args& a, Job job) {
                Trainer::create(job.spec, network, job.learned(), pool, options), kRefused);
   std::unique_ptr<Validation> validation;
   if (job.split.held_back) {
-    LOOM_OR_EXIT(validation, Validation::create(*trainer, *job.split.held_back, pool, a.isa),
-                 kRefused);
+    LOOM_OR_EXIT(validation,
+                 Validation::create(*trainer, *job.split.held_back, pool, a.machine.isa), kRefused);
   }
   if (job.test) {
     const Status good = check_data(*job.test, network, trainer->spec()).at("the test samples");
@@ -652,10 +652,11 @@ int run(const Args& given) {
   if (const Status out = check_out(a, spec ? &*spec : nullptr, texts); !out.ok())
     return fail(out.at("--out"), kUsage);
   if (!a.report.empty()) {
-    Status report = check_file_output(a.report, {a.data, a.test, a.out});
-    if (report.ok() && a.report == a.out)
-      report = Status(Code::invalid_argument, a.out + ": is the file of --out, too");
-    if (!report.ok()) return fail(report.at("--report"), kUsage);
+    check_file_output("--report", a.report, {a.data, a.test, a.out});
+    if (a.report == a.out)
+      return fail(
+          Status(Code::invalid_argument, "--report: " + a.out + ": is the file of --out, too"),
+          kUsage);
   }
   if (a.resume && !spec) {
     // The schedule that is chosen hangs on the number of steps, so that it is the one of the file.

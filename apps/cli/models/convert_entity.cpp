@@ -1,10 +1,10 @@
 #include "base/escape.h"
 #include "console.h"
+#include "convert/model_file.h"
 #include "formats/tensor_file.h"
 #include "llm/adapter.h"
 #include "llm/import/entity_model.h"
 #include "models/convert_report.h"
-#include "models/model_file.h"
 
 namespace loom::cli {
 namespace {

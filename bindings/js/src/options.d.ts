@@ -201,6 +201,37 @@ export interface TextOptions {
   ignoreEos?: boolean;
 }
 
+/** Measures a model over a text. */
+export interface EvaluatorOptions {
+  /** ids of a window; 0: as many as the model was trained for, at most 2048; at least 0 */
+  context?: number;
+  /** rows that run at once. The bits are the same for every number; at least 1 */
+  chunk?: number;
+  /** the last id runs too, whose prediction nothing judges */
+  lastRow?: boolean;
+  /** with the SHA-256 of all logits */
+  hash?: boolean;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** What is said of a model file. */
+export interface FileInfoOptions {
+  /** with a list of all tensors */
+  tensors?: boolean;
+  /** with what a loader says of it: whether it runs, its topology, its tokenizer */
+  model?: boolean;
+}
+
 /** Computes the numerics table. */
 export interface VerifyOptions {
   /** of the CPU; 0: one per core; 0 to 1024 */

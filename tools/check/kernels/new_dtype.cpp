@@ -1,5 +1,5 @@
-// Of new_dtype.sh: what the rows that it adds to dtypes.def must do. The answers are worked out here
-// from exponents and mantissas, not by the library.
+// Of new_dtype.sh: what the rows that it adds to dtypes.def must do. The answers are worked out
+// here from exponents and mantissas, not by the library.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
