@@ -20,7 +20,7 @@ Option bind_device_option(CommandLine& command, std::string& device);
 std::string format_problem(const std::string& text);
 // An object with them, to which a command adds its own.
 Json machine_json(const MachineOptions& options);
-// Says why `auto` took the CPU; `info`: of what runs.
+// Says why `auto` took the CPU; `info`: of a session, say.
 void say_note(const Json& info);
 
 }  // namespace loom::cli

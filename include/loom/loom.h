@@ -69,6 +69,7 @@ enum {
   LOOM_KIND_SEQ2SEQ = 11,
   LOOM_KIND_FILE = 12, /* A model file or folder seen from outside. Immutable; any thread. */
   LOOM_KIND_EVALUATOR = 13, /* Measures a model over a text, part by part. One call at a time. */
+  LOOM_KIND_TRAINING = 14, /* Trains from files: a spec, or data alone. One call at a time. */
 };
 
 /* Finish reasons. */
@@ -94,6 +95,7 @@ typedef loom_handle loom_onnx;
 typedef loom_handle loom_seq2seq;
 typedef loom_handle loom_file;
 typedef loom_handle loom_evaluator;
+typedef loom_handle loom_training;
 
 /* The caller's: it says what, where, and what would be right. */
 typedef struct loom_error {
@@ -232,10 +234,10 @@ LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topolog
                                        loom_error* error);
 
 /* Shapes and sizes.
- *   info: JSON: depth, rows, cols, layers_per_cell, version (of the topology), input: {width or
- *     ids, dims, axis, dtype: f64 where the network takes that, parts: [{name, ...}] where it
- *     has several by name}, output: {width, dims, axis, parts: likewise, side by side in a row},
- *     parameters, adapter_parameters (where it has an adapter) */
+ *   info: JSON: depth, rows, cols, layers_per_cell, version (of the topology), parameters,
+ *     adapter_parameters (where it has an adapter). input: {width or ids, dims, axis, dtype: f64
+ *     where the network takes that, parts: [{name, ...}] where it has several by name}, output:
+ *     {width, dims, axis, parts: likewise, side by side in a row} */
 LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error);
 
 /* All parameters in the order of the grid.
@@ -493,152 +495,6 @@ LOOM_API int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs
 LOOM_API int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_bytes* ports,
                                    loom_error* error);
 
-/* ---- data: The samples of a trainer. */
-
-/* Rows of values and their targets; copied.
- *   x: samples x width
- *   y: samples x targets */
-LOOM_API int32_t loom_data_values(const float* x, size_t x_count, int64_t width, const float* y,
-                                  size_t y_count, int64_t targets, loom_data* data,
-                                  loom_error* error);
-
-/* The same of doubles: cells that compute in f64 learn from them as they are. Cells of f32 round
- * them; a training refuses a column in which that makes values the same.
- *   x: samples x width
- *   y: samples x targets */
-LOOM_API int32_t loom_data_values_f64(const double* x, size_t x_count, int64_t width,
-                                      const double* y, size_t y_count, int64_t targets,
-                                      loom_data* data, loom_error* error);
-
-/* Rows of values and their classes; copied.
- *   x: samples x width
- *   classes: one per sample, or as many for each: a class for every step or pixel; the
- *     training's "ignore" (-100) is not counted */
-LOOM_API int32_t loom_data_classes(const float* x, size_t x_count, int64_t width,
-                                   const int32_t* classes, size_t classes_count, loom_data* data,
-                                   loom_error* error);
-
-/* The same of doubles, as data_values_f64 has them.
- *   x: samples x width
- *   classes: as data_classes has them */
-LOOM_API int32_t loom_data_classes_f64(const double* x, size_t x_count, int64_t width,
-                                       const int32_t* classes, size_t classes_count,
-                                       loom_data* data, loom_error* error);
-
-/* Rows of ids, each a separate sequence, and their targets; copied.
- *   ids: samples x steps
- *   steps: ids of a sample
- *   y: samples x targets */
-LOOM_API int32_t loom_data_id_values(const int32_t* ids, size_t ids_count, int64_t steps,
-                                     const float* y, size_t y_count, int64_t targets,
-                                     loom_data* data, loom_error* error);
-
-/* The same with targets of doubles, as data_values_f64 has them.
- *   ids: samples x steps
- *   steps: ids of a sample
- *   y: samples x targets */
-LOOM_API int32_t loom_data_id_values_f64(const int32_t* ids, size_t ids_count, int64_t steps,
-                                         const double* y, size_t y_count, int64_t targets,
-                                         loom_data* data, loom_error* error);
-
-/* Rows of ids, each a separate sequence, and their classes; copied.
- *   ids: samples x steps
- *   steps: ids of a sample
- *   classes: one per sample, or as many for each; the training's "ignore" (-100) is not counted */
-LOOM_API int32_t loom_data_id_classes(const int32_t* ids, size_t ids_count, int64_t steps,
-                                      const int32_t* classes, size_t classes_count, loom_data* data,
-                                      loom_error* error);
-
-/* Token ids to predict one by one; copied.
- *   ends: index after the last id of each document, ascending; empty: one stream
- *   length: longest sequence */
-LOOM_API int32_t loom_data_tokens(const int32_t* ids, size_t ids_count, const int64_t* ends,
-                                  size_t ends_count, int64_t length, loom_data* data,
-                                  loom_error* error);
-
-/* A table of numbers.
- *   csv: RFC 4180
- *   options: JSON: the "data" object of docs/reference/training-spec.md */
-LOOM_API int32_t loom_data_table(const char* csv, size_t csv_size, const char* options,
-                                 size_t options_size, loom_data* data, loom_error* error);
-
-/* The same samples, not copied, each with a weight of its loss: a step's loss is the mean by
- * weights.
- *   weights: one for each sample, at least 0 */
-LOOM_API int32_t loom_data_weighted(loom_data samples, const float* weights, size_t weights_count,
-                                    loom_data* data, loom_error* error);
-
-/* Shape and identity.
- *   info: JSON: samples, max_rows, width or ids, steps (ids of a row), targets or classes,
- *     places (classes of a row, where they are several), weighted (true, where samples have
- *     weights), sha256 */
-LOOM_API int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* error);
-
-/* ---- trainer
- * Training is a function of network, data and spec: the same bits for any number of threads,
- * with and without a pause. */
-
-/* Nothing runs yet. Where the spec has "lora" the network has the trainer's adapter from now on,
- * which learns in its place.
- *   spec: JSON: docs/reference/training-spec.md; "network" and "data" are not read
- *   options: JSON: threads (0), isa, device, mode: docs/reference/options.md, trainer_create */
-LOOM_API int32_t loom_trainer_create(loom_network network, loom_data data, const char* spec,
-                                     size_t spec_size, const char* options, size_t options_size,
-                                     loom_trainer* trainer, loom_error* error);
-
-/* Trains. Where a loss is not finite the weights stay as they are and the error names the step.
- *   steps: how many optimizer steps; ends early at the end of the training
- *   step: steps done since the beginning
- *   loss: mean loss of the last step, before its update
- *   lr: learning rate of the last step
- *   rows: rows seen in these steps */
-LOOM_API int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, double* loss,
-                                   double* lr, int64_t* rows, loom_error* error);
-
-/* One optimizer step on a batch that is given, in place of the trainer's own data: batches that
- * come one by one. Refused where all steps are done.
- *   data: the batch: all of its samples, of any number
- *   step: steps done since the beginning
- *   loss: mean loss, before the update
- *   lr: learning rate
- *   rows: rows of the batch */
-LOOM_API int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step,
-                                      double* loss, double* lr, int64_t* rows, loom_error* error);
-
-/* Makes the training longer, with the bits of one training of that length. Refused beyond the
- * end of a schedule that has one.
- *   steps: how many more; 0 with epochs
- *   epochs: or how many more passes over the data, to the end of the last; 0 with steps
- *   total: steps that the training has now */
-LOOM_API int32_t loom_trainer_extend(loom_trainer trainer, int64_t steps, int64_t epochs,
-                                     int64_t* total, loom_error* error);
-
-/* Where the training stands, and its spec with everything resolved.
- *   info: JSON: step, steps, spec */
-LOOM_API int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_error* error);
-
-/* SHA-256 over step, weights and moments. */
-LOOM_API int32_t loom_trainer_digest(loom_trainer trainer, loom_bytes* sha256, loom_error* error);
-
-/* A checkpoint, which is an .entity file too, or a folder that network_load_adapter and PEFT
- * read.
- *   path: a file; a folder where an adapter learns */
-LOOM_API int32_t loom_trainer_save(loom_trainer trainer, const char* path, size_t path_size,
-                                   loom_error* error);
-
-/* The same into memory. */
-LOOM_API int32_t loom_trainer_save_bytes(loom_trainer trainer, loom_bytes* bytes,
-                                         loom_error* error);
-
-/* Resumes from a checkpoint, with the same bits. Another spec, topology or data is refused by
- * name. */
-LOOM_API int32_t loom_trainer_resume(loom_trainer trainer, const char* path, size_t path_size,
-                                     loom_error* error);
-
-/* The same from memory. */
-LOOM_API int32_t loom_trainer_resume_bytes(loom_trainer trainer, loom_bytes bytes,
-                                           loom_error* error);
-
 /* ---- tokenizer: As HuggingFace's tokenizers do it, for BPE models. */
 
 /* The tokenizer of a model, without its weights.
@@ -713,32 +569,6 @@ LOOM_API int32_t loom_decoder_push(loom_decoder decoder, int32_t id, loom_bytes*
  *   text: the rest */
 LOOM_API int32_t loom_decoder_finish(loom_decoder decoder, loom_bytes* text, loom_error* error);
 
-/* ---- file
- * Model files of every format that is read, without their weights: safetensors, GGUF, .entity,
- * ONNX, topologies in JSON, HuggingFace folders. */
-
-/* Reads the headers alone. Nothing is downloaded.
- *   name: a folder, a file, a name in the local HuggingFace cache, or "embedded" */
-LOOM_API int32_t loom_file_open(const char* name, size_t name_size, loom_file* file,
-                                loom_error* error);
-
-/* The facts of the file. What it holds that is no UTF-8 is escaped.
- *   options: JSON: tensors (false), model (false): docs/reference/options.md, file_info
- *   info: JSON: path, title, kind, and by kind: tensor_count, elements, bytes, main_type (of
- *     most bytes), sections of an .entity file, tensors: [{name, dtype, shape, bytes, sha256}];
- *     with model: runs, refused (why it does not run), no_tokenizer (why it has none), summary,
- *     topology; of ONNX: ir_version, producer, producer_version, opsets, inputs, outputs:
- *     [{name, type}], operators, nodes, functions */
-LOOM_API int32_t loom_file_info(loom_file file, const char* options, size_t options_size,
-                                loom_bytes* info, loom_error* error);
-
-/* SHA-256 of the bytes of a tensor as they lie in the file, tensor by tensor: hosts show how far
- * it is.
- *   tensor: its name
- *   sha256: 64 hex digits */
-LOOM_API int32_t loom_file_hash(loom_file file, const char* tensor, size_t tensor_size,
-                                loom_bytes* sha256, loom_error* error);
-
 /* ---- model
  * Language models: HuggingFace folders, GGUF, .entity, and the one inside the library. */
 
@@ -786,32 +616,6 @@ LOOM_API int32_t loom_model_network(loom_model model, loom_network* network, loo
 /* The tokenizer of a model; an error says why there is none. */
 LOOM_API int32_t loom_model_tokenizer(loom_model model, loom_tokenizer* tokenizer,
                                       loom_error* error);
-
-/* ---- evaluator
- * How well a model predicts a text, and how far it is from another model: created over the ids
- * of a text, then run part by part. */
-
-/* Nothing runs yet. Texts longer than the context are cut into windows.
- *   reference: 0: none; its vocabulary has the same size
- *   ids: of the text; at least two, with last_row one
- *   options: JSON: context (0), chunk (16), last_row (false), hash (false), threads (0), isa,
- *     device, mode: docs/reference/options.md, evaluator_create */
-LOOM_API int32_t loom_evaluator_create(loom_model model, loom_model reference, const int32_t* ids,
-                                       size_t ids_count, const char* options, size_t options_size,
-                                       loom_evaluator* evaluator, loom_error* error);
-
-/* Runs the next rows: one for each id. An error where a model has changed since the evaluator
- * was made.
- *   logits: chunk x vocab_size, of which the first rows are filled; or none
- *   rows: rows that ran, at most chunk; 0: the text is done */
-LOOM_API int32_t loom_evaluator_next(loom_evaluator evaluator, float* logits, size_t logits_count,
-                                     int64_t* rows, loom_error* error);
-
-/* The measures over what is done.
- *   info: JSON: done, rows (in all), tokens (predicted), loss (nats per token), perplexity; with
- *     a reference: reference_loss, kl, largest_kl, same_argmax; logits_sha256 (with hash, at the
- *     end); target, device, note, numerics, threads */
-LOOM_API int32_t loom_evaluator_info(loom_evaluator evaluator, loom_bytes* info, loom_error* error);
 
 /* ---- generator
  * Text from a model: feed a sequence, start, then take the pieces one by one. A common beginning
@@ -871,16 +675,18 @@ LOOM_API int32_t loom_generator_fingerprint(loom_generator generator, int64_t se
 
 /* Sizes, and how fast the last text was.
  *   info: JSON: context, sequences, target (what computes), device (its name; null: the CPU),
- *     note (why `auto` took the CPU), numerics ("portable", or why a device is not), threads,
- *     weight_bytes (of forms that only run), state_bytes, arena_bytes, scratch_bytes, ids_sha256
- *     (of the ids of the last text), reused_tokens, prefill_tokens, prefill_seconds,
- *     decode_tokens, decode_seconds */
+ *     note (why `auto` took the CPU), numerics ("portable", or why a device is not), threads.
+ *     Memory: weight_bytes (of forms that only run), state_bytes, arena_bytes, scratch_bytes. Of
+ *     the last text: ids_sha256, reused_tokens, prefill_tokens, prefill_seconds, decode_tokens,
+ *     decode_seconds */
 LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info, loom_error* error);
 
 #ifdef __cplusplus
 }
 #endif
 
+#include <loom/file.h>
 #include <loom/layer.h>
+#include <loom/training.h>
 
 #endif

@@ -609,6 +609,41 @@ class Model : public Object {
   Tokenizer tokenizer() const { return detail::made<Tokenizer>(loom_model_tokenizer, handle()); }
 };
 
+// Training from files, as loom train does it. Texts are JSON: docs/reference/c-api.md.
+class Training : public Object {
+ public:
+  struct Judged {
+    std::string figures, text;
+  };
+  using Object::Object;
+  static Training open(std::string_view options) {
+    return detail::made<Training>(loom_training_open, options.data(), options.size());
+  }
+  std::string info() const { return detail::text(loom_training_info, handle()); }
+  // At most `steps`; the report of the last one.
+  std::string step(std::int64_t steps = 1) {
+    return detail::text(loom_training_step, handle(), steps);
+  }
+  // From any thread: the call inside, or else the next one, throws Error{LOOM_CANCELLED}; the
+  // training is then as it was before the step that ran.
+  void cancel() { check(loom_cancel, handle()); }
+  Judged judge() {
+    loom_bytes figures = 0, text = 0;
+    check(loom_training_judge, handle(), &figures, &text);
+    const Bytes first(figures), second(text);
+    return {first.text(), second.text()};
+  }
+  // `form`: "text" or "svg".
+  std::string report(std::string_view form) const {
+    return detail::text(loom_training_report, handle(), form.data(), form.size());
+  }
+  std::string digest() const { return detail::text(loom_training_digest, handle()); }
+  void save(std::string_view path) const {
+    check(loom_training_save, handle(), path.data(), path.size());
+  }
+  Bytes save() const { return detail::made<Bytes>(loom_training_save_bytes, handle()); }
+};
+
 // How well a model predicts the ids of a text.
 class Evaluator : public Object {
  public:

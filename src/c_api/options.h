@@ -14,6 +14,7 @@
 #include "exec/machine.h"
 #include "exec/seq2seq.h"
 #include "exec/session.h"
+#include "fit/job.h"
 #include "llm/config/config.h"
 #include "llm/generate/generate.h"
 #include "llm/generate/sampler_fields.h"
@@ -211,6 +212,44 @@ struct TrainerCreate {
 };
 template <class V>
 void fields(V& v, TrainerCreate& o) {
+  place_fields(v, o.machine);
+}
+
+struct TrainingOpen {
+  FitOptions fit;
+  MachineOptions machine;
+};
+template <class V>
+void fields(V& v, TrainingOpen& o) {
+  FitOptions& f = o.fit;
+  v("spec", f.spec, {.doc = "a file: [training specs](training-spec.md); empty: all is chosen"});
+  v("data", f.data,
+    {.doc = "a file as the spec says; without one a table (CSV), a folder of idx or .npy files, a "
+            "folder with a folder of images or of .txt files for each class, or texts for the "
+            "embedded language model"});
+  v("test", f.test, {.doc = "data of the same form, judged at the end; without a spec"});
+  v("target", f.target, {.doc = "the column to predict; empty: the last one; without a spec"});
+  v("task", f.task,
+    {.doc = "what the target is; empty: what it looks like; without a spec",
+     .names = "classes, numbers"});
+  v("network", f.network,
+    {.doc = "empty: convolutions for images, else dense layers; without a spec",
+     .names = "dense, convolutional"});
+  v("dtype", f.dtype, {.doc = "of the weights, which learn in it; without a spec"});
+  v("series", f.series,
+    {.doc = "whether a table is a time series; empty: what it looks like; without a spec",
+     .names = "yes, no"});
+  v("horizon", f.horizon, {.doc = "of a time series: steps ahead that are judged; 12", .min = 1});
+  v("report", f.report,
+    {.doc = "training_report will be asked for: data that are no table are refused"});
+  v("fp8", f.fp8, {.doc = "products in FP8, forward and backward; without a spec"});
+  v("steps", f.steps, {.doc = "0: as many as the data suggest; without a spec", .min = 0});
+  v("seed", f.seed, {.doc = "of the first weights, the order and what is held back", .min = 0});
+  v("out", f.out,
+    {.doc = "the file or folder that will be saved: checked before the work, and where checkpoints "
+            "go"});
+  v("resume", f.resume, {.doc = "resumes from `out`, with the same bits as if never stopped"});
+  v("events", f.events, {.doc = "a folder for TensorBoard event files"});
   place_fields(v, o.machine);
 }
 

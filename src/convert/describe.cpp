@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "base/files/sha256.h"
+#include "base/json/json_text.h"
 #include "convert/model_file.h"
 #include "convert/onnx_file.h"
 #include "grid/network.h"
@@ -10,8 +11,6 @@
 
 namespace loom {
 namespace {
-
-std::string json_text(const std::string& text) { return is_utf8(text) ? text : escaped(text); }
 
 std::string summary_of(const ModelConfig& c) {
   std::string text =

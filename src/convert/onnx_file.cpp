@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "base/escape.h"
+#include "base/json/json_text.h"
 #include "formats/onnx/onnx.h"
 
 namespace loom {
@@ -38,8 +38,6 @@ void add_nodes(const std::vector<Node>& nodes, Summary* out) {
       for (const Graph& g : a.graphs) add_graph(g, out);
   }
 }
-
-std::string json_text(const std::string& text) { return is_utf8(text) ? text : escaped(text); }
 
 Json values_of(const std::vector<ValueInfo>& list) {
   Json array = Json::array();

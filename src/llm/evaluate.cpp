@@ -139,11 +139,12 @@ Result<TextEvaluator> TextEvaluator::create(Model& model, Model* reference, Thre
     return Status(Code::invalid_argument,
                   "evaluate: negative context " + std::to_string(options.context));
   LOOM_TRY(check_context(model.config, options.context).at("evaluate"));
-  const std::size_t least = options.last_row ? 1 : 2;
-  if (ids.size() < least)
-    return Status(Code::invalid_argument, "evaluate: needs at least " +
-                                              std::string(least == 1 ? "one token" : "two tokens") +
-                                              ", got " + std::to_string(ids.size()));
+  const std::size_t min_ids = options.last_row ? 1 : 2;
+  if (ids.size() < min_ids)
+    return Status(Code::invalid_argument,
+                  "evaluate: needs at least " +
+                      std::string(min_ids == 1 ? "one token" : "two tokens") + ", got " +
+                      std::to_string(ids.size()));
   LOOM_TRY(check_ids(model.config, ids));
   if (reference && reference->config.vocab_size != model.config.vocab_size) {
     return Status(Code::invalid_argument,

@@ -55,12 +55,12 @@ struct Memory {
   std::uint64_t arena = 0;     // and scratch
   std::uint64_t total() const { return weights + prepared + cache + arena; }
 };
-// `runs`: the info of what runs it.
+// `runs`: the info of its generator or evaluator.
 Memory memory_of(const LoadedModel& model, const Json& runs);
 
 // "hf  safetensors, 1.05 MB f32  ·  0.26 M parameters  ·  needs 3.1 MB of 33.5 GB  ·  numerics:
-// portable v1  ·  avx2"; `runs`: the info of what runs it. Without buffers: what those need is left
-// out.
+// portable v1  ·  avx2"; `runs`: the info of its generator or evaluator. Without
+// `buffers` their bytes are left out.
 std::string status_line(const ModelOptions& options, const LoadedModel& model, const Json& runs,
                         bool buffers = true);
 

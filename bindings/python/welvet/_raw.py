@@ -32,6 +32,7 @@ KINDS = {
     "seq2seq": 11,
     "file": 12,
     "evaluator": 13,
+    "training": 14,
 }
 
 FINISH = {
@@ -153,6 +154,15 @@ FUNCTIONS = {
     "model_info": ("code", (("model", "handle model"), ("info", "new json"),)),
     "model_network": ("code", (("model", "handle model"), ("network", "new network"),)),
     "model_tokenizer": ("code", (("model", "handle model"), ("tokenizer", "new tokenizer"),)),
+    "image_decoder_unregister": ("code", ()),
+    "training_open": ("code", (("options", "json"), ("training", "new training"),)),
+    "training_info": ("code", (("training", "handle training"), ("info", "new json"),)),
+    "training_step": ("code", (("training", "handle training"), ("steps", "i64"), ("report", "new json"),)),
+    "training_judge": ("code", (("training", "handle training"), ("figures", "new json"), ("text", "new text"),)),
+    "training_report": ("code", (("training", "handle training"), ("form", "text"), ("report", "new text"),)),
+    "training_digest": ("code", (("training", "handle training"), ("sha256", "new text"),)),
+    "training_save": ("code", (("training", "handle training"), ("path", "text"),)),
+    "training_save_bytes": ("code", (("training", "handle training"), ("bytes", "new bytes"),)),
     "evaluator_create": ("code", (("model", "handle model"), ("reference", "handle model"), ("ids", "read i32"), ("options", "json"), ("evaluator", "new evaluator"),)),
     "evaluator_next": ("code", (("evaluator", "handle evaluator"), ("logits", "fill f32"), ("rows", "out i64"),)),
     "evaluator_info": ("code", (("evaluator", "handle evaluator"), ("info", "new json"),)),

@@ -17,7 +17,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 WIDTH = 100
-GENERATED = ("include/loom/loom.h", "include/loom/layer.h")
+GENERATED = ("include/loom/loom.h", "include/loom/layer.h", "include/loom/training.h", "include/loom/file.h")
 RAW = re.compile(r'R"([^(\s]*)\(.*?\)\1"', re.S)
 
 
