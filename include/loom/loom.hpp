@@ -609,6 +609,12 @@ class Model : public Object {
   Tokenizer tokenizer() const { return detail::made<Tokenizer>(loom_model_tokenizer, handle()); }
 };
 
+// Images that are no PGM or PPM, for trainings from files; the functions of loom/training.h.
+inline void register_image_decoder(const loom_image_decoder& decoder) {
+  check(loom_image_decoder_register, &decoder);
+}
+inline void unregister_image_decoder() { check(loom_image_decoder_unregister); }
+
 // Training from files, as loom train does it. Texts are JSON: docs/reference/c-api.md.
 class Training : public Object {
  public:

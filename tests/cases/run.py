@@ -46,7 +46,7 @@ class PythonHost:
 
         self.library, self.raw, self.module = _call.library(), _raw, _call
         self.api = {name: params for name, (_, params) in _raw.FUNCTIONS.items()}
-        self.has = {"files"} | ({"embedded"} if self.library.call("info")["embedded_model"] else set())
+        self.has = {"files", "training"} | ({"embedded"} if self.library.call("info")["embedded_model"] else set())
         self.recorded = []
 
     def run(self, case):
@@ -289,7 +289,7 @@ def check_coverage():
     api = json.loads((ROOT / "api/loom.json").read_text())
     # What takes functions of the host has tests of its own in each language.
     functions = {f["name"] for g in api["groups"] for f in g["functions"]
-                 if all(kind != "layer" for _, kind, _ in f.get("params", []))}
+                 if all(kind not in ("layer", "image_decoder") for _, kind, _ in f.get("params", []))}
     called = {s["call"] for _, _, cases in load_cases() for c in cases for s in c["steps"] if "call" in s}
     for name in sorted(functions - called):
         print("no case calls " + name)
