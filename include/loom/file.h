@@ -28,6 +28,16 @@ LOOM_API int32_t loom_file_open(const char* name, size_t name_size, loom_file* f
 LOOM_API int32_t loom_file_info(loom_file file, const char* options, size_t options_size,
                                 loom_bytes* info, loom_error* error);
 
+/* Writes a model in another format. The path has the old content or the new, never a part.
+ *   in: as file_open takes it, and networks of JSON
+ *   out: a name that ends in .safetensors or .entity
+ *   options: JSON: dtype, adapter, tokenizer (true): docs/reference/options.md, file_convert
+ *   report: JSON: tensors: [{name, shape, from, to, bytes_before, bytes_after, rms_error (as a
+ *     share of the values), max_error}], notes: what was left out, line by line */
+LOOM_API int32_t loom_file_convert(const char* in, size_t in_size, const char* out, size_t out_size,
+                                   const char* options, size_t options_size, loom_bytes* report,
+                                   loom_error* error);
+
 /* SHA-256 of the bytes of a tensor as they lie in the file, tensor by tensor: hosts show how far
  * it is.
  *   tensor: its name

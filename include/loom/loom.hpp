@@ -573,6 +573,13 @@ class File : public Object {
   }
 };
 
+// Writes a model in another format; JSON: docs/reference/c-api.md.
+inline std::string convert(std::string_view in, std::string_view out,
+                           std::string_view options = {}) {
+  return detail::text(loom_file_convert, in.data(), in.size(), out.data(), out.size(),
+                      options.data(), options.size());
+}
+
 class Model : public Object {
  public:
   using Object::Object;

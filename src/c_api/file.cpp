@@ -30,6 +30,21 @@ int32_t loom_file_info(loom_file file, const char* options, size_t options_size,
   });
 }
 
+int32_t loom_file_convert(const char* in, size_t in_size, const char* out, size_t out_size,
+                          const char* options, size_t options_size, loom_bytes* report,
+                          loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(report));
+    LOOM_ASSIGN(const std::string from, path_argument(in, in_size, "in"));
+    LOOM_ASSIGN(const std::string to, path_argument(out, out_size, "out"));
+    ConvertOptions o;
+    LOOM_TRY(read_options(options, options_size, o));
+    LOOM_ASSIGN(const Conversion done, convert(from, to, o));
+    *report = new_json(done.to_json());
+    return {};
+  });
+}
+
 int32_t loom_file_hash(loom_file file, const char* tensor, size_t tensor_size, loom_bytes* sha256,
                        loom_error* error) {
   return call(error, [&]() -> Status {

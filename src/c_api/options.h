@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/fields/field_reader.h"
+#include "convert/convert.h"
 #include "convert/model_file.h"
 #include "exec/machine.h"
 #include "exec/seq2seq.h"
@@ -27,6 +28,16 @@ namespace loom {
 template <class V>
 void fields(V& v, SamplingAdvice& s) {
   sampling_fields(v, s);
+}
+
+template <class V>
+void fields(V& v, ConvertOptions& o) {
+  v("dtype", o.dtype,
+    {.doc = "of the weights; empty: as they are; safetensors takes f64, f32, f16, bf16"});
+  v("adapter", o.adapter,
+    {.doc = "a LoRA adapter to add to the weights: a folder; the file is then an .entity"});
+  v("tokenizer", o.tokenizer,
+    {.doc = "false leaves it out of the .entity file, which then runs by ids"});
 }
 
 template <class V>

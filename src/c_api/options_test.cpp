@@ -45,6 +45,7 @@ TEST(Options, KeysAreThePublishedOnes) {
       "spec, data, test, target, task, network, dtype, series, horizon, report, fp8, steps, seed, "
       "out, resume, events, threads, isa, device, mode");
   EXPECT_EQ(keys<EvaluatorCreate>(), "context, chunk, last_row, hash, threads, isa, device, mode");
+  EXPECT_EQ(keys<ConvertOptions>(), "dtype, adapter, tokenizer");
   EXPECT_EQ(keys<DescribeOptions>(), "tensors, model");
   EXPECT_EQ(keys<Verify>(), "threads, isa, device");
   EXPECT_EQ(keys<TokenizerTrain>(), "vocab_size, special_tokens, bos, eos, add_bos");

@@ -6,9 +6,9 @@
 
 namespace hpp {
 
-using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Evaluator, loom::File, loom::Generator, loom::Model,
-    loom::Network, loom::Object, loom::Onnx, loom::Seq2Seq, loom::Session, loom::Tokenizer,
-    loom::Trainer, loom::Training;
+using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Evaluator, loom::File,
+    loom::Generator, loom::Model, loom::Network, loom::Object, loom::Onnx, loom::Seq2Seq,
+    loom::Session, loom::Tokenizer, loom::Trainer, loom::Training;
 using text = const char*;
 using size = std::size_t;
 using result = std::int32_t;
@@ -462,6 +462,9 @@ inline result file_open(text s, size n, handle* o, err e) {
 }
 inline result file_info(handle h, text s, size n, handle* o, err e) {
   return gives(o, e, [&] { return As<File>(h)->info(sv(s, n)); });
+}
+inline result file_convert(text i, size in, text q, size qn, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return loom::convert(sv(i, in), sv(q, qn), sv(s, n)); });
 }
 inline result file_hash(handle h, text s, size n, handle* o, err e) {
   return gives(o, e, [&] { return As<File>(h)->hash(sv(s, n)); });

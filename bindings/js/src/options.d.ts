@@ -273,6 +273,16 @@ export interface EvaluatorOptions {
   mode?: Mode;
 }
 
+/** A model file in another format. */
+export interface ConvertOptions {
+  /** of the weights; empty: as they are; safetensors takes f64, f32, f16, bf16 */
+  dtype?: string;
+  /** a LoRA adapter to add to the weights: a folder; the file is then an .entity */
+  adapter?: string;
+  /** false leaves it out of the .entity file, which then runs by ids */
+  tokenizer?: boolean;
+}
+
 /** Facts of a model file. */
 export interface FileInfoOptions {
   /** with a list of all tensors */

@@ -104,6 +104,7 @@ export const FUNCTIONS = {
   decoder_finish: ["code", [["decoder", "handle decoder"], ["text", "new text"]]],
   file_open: ["code", [["name", "text"], ["file", "new file"]]],
   file_info: ["code", [["file", "handle file"], ["options", "json"], ["info", "new json"]]],
+  file_convert: ["code", [["in", "text"], ["out", "text"], ["options", "json"], ["report", "new json"]]],
   file_hash: ["code", [["file", "handle file"], ["tensor", "text"], ["sha256", "new text"]]],
   model_load: ["code", [["name", "text"], ["format", "text"], ["model", "new model"]]],
   model_load_bytes: ["code", [["bytes", "handle bytes"], ["format", "text"], ["model", "new model"]]],

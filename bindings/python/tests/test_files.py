@@ -97,5 +97,17 @@ class Evaluate(unittest.TestCase):
                 welvet.evaluate(model, [1])
 
 
+class Convert(unittest.TestCase):
+    def test_to_safetensors_with_the_errors(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "tiny.safetensors"
+            report = welvet.convert(TINY, out, dtype="bf16")
+            self.assertTrue(out.exists())
+            self.assertTrue(any(t["max_error"] > 0 for t in report["tensors"]))
+            self.assertTrue(any("left out" in note for note in report["notes"]), report["notes"])
+            with self.assertRaises(welvet.InvalidArgument):
+                welvet.convert(TINY, pathlib.Path(folder) / "tiny.gguf")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -16,7 +16,7 @@ from ._errors import (
     Busy, Cancelled, Corrupt, Internal, InvalidArgument, InvalidHandle, IOFailed, LoomError, NotFound, OutOfMemory, OutOfRange, Truncated, Unsupported,
 )
 from .custom import custom_layer, register_layer, unregister_layer
-from .files import Fitted, Training, evaluate, fit
+from .files import Fitted, Training, convert, evaluate, fit
 from .fitting import Callback, EarlyStopping, Epoch, History, Progress, train
 from .graph import Graph, from_onnx
 from .network import Forecast, Network, Parameter, Session
@@ -27,7 +27,7 @@ from .transformer import Piece, Text, Transformer
 
 __all__ = [
     "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch", "Fitted", "Forecast", "Found", "Graph", "History", "Internal", "InvalidArgument", "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
-    "OutOfRange", "Parameter", "Piece", "Progress", "Seq2Seq", "Session", "Step", "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported", "Verification", "custom_layer", "evaluate", "fit", "from_onnx", "info",
+    "OutOfRange", "Parameter", "Piece", "Progress", "Seq2Seq", "Session", "Step", "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported", "Verification", "convert", "custom_layer", "evaluate", "fit", "from_onnx", "info",
     "layers", "live_handles", "numerics_version", "register_layer", "simulate", "train", "unregister_layer", "verify", "version",
 ]
 __version__ = "0.1.0"

@@ -95,6 +95,13 @@ def fit(data: Optional[Path] = None, *, on_step: Optional[Callable[[Dict[str, An
         return Fitted(network, figures, text, info["notes"], info["step"])
 
 
+def convert(source: Path, out: Path, *, dtype: str = "", adapter: Optional[Path] = None, tokenizer: bool = True) -> Dict[str, Any]:
+    """Writes the model of a folder or file as .safetensors or .entity, by the end of the name `out`; with an `adapter` added to its
+    weights, and without its tokenizer where that is False. Returns tensors, with the errors of each, and notes: what was left out."""
+    options = {"dtype": dtype, "adapter": os.fspath(adapter) if adapter is not None else "", "tokenizer": tokenizer}
+    return interruptible(lambda: call("file_convert", os.fspath(source), os.fspath(out), options))  # type: ignore[no-any-return]
+
+
 def evaluate(model: Transformer, text: Union[str, Sequence[int]], reference: Optional[Transformer] = None,
              **options: Any) -> Dict[str, Any]:
     """How well a language model predicts a text, or its ids: tokens, loss (nats per token) and
