@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Makes of loom.json everything that must agree about the C ABI: the header, the list of exported symbols, the reference page and the tables
-that the bindings call through. `generate.py` writes them, `generate.py --check` fails where one differs. The keys of options come from the schema
-that tools/generate makes of src/c_api/options.h."""
+"""Makes of loom.json everything that must agree about the C ABI: the header, the list of exported
+symbols, the reference page and the tables that the bindings call through. `generate.py` writes
+them, `generate.py --check` fails where one differs. The keys of options come from the schema that
+tools/generate makes of src/c_api/options.h."""
 import json
 import pathlib
+import re
 import sys
 import textwrap
+
+import option_structs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOTE = "Made by api/generate.py from api/loom.json: edit those."
@@ -42,20 +46,25 @@ def load():
         C_PARAMETERS["new " + kind] = [("loom_%s*" % kind, "")]
     for result in RESULTS:
         C_PARAMETERS["new " + result] = [("loom_bytes*", "")]
+    for struct in api["structs"]:
+        C_PARAMETERS["options " + struct["name"]] = [("const loom_%s*" % struct["name"], "")]
     seen = set()
     for function in functions(api):
         assert function["name"] not in seen, function["name"] + " stands twice"
         seen.add(function["name"])
         for parameter in function.get("params", []):
             if parameter[2].startswith("@"):
-                parameter[2] = options_text(parameter[2][1:])
+                parameter[2] = options_text(api, parameter[2][1:])
             kind = parameter[1]
             assert kind in C_PARAMETERS, "%s: no kind of parameter %r" % (function["name"], kind)
     return api
 
 
-def options_text(name):
+def options_text(api, name):
     """The keys of an object of options, with their defaults, and where the rest stands."""
+    struct = next((s["name"] for s in api["structs"] if s["options"] == name), None)
+    if struct:
+        return "the keys of loom_%s: docs/reference/options.md, %s" % (struct, name)
     schema = json.loads((ROOT / "docs/reference/options.schema.json").read_text())
     keys = []
     for key, field in schema["$defs"][name]["properties"].items():
@@ -72,7 +81,8 @@ def functions(api):
 
 
 def c_parameters(function):
-    out = [(c, name + suffix) for name, kind, _ in function.get("params", []) for c, suffix in C_PARAMETERS[kind]]
+    out = [(c, name + suffix) for name, kind, _ in function.get("params", []) for c,
+           suffix in C_PARAMETERS[kind]]
     return out if "returns" in function else out + [("loom_error*", "error")]
 
 
@@ -112,9 +122,11 @@ def comment(text, indent=""):
 def described(function):
     """What a function does, then a line per parameter that says more than its name."""
     text = comment(function["doc"])
-    notes = ["%s: %s" % (name, ("JSON: " if kind in ("json", "new json") else "") + doc) for name, kind, doc in function.get("params", []) if doc]
+    notes = ["%s: %s" % (name, ("JSON: " if kind in ("json", "new json") else "") + doc) for name,
+             kind, doc in function.get("params", []) if doc]
     if notes:
-        wrapped = [line for note in notes for line in textwrap.wrap(note, WIDTH - 8, subsequent_indent="  ")]
+        wrapped = [line for note in notes
+                   for line in textwrap.wrap(note, WIDTH - 8, subsequent_indent="  ")]
         text = text.rstrip()[:-3].rstrip() + "\n *   " + "\n *   ".join(wrapped) + " */\n"
     return text
 
@@ -188,13 +200,21 @@ typedef struct loom_image_decoder {
 """
 
 
+def with_struct(function):
+    """Whether it takes a struct of options: a function of C and C++ alone."""
+    return any(kind.startswith("options ") for _, kind, _ in function.get("params", []))
+
+
 def by_hand(function):
-    return any(kind in ("layer", "image_decoder") for _, kind, _ in function.get("params", []))
+    return with_struct(function) or any(kind == "layer" for _, kind,
+                                        _ in function.get("params", []))
 
 
 def prototypes(groups):
     out = []
     for group in groups:
+        if group["name"] != "layer":
+            group = {**group, "functions": [f for f in group["functions"] if not by_hand(f)]}
         one = "/* ---- %s: %s */" % (group["name"], group["doc"])
         if len(one) > WIDTH:
             lines = textwrap.wrap(group["doc"], WIDTH - 6)
@@ -227,11 +247,26 @@ def part_header(name):
         groups, about = PARTS[name]
         return ("/* %s */\n/* A part of loom/loom.h, which includes it: %s. */\n"
                 "#ifndef LOOM_%s_H\n#define LOOM_%s_H\n\n#include <loom/loom.h>\n\n"
-                "#ifdef __cplusplus\nextern \"C\" {\n#endif\n" % (NOTE, about, name.upper(), name.upper())
+                "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
+                % (NOTE, about, name.upper(), name.upper())
                 + (IMAGE_DECODER if name == "training" else "")
                 + prototypes(g for g in api["groups"] if g["name"] in groups)
                 + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
     return make
+
+
+def options_header(api):
+    declared = ["\n" + described(f) + fitted("LOOM_API " + declaration(f) + ";") + "\n"
+                for f in functions(api) if with_struct(f)]
+    return option_structs.c_header(option_structs.load(api), NOTE, "".join(declared))
+
+
+def options_table(api):
+    return option_structs.table(option_structs.load(api), NOTE)
+
+
+def cpp_options(api):
+    return option_structs.cpp_header(option_structs.load(api), NOTE)
 
 
 def header(api):
@@ -244,7 +279,8 @@ def header(api):
  * Objects are handles: numbers, 0 is none. loom_release gives one back; a released or wrong one is
  * LOOM_INVALID_HANDLE, never a crash. Texts go in as pointer and size, without a terminating zero,
  * and come out as bytes objects: loom_bytes_data, then loom_release. Objects take JSON for their
- * options: unknown keys are refused by name. An empty JSON text stands for {}.
+ * options, or structs (loom/options.h). Unknown keys are refused by name. An empty text stands for
+ * {}.
  *
  * Threads: every function may be called from any thread. Which objects take several calls at a time
  * stands with the kinds below; the others answer LOOM_BUSY to a second one. A child of fork() may
@@ -295,66 +331,95 @@ typedef struct loom_error {
 """)
     elsewhere = {group for groups, _ in PARTS.values() for group in groups} | {"layer"}
     out.append(prototypes(g for g in api["groups"] if g["name"] not in elsewhere))
-    out.append("\n#ifdef __cplusplus\n}\n#endif\n\n#include <loom/file.h>\n#include <loom/layer.h>\n#include <loom/training.h>\n\n#endif\n")
+    out.append("\n#ifdef __cplusplus\n}\n#endif\n\n")
+    out += ["#include <loom/%s.h>\n" % part for part in ("file", "layer", "options", "training")]
+    out.append("\n#endif\n")
     return "".join(out)
 
 
 def exports(api):
-    return "# %s\n{\n  global:\n%s  local: *;\n};\n" % (NOTE, "".join("    loom_%s;\n" % f["name"] for f in functions(api)))
+    return "# %s\n{\n  global:\n%s  local: *;\n};\n" % (NOTE,
+                                                        "".join("    loom_%s;\n" % f["name"]
+                                                                for f in functions(api)))
 
 
 def reference(api):
     out = ["# The C interface\n\n<!-- %s -->\n\n" % NOTE,
-           "`#include <loom/loom.h>`. Functions return a code and fill the caller's `loom_error`; handles are numbers, 0 is none; texts go in as pointer and\n"
-           "size and come out as bytes objects. [Options](options.md) are JSON, unknown keys are refused. The header says the rest; `include/loom/loom.hpp` wraps it for C++.\n"]
-    for title, rows, prefix in (("Results", api["codes"], "LOOM_"), ("Kinds of objects", api["kinds"], "LOOM_KIND_"), ("Finish reasons", api["finish"], "LOOM_FINISH_")):
+           "`#include <loom/loom.h>`. Functions return a code and fill the caller's `loom_error`; "
+           "handles are numbers, 0 is none; texts go in as pointer and\n"
+           "size and come out as bytes objects. [Options](options.md) are JSON, unknown keys are "
+           "refused, or [structs](#structs-of-options). The header says the rest; "
+           "`include/loom/loom.hpp` wraps it for C++.\n"]
+    for title, rows, prefix in (("Results", api["codes"], "LOOM_"),
+                                ("Kinds of objects", api["kinds"], "LOOM_KIND_"),
+                                ("Finish reasons", api["finish"], "LOOM_FINISH_")):
         out.append("\n## %s\n\n| | | |\n|---|---|---|\n" % title)
-        out += ["| `%s%s` | %d | %s |\n" % (prefix, name.upper(), value, doc) for name, value, doc in rows]
+        out += ["| `%s%s` | %d | %s |\n" % (prefix, name.upper(), value, doc) for name, value,
+                doc in rows]
     for group in api["groups"]:
         out.append("\n## %s\n\n%s\n" % (group["name"].capitalize(), group["doc"]))
         for function in group["functions"]:
-            out.append("\n### loom_%s\n\n```c\n%s;\n```\n\n%s\n" % (function["name"], declaration(function), function["doc"]))
-            notes = ["* `%s`: %s\n" % (name, doc) for name, _, doc in function.get("params", []) if doc]
+            out.append("\n### loom_%s\n\n```c\n%s;\n```\n\n%s\n"
+                       % (function["name"], declaration(function), function["doc"]))
+            notes = ["* `%s`: %s\n" % (name, doc) for name, _, doc in function.get("params", [])
+                     if doc]
             out += ["\n"] + notes if notes else []
-    return "".join(out)
+    return "".join(out) + option_structs.reference(option_structs.load(api))
 
 
 def browser(api):
-    """What the WebAssembly module has: all but the groups that need files and threads of a system."""
+    """What the WebAssembly module has: all but the groups that need files of a system."""
     return {**api, "groups": [g for g in api["groups"] if not g.get("native")]}
 
 
 def table(api):
-    """Name, what it returns, parameters as (name, kind): all that a binding needs to call a function."""
+    """Name, what it returns, parameters as (name, kind): all that a binding needs to call a
+    function."""
     return [(f["name"], f.get("returns", "code"),
              [(name, kind) for name, kind, _ in f.get("params", [])])
             for f in functions(api) if not by_hand(f)]
 
 
+def narrow(line):
+    """A line of a table, over several where it is too long for one."""
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    pair = re.compile(r'[(\[]"[^"]*", "[^"]*"[)\]]')
+    kept = pair.sub(lambda found: found.group().replace(" ", "\0"), line)  # stays together
+    lines = textwrap.wrap(kept, 100, subsequent_indent=indent, break_long_words=False,
+                          break_on_hyphens=False)
+    return "\n".join(lines).replace("\0", " ") + "\n"
+
+
 def python_raw(api):
     out = ['"""The C ABI as data. %s"""\n\nABI_VERSION = %d\n' % (NOTE, api["abi_version"])]
     for title, key in (("CODES", "codes"), ("KINDS", "kinds"), ("FINISH", "finish")):
-        out.append("\n%s = {\n%s}\n" % (title, "".join('    "%s": %d,\n' % (name, value) for name, value, _ in api[key])))
+        out.append("\n%s = {\n%s}\n"
+                   % (title,
+                      "".join('    "%s": %d,\n' % (name, value) for name, value, _ in api[key])))
     out.append("\n# name: (what it returns, ((parameter, kind), ...))\nFUNCTIONS = {\n")
     for name, returns, params in table(api):
         inner = "".join('("%s", "%s"), ' % p for p in params).rstrip()
-        out.append('    "%s": ("%s", (%s)),\n' % (name, returns, inner))
+        out.append(narrow('    "%s": ("%s", (%s)),' % (name, returns, inner)))
     return "".join(out) + "}\n"
 
 
 def js_raw(api):
     api = browser(api)
-    out = ["// The C ABI as data. %s\nexport const ABI_VERSION = %d;\n" % (NOTE, api["abi_version"])]
+    out = ["// The C ABI as data. %s\nexport const ABI_VERSION = %d;\n"
+           % (NOTE, api["abi_version"])]
     for title, key in (("CODES", "codes"), ("KINDS", "kinds"), ("FINISH", "finish")):
-        out.append("export const %s = { %s };\n" % (title, ", ".join("%s: %d" % (name, value) for name, value, _ in api[key])))
+        pairs = ", ".join("%s: %d" % (name, value) for name, value, _ in api[key])
+        out.append(narrow("export const %s = { %s };" % (title, pairs)))
     out.append("// name: [what it returns, [[parameter, kind], ...]]\nexport const FUNCTIONS = {\n")
     for name, returns, params in table(api):
-        out.append("  %s: [\"%s\", [%s]],\n" % (name, returns, ", ".join('["%s", "%s"]' % p for p in params)))
+        out.append(narrow("  %s: [\"%s\", [%s]],"
+                          % (name, returns, ", ".join('["%s", "%s"]' % p for p in params))))
     return "".join(out) + "};\n"
 
 
 def fuzz_table(api):
-    """A call of every function whose arguments a Caller (tests/fuzz/targets/abi_fuzz.cpp) makes up."""
+    """A call of every function whose arguments a Caller (tests/fuzz/targets/abi_fuzz.cpp) makes
+    up."""
     out = ["// %s\n" % NOTE]
     for f in functions(api):
         if "returns" in f or by_hand(f):
@@ -362,12 +427,15 @@ def fuzz_table(api):
         lines, arguments = [], []
         for name, kind, _ in f.get("params", []):
             head, _, what = kind.partition(" ")
-            maker = {"new": "out_handle", "out": "out_" + what, "handle": "handle", "read": "read_" + what, "fill": "fill_" + what, "bool": "boolean"}.get(head, head)
+            maker = {"new": "out_handle", "out": "out_" + what, "handle": "handle",
+                     "read": "read_" + what, "fill": "fill_" + what, "bool": "boolean"}.get(head,
+                     head)
             given = '"%s"' % name + (", LOOM_KIND_" + what.upper() if head == "handle" else "")
             lines.append("     const auto %s = c.%s(%s);\n" % (name, maker, given))
             counted = head in ("read", "fill", "text", "json")
             arguments += [name + ".data", name + ".size"] if counted else [name]
-        out.append('    {"%s", [](Caller& c) {\n%s     return loom_%s(%s);\n   }},\n' % (f["name"], "".join(lines), f["name"], ", ".join(arguments + ["c.error()"])))
+        out.append('    {"%s", [](Caller& c) {\n%s     return loom_%s(%s);\n   }},\n'
+                   % (f["name"], "".join(lines), f["name"], ", ".join(arguments + ["c.error()"])))
     return "".join(out)
 
 
@@ -376,10 +444,13 @@ OUTPUTS = {
     "include/loom/layer.h": layer_header,
     "include/loom/training.h": part_header("training"),
     "include/loom/file.h": part_header("file"),
+    "include/loom/options.h": options_header,
+    "include/loom/options.hpp": cpp_options,
+    "src/c_api/option_structs.inc": options_table,
     "src/c_api/exports.map": exports,
     "docs/reference/c-api.md": reference,
-    "bindings/python/welvet/_raw.py": python_raw,
-    "bindings/js/src/raw.js": js_raw,
+    "bindings/python/welvet/_core/raw.py": python_raw,
+    "bindings/js/src/runtime/raw.js": js_raw,
     "tests/fuzz/targets/abi_table.inc": fuzz_table,
 }
 

@@ -38,9 +38,7 @@ static int train(const float* points, const int32_t* inside, const char* path) {
       "{\"at\": [0,0,0,0], \"type\": \"dense\", \"out\": 32, \"activation\": \"tanh\"},"
       "{\"at\": [0,0,0,1], \"type\": \"dense\", \"out\": 16, \"activation\": \"tanh\"},"
       "{\"at\": [0,0,0,2], \"type\": \"dense\", \"out\": 2}]}";
-  const char* spec =
-      "{\"loss\": \"cross_entropy\", \"epochs\": 60, \"batch\": 32,"
-      " \"schedule\": {\"type\": \"cosine\", \"lr\": 0.01}}";
+  loom_training_options training = LOOM_TRAINING_OPTIONS_INIT;
   loom_error error;
   loom_network network;
   loom_data data;
@@ -51,7 +49,12 @@ static int train(const float* points, const int32_t* inside, const char* path) {
   TRY(loom_network_create(topology, strlen(topology), &network, &error));
   TRY(loom_network_initialize(network, 1, &error));
   TRY(loom_data_classes(points, 2 * LEARNED, 2, inside, LEARNED, &data, &error));
-  TRY(loom_trainer_create(network, data, spec, strlen(spec), NULL, 0, &trainer, &error));
+  training.loss = "cross_entropy";
+  training.schedule = "cosine";
+  training.lr = 0.01;
+  training.epochs = 60;
+  training.batch = 32;
+  TRY(loom_trainer_create_with(network, data, &training, &trainer, &error));
   do {
     TRY(loom_trainer_step(trainer, 1000, &step, &loss, &rate, &rows, &error));
     if (rows > 0) printf("step %lld  loss %.4f\n", (long long)step, loss);
@@ -65,7 +68,7 @@ static int train(const float* points, const int32_t* inside, const char* path) {
 
 static int predict(const float* points, const int32_t* inside, const char* path) {
   static float scores[2 * (SAMPLES - LEARNED)];
-  const char* options = "{\"max_rows\": 500}";
+  loom_session_options options = LOOM_SESSION_OPTIONS_INIT;
   const int rows = SAMPLES - LEARNED;
   loom_error error;
   loom_network network;
@@ -73,7 +76,8 @@ static int predict(const float* points, const int32_t* inside, const char* path)
   int right = 0;
 
   TRY(loom_network_load(path, strlen(path), &network, &error));
-  TRY(loom_session_create(network, options, strlen(options), &session, &error));
+  options.max_rows = rows;
+  TRY(loom_session_create_with(network, &options, &session, &error));
   TRY(loom_session_run(session, rows, points, 2 * (size_t)rows, scores, 2 * (size_t)rows, &error));
   for (int i = 0; i < rows; ++i) right += (scores[2 * i + 1] > scores[2 * i]) == inside[i];
   printf("%d of %d points that it has not seen are told right\n", right, rows);

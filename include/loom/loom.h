@@ -8,7 +8,8 @@
  * Objects are handles: numbers, 0 is none. loom_release gives one back; a released or wrong one is
  * LOOM_INVALID_HANDLE, never a crash. Texts go in as pointer and size, without a terminating zero,
  * and come out as bytes objects: loom_bytes_data, then loom_release. Objects take JSON for their
- * options: unknown keys are refused by name. An empty JSON text stands for {}.
+ * options, or structs (loom/options.h). Unknown keys are refused by name. An empty text stands for
+ * {}.
  *
  * Threads: every function may be called from any thread. Which objects take several calls at a time
  * stands with the kinds below; the others answer LOOM_BUSY to a second one. A child of fork() may
@@ -133,13 +134,13 @@ LOOM_API int32_t loom_format_info(const char* format, size_t format_size, loom_b
 
 /* A matrix as a format stores it: rounded, scaled and decoded, as a network sees it after
  * network_morph.
+ *   values: whole rows
  *   format: f32, bf16, i8, i4:row, ternary, q4_0, ...: docs/reference/dtypes.md
  *   rows: of the matrix; at least 1
- *   values: whole rows
  *   rounded: as many as values */
-LOOM_API int32_t loom_simulate(const char* format, size_t format_size, int64_t rows,
-                               const float* values, size_t values_count, float* rounded,
-                               size_t rounded_count, loom_error* error);
+LOOM_API int32_t loom_fake_quantize(const float* values, size_t values_count, const char* format,
+                                    size_t format_size, int64_t rows, float* rounded,
+                                    size_t rounded_count, loom_error* error);
 
 /* Runs the numerics table of docs/reference/numerics.md. Takes seconds. With a device, the rows
  * that it runs are its own; the others are the CPU's, and have a why.
@@ -332,14 +333,12 @@ LOOM_API int32_t loom_network_unload_adapter(loom_network network, loom_error* e
 LOOM_API int32_t loom_network_merge_adapter(loom_network network, loom_error* error);
 
 /* The program that a session of these options runs, a line per instruction.
- *   options: JSON: max_rows (64), max_head_rows, max_positions (512), sequences (1), threads
- *     (0), isa, device, mode: docs/reference/options.md, session_create */
+ *   options: JSON: the keys of loom_session_options: docs/reference/options.md, session_create */
 LOOM_API int32_t loom_network_program(loom_network network, const char* options,
                                       size_t options_size, loom_bytes* program, loom_error* error);
 
 /* SHA-256 of that program: equal programs, equal hashes.
- *   options: JSON: max_rows (64), max_head_rows, max_positions (512), sequences (1), threads
- *     (0), isa, device, mode: docs/reference/options.md, session_create
+ *   options: JSON: the keys of loom_session_options: docs/reference/options.md, session_create
  *   sha256: 64 hex digits */
 LOOM_API int32_t loom_network_program_sha256(loom_network network, const char* options,
                                              size_t options_size, loom_bytes* sha256,
@@ -350,8 +349,7 @@ LOOM_API int32_t loom_network_program_sha256(loom_network network, const char* o
  * itself again; a change of topology or arithmetic empties its caches. */
 
 /* Plans all memory; runs allocate nothing.
- *   options: JSON: max_rows (64), max_head_rows, max_positions (512), sequences (1), threads
- *     (0), isa, device, mode: docs/reference/options.md, session_create */
+ *   options: JSON: the keys of loom_session_options: docs/reference/options.md, session_create */
 LOOM_API int32_t loom_session_create(loom_network network, const char* options, size_t options_size,
                                      loom_session* session, loom_error* error);
 
@@ -405,7 +403,8 @@ LOOM_API int32_t loom_session_forecast(loom_session session, const char* options
 /* Sizes, and what computes.
  *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or
  *     why a device is not), threads, device (its name; null: the CPU), note (why `auto` took the
- *     CPU), input_width, output_width, arena_bytes, state_bytes, weight_bytes, scratch_bytes */
+ *     CPU), input_width, output_width, input_dims and output_dims (of a row; [] for single ids),
+ *     arena_bytes, state_bytes, weight_bytes, scratch_bytes */
 LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error);
 
 /* ---- seq2seq
@@ -417,8 +416,7 @@ LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_
 /* Plans all memory. Refused by the layer's name where one needs all steps of the target at once:
  * attention that is not causal, the reverse direction of a recurrent layer, a convolution over
  * steps.
- *   options: JSON: target (must be given), lanes (1), max_positions (0), threads (0), isa,
- *     device, mode: docs/reference/options.md, seq2seq_create */
+ *   options: JSON: the keys of loom_seq2seq_options: docs/reference/options.md, seq2seq_create */
 LOOM_API int32_t loom_seq2seq_create(loom_network network, const char* options, size_t options_size,
                                      loom_seq2seq* seq2seq, loom_error* error);
 
@@ -446,9 +444,7 @@ LOOM_API int32_t loom_seq2seq_reorder(loom_seq2seq seq2seq, const int32_t* from,
  * makes of them.
  *   rows: rows x beams are at most the lanes
  *   x: as seq2seq_encode has it
- *   options: JSON: start (must be given), end (-1), max_tokens (0), beams (1), length_penalty
- *     (1), temperature (0), top_k (0), top_p (1), min_p (0), repetition_penalty (1), seed (0):
- *     docs/reference/options.md, seq2seq_search
+ *   options: JSON: the keys of loom_search_options: docs/reference/options.md, seq2seq_search
  *   found: JSON: for each row [{ids (behind `start`, `end` included), score (the logarithm of
  *     their probability), finished (by `end`)}], the best first */
 LOOM_API int32_t loom_seq2seq_search(loom_seq2seq seq2seq, int64_t rows, const double* x,
@@ -622,8 +618,8 @@ LOOM_API int32_t loom_model_tokenizer(loom_model model, loom_tokenizer* tokenize
  * of a feed and the sequence is not run again. A change of the network empties the sequences. */
 
 /* A generator with the KV caches of one or more sequences.
- *   options: JSON: context (0), sequences (1), chunk (0), threads (0), isa, device, mode:
- *     docs/reference/options.md, generator_create */
+ *   options: JSON: the keys of loom_generator_options: docs/reference/options.md,
+ *     generator_create */
 LOOM_API int32_t loom_generator_create(loom_model model, const char* options, size_t options_size,
                                        loom_generator* generator, loom_error* error);
 
@@ -651,9 +647,7 @@ LOOM_API int32_t loom_generator_logits(loom_generator generator, int64_t sequenc
                                        size_t logits_count, loom_error* error);
 
 /* Begins a text after what was fed. A text that was not taken to its end is given up.
- *   options: JSON: max_tokens (0), temperature (0), top_k (0), top_p (1), min_p (0),
- *     repetition_penalty (1), seed (0), stop ([]), ignore_eos (false):
- *     docs/reference/options.md, generator_start */
+ *   options: JSON: the keys of loom_sampling_options: docs/reference/options.md, generator_start */
 LOOM_API int32_t loom_generator_start(loom_generator generator, int64_t sequence,
                                       const char* options, size_t options_size, loom_error* error);
 
@@ -687,6 +681,7 @@ LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info,
 
 #include <loom/file.h>
 #include <loom/layer.h>
+#include <loom/options.h>
 #include <loom/training.h>
 
 #endif

@@ -1,10 +1,13 @@
 // Loom for C++20: classes over loom.h, header only. Objects own their handle, are moved, not
 // copied, and give it back when they die; the order does not matter. What goes wrong is thrown as
-// loom::Error. Options and descriptions are JSON text, as loom.h documents them; bring the JSON
-// library that you like. Threads: as loom.h says for each kind of object.
+// loom::Error. Options are aggregates (options.hpp), values are views with a shape (tensor.hpp),
+// networks are built of layers (layers.hpp, to be included for itself), or all of these are JSON
+// text and plain spans, as loom.h documents them. Threads: as loom.h says for each kind of object.
 #ifndef LOOM_LOOM_HPP
 #define LOOM_LOOM_HPP
 
+#include <charconv>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -18,29 +21,13 @@
 #include <utility>
 #include <vector>
 
+#include "error.hpp"
 #include "loom.h"
+#include "options.hpp"
+#include "tensor.hpp"
 
 namespace loom {
-// Loom's own sources have a namespace loom too: these names must not meet those when both are in
-// one program.
 inline namespace api {
-
-class Error : public std::runtime_error {
- public:
-  explicit Error(const loom_error& error) : std::runtime_error(error.message), code_(error.code) {}
-  std::int32_t code() const { return code_; }  // LOOM_...
-  const char* code_name() const { return loom_code_name(code_); }
-
- private:
-  std::int32_t code_;
-};
-
-// Calls f(..., &error) and throws what it reports.
-template <class F, class... Args>
-void check(F f, Args... args) {
-  loom_error error;
-  if (f(args..., &error) != LOOM_OK) throw Error(error);
-}
 
 // A handle and its end.
 class Object {
@@ -117,6 +104,37 @@ template <class F, class... Args>
 std::string text(F f, Args... args) {
   return made<Bytes>(f, args...).text();
 }
+// The object that f(..., options, &handle, &error) makes of options of C++.
+template <class O, class F, class... Args>
+loom_handle made_with(const O& options, F f, Args... args) {
+  std::vector<const char*> texts;
+  const auto c = to_c(options, texts);
+  loom_handle handle = 0;
+  check(f, args..., &c, &handle);
+  return handle;
+}
+// The list of numbers under a key of the JSON that the library writes, which has no blanks.
+inline Shape numbers(std::string_view json, std::string_view key) {
+  Shape found;
+  const std::size_t at = json.find("\"" + std::string(key) + "\":[");
+  if (at == std::string_view::npos) return found;
+  const char *p = json.data() + at + key.size() + 4, *end = json.data() + json.size();
+  for (std::int64_t n = 0; p < end && *p != ']'; p += p < end && *p == ',' ? 1 : 0) {
+    const auto read = std::from_chars(p, end, n);
+    if (read.ec != std::errc()) break;
+    found.push_back(n);
+    p = read.ptr;
+  }
+  return found;
+}
+inline void same_rows(const char* x, const Shape& xs, const char* y, const Shape& ys) {
+  if (xs.empty() || ys.empty() || xs[0] != ys[0])
+    throw Error(LOOM_INVALID_ARGUMENT, std::string(x) + " has the shape " + shown(xs) + ", " + y +
+                                           " " + shown(ys) + ": as many rows are needed in both");
+}
+// JSON text, where options may be of C++, too.
+template <class T>
+concept Text = std::convertible_to<const T&, std::string_view>;
 
 }  // namespace detail
 
@@ -208,24 +226,35 @@ inline std::string format_info(std::string_view format) {
 }
 // The values of a matrix of `rows` rows after rounding to a format: "i8", "i4:row", "ternary".
 // `rounded` has as many values, or is `values` itself.
-inline void simulate(std::span<const float> values, std::string_view format,
-                     std::span<float> rounded, std::int64_t rows = 1) {
-  check(loom_simulate, format.data(), format.size(), rows, values.data(), values.size(),
+inline void fake_quantize(std::span<const float> values, std::string_view format,
+                          std::span<float> rounded, std::int64_t rows = 1) {
+  check(loom_fake_quantize, values.data(), values.size(), format.data(), format.size(), rows,
         rounded.data(), rounded.size());
 }
-inline std::vector<float> simulate(std::span<const float> values, std::string_view format,
-                                   std::int64_t rows = 1) {
+inline std::vector<float> fake_quantize(std::span<const float> values, std::string_view format,
+                                        std::int64_t rows = 1) {
   std::vector<float> rounded(values.size());
-  simulate(values, format, rounded, rows);
+  fake_quantize(values, format, rounded, rows);
   return rounded;
 }
 inline std::string verify(std::string_view options = {}) {
   return detail::text(loom_verify, options.data(), options.size());
 }
 
+// A topology as JSON; layers.hpp makes it of layers.
+struct Topology {
+  std::string json;
+};
+
 class Network : public Object {
  public:
   using Object::Object;
+  // With random parameters, each of which depends on seed, cell and index alone.
+  Network(const Topology& topology, std::uint64_t seed)
+      : Object(
+            detail::made<Object>(loom_network_create, topology.json.data(), topology.json.size())) {
+    initialize(seed);
+  }
   static Network create(std::string_view topology) {
     return detail::made<Network>(loom_network_create, topology.data(), topology.size());
   }
@@ -301,10 +330,30 @@ class Network : public Object {
 class Session : public Object {
  public:
   using Object::Object;
-  explicit Session(const Network& network, std::string_view options = {})
-      : Object(detail::made<Object>(loom_session_create, network.handle(), options.data(),
-                                    options.size())) {}
+  explicit Session(const Network& network, const SessionOptions& options = {})
+      : Object(detail::made_with(options, loom_session_create_with, network.handle())) {}
+  template <detail::Text Json>
+  Session(const Network& network, const Json& json) : Session(network, std::string_view(json), 0) {}
 
+  // Rows of values, [rows, ...], become [rows, ...] as the output of the network has them. The run
+  // of spans below allocates nothing.
+  Tensor<float> run(const TensorView<const float>& x) {
+    Tensor<float> y(shape_of(x.shape()));
+    run(x.rows(), x.values(), y.values());
+    return y;
+  }
+  // Of a network that computes in f64.
+  Tensor<double> run(const TensorView<const double>& x) {
+    Tensor<double> y(shape_of(x.shape()));
+    run(x.rows(), x.values(), y.values());
+    return y;
+  }
+  // Rows of ids, [rows] or [rows, steps], each a separate sequence.
+  Tensor<float> run_ids(const TensorView<const std::int32_t>& ids) {
+    Tensor<float> y(shape_of(ids.shape()));
+    run_ids(ids.values(), y.values());
+    return y;
+  }
   void run(std::int64_t rows, std::span<const float> x, std::span<float> y) {
     check(loom_session_run, handle(), rows, x.data(), x.size(), y.data(), y.size());
   }
@@ -317,13 +366,13 @@ class Session : public Object {
     check(loom_session_run_ids, handle(), ids.data(), ids.size(), y.data(), y.size());
   }
   // One sequence; y: the last row's output.
-  void run(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions,
-           std::span<float> y) {
-    run(ids, positions, {}, {}, y);
+  void run_tokens(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions,
+                  std::span<float> y) {
+    run_tokens(ids, positions, {}, {}, y);
   }
-  void run(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions,
-           std::span<const std::int32_t> sequences, std::span<const std::int32_t> head,
-           std::span<float> y) {
+  void run_tokens(std::span<const std::int32_t> ids, std::span<const std::int32_t> positions,
+                  std::span<const std::int32_t> sequences, std::span<const std::int32_t> head,
+                  std::span<float> y) {
     check(loom_session_run_tokens, handle(), ids.data(), ids.size(), positions.data(),
           positions.size(), sequences.data(), sequences.size(), head.data(), head.size(), y.data(),
           y.size());
@@ -336,11 +385,50 @@ class Session : public Object {
   // From any thread: the call inside, or else the next one, throws Error{LOOM_CANCELLED}.
   void cancel() { check(loom_cancel, handle()); }
   std::string info() const { return detail::text(loom_session_info, handle()); }
+
+ private:
+  Session(const Network& network, std::string_view json, int)
+      : Object(detail::made<Object>(loom_session_create, network.handle(), json.data(),
+                                    json.size())) {}
+  // Of the output for rows of this shape.
+  Shape shape_of(const Shape& x) const {
+    const std::string about = info();
+    Shape takes = detail::numbers(about, "input_dims"), y = detail::numbers(about, "output_dims");
+    if (x.empty() || detail::count(x, 1) != detail::count(takes))
+      throw Error(LOOM_INVALID_ARGUMENT, "x has the shape " + detail::shown(x) +
+                                             ", the network takes rows of " + detail::shown(takes));
+    y.insert(y.begin(), x[0]);
+    return y;
+  }
 };
 
 class Data : public Object {
  public:
   using Object::Object;
+  // Samples are the first dimension of x and ids; y and classes have as many.
+  static Data values(const TensorView<const float>& x, const TensorView<const float>& y) {
+    detail::same_rows("x", x.shape(), "y", y.shape());
+    return values(x.values(), x.width(), y.values(), y.width());
+  }
+  static Data values(const TensorView<const double>& x, const TensorView<const double>& y) {
+    detail::same_rows("x", x.shape(), "y", y.shape());
+    return values(x.values(), x.width(), y.values(), y.width());
+  }
+  static Data id_values(const TensorView<const std::int32_t>& ids,
+                        const TensorView<const float>& y) {
+    detail::same_rows("ids", ids.shape(), "y", y.shape());
+    return id_values(ids.values(), ids.width(), y.values(), y.width());
+  }
+  static Data classes(const TensorView<const float>& x, std::span<const std::int32_t> classes) {
+    return Data::classes(x.values(), x.width(), classes);
+  }
+  static Data classes(const TensorView<const double>& x, std::span<const std::int32_t> classes) {
+    return Data::classes(x.values(), x.width(), classes);
+  }
+  static Data id_classes(const TensorView<const std::int32_t>& ids,
+                         std::span<const std::int32_t> classes) {
+    return id_classes(ids.values(), ids.width(), classes);
+  }
   static Data values(std::span<const float> x, std::int64_t width, std::span<const float> y,
                      std::int64_t targets) {
     return detail::made<Data>(loom_data_values, x.data(), x.size(), width, y.data(), y.size(),
@@ -441,9 +529,13 @@ class Trainer : public Object {
     std::int64_t rows = 0;  // seen in these steps
   };
   using Object::Object;
-  Trainer(Network& network, const Data& data, std::string_view spec, std::string_view options = {})
-      : Object(detail::made<Object>(loom_trainer_create, network.handle(), data.handle(),
-                                    spec.data(), spec.size(), options.data(), options.size())) {}
+  Trainer(Network& network, const Data& data, const TrainingOptions& options)
+      : Object(detail::made_with(options, loom_trainer_create_with, network.handle(),
+                                 data.handle())) {}
+  // A spec and the options of loom_trainer_create as JSON.
+  template <detail::Text Json>
+  Trainer(Network& network, const Data& data, const Json& spec, std::string_view options = {})
+      : Trainer(network, data, std::string_view(spec), options, 0) {}
 
   // One step on a batch that is given, of any number of samples.
   Report step_on(const Data& batch) {
@@ -475,6 +567,11 @@ class Trainer : public Object {
     check(loom_trainer_resume, handle(), path.data(), path.size());
   }
   void resume(const Bytes& bytes) { check(loom_trainer_resume_bytes, handle(), bytes.handle()); }
+
+ private:
+  Trainer(Network& network, const Data& data, std::string_view spec, std::string_view options, int)
+      : Object(detail::made<Object>(loom_trainer_create, network.handle(), data.handle(),
+                                    spec.data(), spec.size(), options.data(), options.size())) {}
 };
 
 class Tokenizer : public Object {
@@ -526,9 +623,11 @@ class Tokenizer : public Object {
 class Seq2Seq : public Object {
  public:
   using Object::Object;
-  Seq2Seq(const Network& network, std::string_view options)
-      : Object(detail::made<Object>(loom_seq2seq_create, network.handle(), options.data(),
-                                    options.size())) {}
+  Seq2Seq(const Network& network, const Seq2SeqOptions& options)
+      : Object(detail::made_with(options, loom_seq2seq_create_with, network.handle())) {}
+  template <detail::Text Json>
+  Seq2Seq(const Network& network, const Json& json) : Seq2Seq(network, std::string_view(json), 0) {}
+  void encode(const TensorView<const double>& x) { encode(x.rows(), x.values()); }
   void encode(std::int64_t rows, std::span<const double> x) {
     check(loom_seq2seq_encode, handle(), rows, x.data(), x.size());
   }
@@ -538,14 +637,29 @@ class Seq2Seq : public Object {
   void reorder(std::span<const std::int32_t> from) {
     check(loom_seq2seq_reorder, handle(), from.data(), from.size());
   }
-  // JSON: docs/reference/c-api.md.
-  std::string search(std::int64_t rows, std::span<const double> x, std::string_view options) {
+  // What was found, as JSON: docs/reference/c-api.md.
+  std::string search(std::int64_t rows, std::span<const double> x, const SearchOptions& options) {
+    return Bytes(detail::made_with(options, loom_seq2seq_search_with, handle(), rows, x.data(),
+                                   x.size()))
+        .text();
+  }
+  std::string search(const TensorView<const double>& x, const SearchOptions& options) {
+    return search(x.rows(), x.values(), options);
+  }
+  template <detail::Text Json>
+  std::string search(std::int64_t rows, std::span<const double> x, const Json& json) {
+    const std::string_view options(json);
     return detail::text(loom_seq2seq_search, handle(), rows, x.data(), x.size(), options.data(),
                         options.size());
   }
   // From any thread: the call inside, or else the next one, throws Error{LOOM_CANCELLED}.
   void cancel() { check(loom_cancel, handle()); }
   std::string info() const { return detail::text(loom_seq2seq_info, handle()); }
+
+ private:
+  Seq2Seq(const Network& network, std::string_view json, int)
+      : Object(detail::made<Object>(loom_seq2seq_create, network.handle(), json.data(),
+                                    json.size())) {}
 };
 
 class Decoder : public Object {
@@ -603,12 +717,13 @@ class Model : public Object {
     return detail::made<Model>(loom_model_create, network.handle(), loom_handle{0}, options.data(),
                                options.size());
   }
-  static void check_file(std::string_view name) {
-    check(loom_model_check, name.data(), name.size());
+  // The refusals of load, without reading a weight.
+  static void check(std::string_view name) {
+    api::check(loom_model_check, name.data(), name.size());
   }
 
   void save(std::string_view path) const {
-    check(loom_model_save, handle(), path.data(), path.size());
+    api::check(loom_model_save, handle(), path.data(), path.size());
   }
   Bytes save() const { return detail::made<Bytes>(loom_model_save_bytes, handle()); }
   std::string info() const { return detail::text(loom_model_info, handle()); }
@@ -694,9 +809,10 @@ class Generator : public Object {
     std::string text;
   };
   using Object::Object;
-  explicit Generator(const Model& model, std::string_view options = {})
-      : Object(detail::made<Object>(loom_generator_create, model.handle(), options.data(),
-                                    options.size())) {}
+  explicit Generator(const Model& model, const GeneratorOptions& options = {})
+      : Object(detail::made_with(options, loom_generator_create_with, model.handle())) {}
+  template <detail::Text Json>
+  Generator(const Model& model, const Json& json) : Generator(model, std::string_view(json), 0) {}
 
   void feed(std::span<const std::int32_t> ids, std::int64_t sequence = 0) {
     check(loom_generator_feed, handle(), sequence, ids.data(), ids.size());
@@ -710,7 +826,14 @@ class Generator : public Object {
   void logits(std::span<float> out, std::int64_t sequence = 0) const {
     check(loom_generator_logits, handle(), sequence, out.data(), out.size());
   }
-  void start(std::string_view options = {}, std::int64_t sequence = 0) {
+  void start(const SamplingOptions& options = {}, std::int64_t sequence = 0) {
+    std::vector<const char*> texts;
+    const loom_sampling_options c = detail::to_c(options, texts);
+    check(loom_generator_start_with, handle(), sequence, &c);
+  }
+  template <detail::Text Json>
+  void start(const Json& json, std::int64_t sequence = 0) {
+    const std::string_view options(json);
     check(loom_generator_start, handle(), sequence, options.data(), options.size());
   }
   Piece next() {
@@ -729,10 +852,25 @@ class Generator : public Object {
 
   // The whole text after a prompt; on_text sees it as it comes and says with false that it is
   // enough.
-  std::string generate(std::string_view prompt, std::string_view options,
+  std::string generate(std::string_view prompt, const SamplingOptions& options = {},
                        const std::function<bool(std::string_view)>& on_text = {}) {
     feed_text(prompt);
     start(options);
+    return rest(on_text);
+  }
+  template <detail::Text Json>
+  std::string generate(std::string_view prompt, const Json& json,
+                       const std::function<bool(std::string_view)>& on_text = {}) {
+    feed_text(prompt);
+    start(json);
+    return rest(on_text);
+  }
+
+ private:
+  Generator(const Model& model, std::string_view json, int)
+      : Object(detail::made<Object>(loom_generator_create, model.handle(), json.data(),
+                                    json.size())) {}
+  std::string rest(const std::function<bool(std::string_view)>& on_text) {
     std::string text;
     for (Piece piece; piece.finish == LOOM_FINISH_MORE;) {
       piece = next();

@@ -120,8 +120,7 @@ struct SessionSettings {
   webgpu::Choice device;
   int threads = 0;
 };
-Result<SessionSettings> session_settings(const char* options, std::size_t size,
-                                         const SharedNetwork& network);
+Result<SessionSettings> session_settings(const Result<Json>& options, const SharedNetwork& network);
 
 // The device that an object runs on, for its info.
 void set_device(Json& info, const webgpu::Choice& device);

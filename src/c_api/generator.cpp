@@ -6,6 +6,7 @@
 #include "base/numerics_version.h"
 #include "c_api/call.h"
 #include "c_api/chat.h"
+#include "c_api/option_structs.h"
 #include "c_api/options.h"
 
 using namespace loom;
@@ -84,30 +85,47 @@ std::int32_t finish_code(const std::optional<Finish>& finish) {
   return LOOM_FINISH_CANCELLED;
 }
 
+Status create(loom_model model, const Result<Json>& options, loom_generator* generator) {
+  LOOM_TRY(want(generator));
+  LOOM_ASSIGN(const auto m, get<ModelObject>(model));
+  GeneratorCreate o;
+  LOOM_TRY(read_options(options, o));
+  LOOM_ASSIGN(Machine machine, machine_of(o.machine));
+  auto g = std::make_shared<GeneratorObject>(m->shared, machine.mode.threads);
+  g->options = std::move(o.generator);
+  place(g->options, o.machine, machine);
+  g->device = std::move(machine.choice);
+  g->options.seconds = seconds;
+  g->options.cancel = &g->cancel;
+  Inside in;
+  in.object = g;
+  LOOM_TRY(make_ready(in));
+  *generator = add(std::move(g));
+  return {};
+}
+
+Status start(loom_generator generator, std::int64_t sequence, const Result<Json>& options) {
+  GeneratorStart o;
+  LOOM_TRY(read_options(options, o));
+  LOOM_ASSIGN(const Inside in, enter_generator(generator));
+  o.generate.sampling.seed = static_cast<std::uint64_t>(o.seed);
+  o.generate.end = in.object->chat_end;
+  in.object->text_ids.clear();
+  return spent(in, in->start(o.generate, sequence));
+}
+
 }  // namespace
 
 extern "C" {
 
 int32_t loom_generator_create(loom_model model, const char* options, size_t options_size,
                               loom_generator* generator, loom_error* error) {
-  return call(error, [&]() -> Status {
-    LOOM_TRY(want(generator));
-    LOOM_ASSIGN(const auto m, get<ModelObject>(model));
-    GeneratorCreate o;
-    LOOM_TRY(read_options(options, options_size, o));
-    LOOM_ASSIGN(Machine machine, machine_of(o.machine));
-    auto g = std::make_shared<GeneratorObject>(m->shared, machine.mode.threads);
-    g->options = std::move(o.generator);
-    place(g->options, o.machine, machine);
-    g->device = std::move(machine.choice);
-    g->options.seconds = seconds;
-    g->options.cancel = &g->cancel;
-    Inside in;
-    in.object = g;
-    LOOM_TRY(make_ready(in));
-    *generator = add(std::move(g));
-    return {};
-  });
+  return call(error, [&] { return create(model, options_json(options, options_size), generator); });
+}
+
+int32_t loom_generator_create_with(loom_model model, const loom_generator_options* options,
+                                   loom_generator* generator, loom_error* error) {
+  return call(error, [&] { return create(model, options_json(options), generator); });
 }
 
 int32_t loom_generator_feed(loom_generator generator, int64_t sequence, const int32_t* ids,
@@ -168,15 +186,13 @@ int32_t loom_generator_logits(loom_generator generator, int64_t sequence, float*
 
 int32_t loom_generator_start(loom_generator generator, int64_t sequence, const char* options,
                              size_t options_size, loom_error* error) {
-  return call(error, [&]() -> Status {
-    GeneratorStart o;
-    LOOM_TRY(read_options(options, options_size, o));
-    LOOM_ASSIGN(const Inside in, enter_generator(generator));
-    o.generate.sampling.seed = static_cast<std::uint64_t>(o.seed);
-    o.generate.end = in.object->chat_end;
-    in.object->text_ids.clear();
-    return spent(in, in->start(o.generate, sequence));
-  });
+  return call(error,
+              [&] { return start(generator, sequence, options_json(options, options_size)); });
+}
+
+int32_t loom_generator_start_with(loom_generator generator, int64_t sequence,
+                                  const loom_sampling_options* options, loom_error* error) {
+  return call(error, [&] { return start(generator, sequence, options_json(options)); });
 }
 
 int32_t loom_generator_next(loom_generator generator, int32_t* finish, int32_t* id,

@@ -86,9 +86,9 @@ int32_t loom_format_info(const char* format, size_t format_size, loom_bytes* inf
   });
 }
 
-int32_t loom_simulate(const char* format, size_t format_size, int64_t rows, const float* values,
-                      size_t values_count, float* rounded, size_t rounded_count,
-                      loom_error* error) {
+int32_t loom_fake_quantize(const float* values, size_t values_count, const char* format,
+                           size_t format_size, int64_t rows, float* rounded, size_t rounded_count,
+                           loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::optional<WeightFormat> to, format_argument(format, format_size));
     LOOM_ASSIGN(const std::span<const float> in, c_api::span(values, values_count, "values"));

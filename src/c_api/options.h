@@ -318,18 +318,21 @@ void fields(V& v, ModelCreate& o) {
   v("parameters", o.parameters, {.doc = "where given: the network's own"});
 }
 
-// Reads the text of an object of options by its list. Every error begins with "options".
-template <class T>
-Status read_options(const char* data, std::size_t size, T& options);
-// Its part that is not the list.
+// The text of an object of options. Errors begin with "options".
 Result<Json> options_json(const char* data, std::size_t size);
 
+// Reads an object of options by its list; `json` as options_json gives it, of a text or of a struct
+// (option_structs.h). Every error begins with "options".
 template <class T>
-Status read_options(const char* data, std::size_t size, T& options) {
-  LOOM_ASSIGN(const Json json, options_json(data, size));
-  FieldReader reader(json);
+Status read_options(const Result<Json>& json, T& options) {
+  LOOM_TRY(json.status());
+  FieldReader reader(*json);
   fields(reader, options);
   return reader.finish("known are").at("options");
+}
+template <class T>
+Status read_options(const char* data, std::size_t size, T& options) {
+  return read_options(options_json(data, size), options);
 }
 
 Result<Machine> machine_of(const MachineOptions& options);

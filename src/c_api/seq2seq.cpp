@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "c_api/call.h"
+#include "c_api/option_structs.h"
 #include "c_api/options.h"
 #include "llm/generate/search.h"
 #include "ops/calls/custom_layer.h"
@@ -36,27 +37,57 @@ Json json_of(const Found& found) {
   return json;
 }
 
+Status create(loom_network network, const Result<Json>& options, loom_seq2seq* seq2seq) {
+  LOOM_TRY(want(seq2seq));
+  LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
+  Seq2SeqCreate o;
+  LOOM_TRY(read_options(options, o));
+  LOOM_ASSIGN(Machine machine, machine_of(o.machine));
+  auto s = std::make_shared<Seq2SeqObject>(object->shared, machine.mode.threads);
+  s->options = std::move(o.seq2seq);
+  s->options.cancel = &s->cancel;
+  place(s->options, o.machine, machine);
+  s->device = std::move(machine.choice);
+  LOOM_TRY(ready(*s).status());
+  *seq2seq = add(std::move(s));
+  return {};
+}
+
+Status found_by(loom_seq2seq seq2seq, std::int64_t rows, const double* x, std::size_t x_count,
+                const Result<Json>& options, loom_bytes* found) {
+  LOOM_TRY(want(found));
+  LOOM_ASSIGN(const auto s, get<Seq2SeqObject>(seq2seq));
+  LOOM_ASSIGN(const auto inside, enter(*s));
+  return cancellable(*s, [&]() -> Status {
+    LOOM_ASSIGN(const std::span<const double> in, c_api::span(x, x_count, "x"));
+    Seq2SeqSearch o;
+    LOOM_TRY(read_options(options, o));
+    o.search.sampling.seed = static_cast<std::uint64_t>(o.seed);
+    LOOM_ASSIGN(const auto held, ready(*s));
+    LOOM_ASSIGN(const auto all, search(*s->seq2seq, in, rows, o.search));
+    Json json = Json::array();
+    for (const std::vector<Found>& row : all) {
+      Json list = Json::array();
+      for (const Found& one : row) list.push(json_of(one));
+      json.push(std::move(list));
+    }
+    *found = new_json(json);
+    return {};
+  });
+}
+
 }  // namespace
 
 extern "C" {
 
 int32_t loom_seq2seq_create(loom_network network, const char* options, size_t options_size,
                             loom_seq2seq* seq2seq, loom_error* error) {
-  return call(error, [&]() -> Status {
-    LOOM_TRY(want(seq2seq));
-    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
-    Seq2SeqCreate o;
-    LOOM_TRY(read_options(options, options_size, o));
-    LOOM_ASSIGN(Machine machine, machine_of(o.machine));
-    auto s = std::make_shared<Seq2SeqObject>(object->shared, machine.mode.threads);
-    s->options = std::move(o.seq2seq);
-    s->options.cancel = &s->cancel;
-    place(s->options, o.machine, machine);
-    s->device = std::move(machine.choice);
-    LOOM_TRY(ready(*s).status());
-    *seq2seq = add(std::move(s));
-    return {};
-  });
+  return call(error, [&] { return create(network, options_json(options, options_size), seq2seq); });
+}
+
+int32_t loom_seq2seq_create_with(loom_network network, const loom_seq2seq_options* options,
+                                 loom_seq2seq* seq2seq, loom_error* error) {
+  return call(error, [&] { return create(network, options_json(options), seq2seq); });
 }
 
 int32_t loom_seq2seq_encode(loom_seq2seq seq2seq, int64_t rows, const double* x, size_t x_count,
@@ -111,27 +142,16 @@ int32_t loom_seq2seq_reorder(loom_seq2seq seq2seq, const int32_t* from, size_t f
 int32_t loom_seq2seq_search(loom_seq2seq seq2seq, int64_t rows, const double* x, size_t x_count,
                             const char* options, size_t options_size, loom_bytes* found,
                             loom_error* error) {
-  return call(error, [&]() -> Status {
-    LOOM_TRY(want(found));
-    LOOM_ASSIGN(const auto s, get<Seq2SeqObject>(seq2seq));
-    LOOM_ASSIGN(const auto inside, enter(*s));
-    return cancellable(*s, [&]() -> Status {
-      LOOM_ASSIGN(const std::span<const double> in, c_api::span(x, x_count, "x"));
-      Seq2SeqSearch o;
-      LOOM_TRY(read_options(options, options_size, o));
-      o.search.sampling.seed = static_cast<std::uint64_t>(o.seed);
-      LOOM_ASSIGN(const auto held, ready(*s));
-      LOOM_ASSIGN(const auto all, search(*s->seq2seq, in, rows, o.search));
-      Json json = Json::array();
-      for (const std::vector<Found>& row : all) {
-        Json list = Json::array();
-        for (const Found& one : row) list.push(json_of(one));
-        json.push(std::move(list));
-      }
-      *found = new_json(json);
-      return {};
-    });
+  return call(error, [&] {
+    return found_by(seq2seq, rows, x, x_count, options_json(options, options_size), found);
   });
+}
+
+int32_t loom_seq2seq_search_with(loom_seq2seq seq2seq, int64_t rows, const double* x,
+                                 size_t x_count, const loom_search_options* options,
+                                 loom_bytes* found, loom_error* error) {
+  return call(error,
+              [&] { return found_by(seq2seq, rows, x, x_count, options_json(options), found); });
 }
 
 int32_t loom_seq2seq_info(loom_seq2seq seq2seq, loom_bytes* info, loom_error* error) {

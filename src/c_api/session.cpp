@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "c_api/call.h"
+#include "c_api/option_structs.h"
 #include "c_api/options.h"
 
 using namespace loom;
@@ -9,10 +10,10 @@ using namespace loom::c_api;
 
 namespace loom::c_api {
 
-Result<SessionSettings> session_settings(const char* options, std::size_t size,
+Result<SessionSettings> session_settings(const Result<Json>& options,
                                          const SharedNetwork& network) {
   SessionCreate o;
-  LOOM_TRY(read_options(options, size, o));
+  LOOM_TRY(read_options(options, o));
   LOOM_ASSIGN(Machine machine, machine_of(o.machine));
   SessionSettings s;
   s.options = std::move(o.session);
@@ -28,9 +29,30 @@ Result<SessionSettings> session_settings(const char* options, std::size_t size,
 
 namespace {
 
+// Of a row; [] for single ids.
+Json dims_of(const Shape& shape) {
+  Json dims = Json::array();
+  for (const std::int64_t d : shape.dims) dims.push(d);
+  if (shape.dims.empty() && shape.ids == 0) dims.push(shape.width);
+  return dims;
+}
+
 auto ready(SessionObject& s) {
   return c_api::ready(s, s.session,
                       [&s] { return Session::create(s.shared->network, s.pool, s.options); });
+}
+
+Status create(loom_network network, const Result<Json>& options, loom_session* session) {
+  LOOM_TRY(want(session));
+  LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
+  LOOM_ASSIGN(SessionSettings settings, session_settings(options, *object->shared));
+  auto s = std::make_shared<SessionObject>(object->shared, settings.threads);
+  s->options = settings.options;
+  s->options.cancel = &s->cancel;
+  s->device = std::move(settings.device);
+  LOOM_TRY(ready(*s).status());
+  *session = add(std::move(s));
+  return {};
 }
 
 // Rows of values, of the type that the network takes.
@@ -102,18 +124,12 @@ extern "C" {
 
 int32_t loom_session_create(loom_network network, const char* options, size_t options_size,
                             loom_session* session, loom_error* error) {
-  return call(error, [&]() -> Status {
-    LOOM_TRY(want(session));
-    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
-    LOOM_ASSIGN(SessionSettings settings, session_settings(options, options_size, *object->shared));
-    auto s = std::make_shared<SessionObject>(object->shared, settings.threads);
-    s->options = settings.options;
-    s->options.cancel = &s->cancel;
-    s->device = std::move(settings.device);
-    LOOM_TRY(ready(*s).status());
-    *session = add(std::move(s));
-    return {};
-  });
+  return call(error, [&] { return create(network, options_json(options, options_size), session); });
+}
+
+int32_t loom_session_create_with(loom_network network, const loom_session_options* options,
+                                 loom_session* session, loom_error* error) {
+  return call(error, [&] { return create(network, options_json(options), session); });
 }
 
 int32_t loom_session_run(loom_session session, int64_t rows, const float* x, size_t x_count,
@@ -235,6 +251,8 @@ int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* er
     json.set("threads", s->pool.size());
     json.set("input_width", s->shared->network.input().width);
     json.set("output_width", s->shared->network.output().width);
+    json.set("input_dims", dims_of(s->shared->network.input()));
+    json.set("output_dims", dims_of(s->shared->network.output()));
     json.set("arena_bytes", executor.arena_bytes());
     json.set("state_bytes", executor.state_bytes());
     json.set("weight_bytes", executor.weight_bytes());

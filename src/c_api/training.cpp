@@ -1,5 +1,6 @@
 // Data and trainers.
 #include "c_api/call.h"
+#include "c_api/option_structs.h"
 #include "c_api/options.h"
 #include "train/checkpoint.h"
 #include "train/data/data.h"
@@ -102,6 +103,68 @@ Status training(loom_trainer handle, bool changes, F body) {
   const Status status = body(*t->trainer);
   forms.failed = !status.ok();
   return status;
+}
+
+Status create(loom_network network, loom_data data, const Result<Json>& spec,
+              const Result<Json>& options, loom_trainer* trainer) {
+  LOOM_TRY(want(trainer));
+  LOOM_ASSIGN(const auto n, get<NetworkObject>(network));
+  LOOM_ASSIGN(const auto d, get<DataObject>(data));
+  LOOM_ASSIGN(Json s, spec);
+  if (s.is_object() && !s.find("format")) s.set("format", "loom-training");
+  if (s.is_object() && !s.find("version")) s.set("version", 2);
+  LOOM_ASSIGN(const TrainingSpec training_spec, parse_training_spec(s));
+  TrainerCreate o;
+  LOOM_TRY(read_options(options, o));
+  LOOM_ASSIGN(Machine machine, machine_of(o.machine));
+  TrainerOptions trainer_options;
+  auto t = std::make_shared<TrainerObject>(n->shared, d->data, machine.mode.threads);
+  place(trainer_options, o.machine, machine);
+  t->device = std::move(machine.choice);
+  trainer_options.cancel = &t->cancel;
+  LOOM_ASSIGN(const auto lock, n->shared->hold_alone());
+  trainer_options.places = places_of(*n->shared);
+  trainer_options.adapter = n->shared->adapter;
+  LOOM_ASSIGN(t->trainer, Trainer::create(training_spec, n->shared->network, *t->data, t->pool,
+                                          trainer_options));
+  const loom_handle made = add(t);
+  if (t->trainer->adapter()) n->shared->adapter = t->trainer->adapter();
+  if (t->trainer->quantized()) ++n->shared->forms;
+  t->forms = n->shared->forms;
+  t->values = n->shared->values;
+  *trainer = made;
+  return {};
+}
+
+Status given_twice(const std::string& key) {
+  return Status(Code::invalid_argument,
+                "options: " + key + " is given, and \"spec\" has it, too: give one of them");
+}
+
+// The training spec of a struct: its "spec", and the keys that its members give.
+Result<Json> spec_of(const Json& given) {
+  Json spec = Json::object();
+  if (const Json* text = given.find("spec")) {
+    const std::string& s = text->as_string();
+    LOOM_ASSIGN(spec, json_argument(s.data(), s.size(), "spec"));
+    if (!spec.is_object()) return Status(Code::invalid_argument, "spec: expected a JSON object");
+  }
+  for (const auto& [key, value] : given.as_object()) {
+    if (key == "spec" || key == "options") continue;
+    const Json* there = spec.find(key);
+    if (!there || !value.is_object() || !there->is_object()) {
+      if (there) return given_twice("\"" + key + "\"");
+      spec.set(key, value);
+      continue;
+    }
+    Json merged = *there;
+    for (const auto& [inner, v] : value.as_object()) {
+      if (merged.find(inner)) return given_twice("\"" + inner + "\" of \"" + key + "\"");
+      merged.set(inner, v);
+    }
+    spec.set(key, std::move(merged));
+  }
+  return spec;
 }
 
 }  // namespace
@@ -213,34 +276,20 @@ int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* error) {
 int32_t loom_trainer_create(loom_network network, loom_data data, const char* spec,
                             size_t spec_size, const char* options, size_t options_size,
                             loom_trainer* trainer, loom_error* error) {
+  return call(error, [&] {
+    return create(network, data, json_argument(spec, spec_size, "spec"),
+                  options_json(options, options_size), trainer);
+  });
+}
+
+int32_t loom_trainer_create_with(loom_network network, loom_data data,
+                                 const loom_training_options* options, loom_trainer* trainer,
+                                 loom_error* error) {
   return call(error, [&]() -> Status {
-    LOOM_TRY(want(trainer));
-    LOOM_ASSIGN(const auto n, get<NetworkObject>(network));
-    LOOM_ASSIGN(const auto d, get<DataObject>(data));
-    LOOM_ASSIGN(Json s, json_argument(spec, spec_size, "spec"));
-    if (s.is_object() && !s.find("format")) s.set("format", "loom-training");
-    if (s.is_object() && !s.find("version")) s.set("version", 2);
-    LOOM_ASSIGN(const TrainingSpec training_spec, parse_training_spec(s));
-    TrainerCreate o;
-    LOOM_TRY(read_options(options, options_size, o));
-    LOOM_ASSIGN(Machine machine, machine_of(o.machine));
-    TrainerOptions trainer_options;
-    auto t = std::make_shared<TrainerObject>(n->shared, d->data, machine.mode.threads);
-    place(trainer_options, o.machine, machine);
-    t->device = std::move(machine.choice);
-    trainer_options.cancel = &t->cancel;
-    LOOM_ASSIGN(const auto lock, n->shared->hold_alone());
-    trainer_options.places = places_of(*n->shared);
-    trainer_options.adapter = n->shared->adapter;
-    LOOM_ASSIGN(t->trainer, Trainer::create(training_spec, n->shared->network, *t->data, t->pool,
-                                            trainer_options));
-    const loom_handle made = add(t);
-    if (t->trainer->adapter()) n->shared->adapter = t->trainer->adapter();
-    if (t->trainer->quantized()) ++n->shared->forms;
-    t->forms = n->shared->forms;
-    t->values = n->shared->values;
-    *trainer = made;
-    return {};
+    const Result<Json> given = options_json(options);
+    if (!given.ok()) return create(network, data, given, given, trainer);
+    const Json* place = given->find("options");
+    return create(network, data, spec_of(*given), place ? *place : Json::object(), trainer);
   });
 }
 

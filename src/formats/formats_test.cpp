@@ -96,11 +96,11 @@ TEST(Formats, StoriesTensorsEqualTheRawCheckpoint) {
 }
 
 TEST(Formats, GgufMetadata) {
-  LOOM_TEST_FILE(path, "stories260K/stories260K.gguf");
+  LOOM_TEST_FILE(path, "tales/tales.gguf");
   auto file = open_gguf(path);
   ASSERT_TRUE(file.ok()) << file.status().to_string();
   EXPECT_EQ(file->version(), 3u);
-  EXPECT_EQ(file->tensors().size(), 48u);
+  EXPECT_EQ(file->tensors().size(), 47u);
   EXPECT_EQ(*file->get_string("general.architecture"), "llama");
   EXPECT_EQ(*file->get_u32("llama.block_count"), 5u);
   EXPECT_EQ(*file->get_u32("llama.attention.head_count_kv"), 4u);

@@ -41,7 +41,7 @@ Adapter random_adapter(Model& model, const std::vector<std::string>& targets) {
 // "base_model.model.", A [r, in], B [out, r]. The model has 5 layers of width 64, 8 heads and 4 key
 // heads of 8, and 172 hidden values.
 TEST_F(LlmAdapter, KeysAndShapesArePefts) {
-  LOOM_TEST_FILE(path, "stories260K/hf");
+  LOOM_TEST_FILE(path, "tales/hf");
   Model model = load(path);
   const Adapter adapter = random_adapter(model, {});
   ASSERT_TRUE(save_adapter(folder, adapter, adapter_places(model), {model.name, true}).ok());
@@ -86,7 +86,7 @@ TEST_F(LlmAdapter, KeysAndShapesArePefts) {
 }
 
 TEST_F(LlmAdapter, MergedAndUnmergedAgree) {
-  LOOM_TEST_FILE(path, "stories260K/hf");
+  LOOM_TEST_FILE(path, "tales/hf");
   Model model = load(path);
   const std::string before = *digest(model.network);
   const std::vector<std::int32_t> ids = {1, 403, 407, 261, 378, 50, 9, 300, 21, 75, 8, 142};

@@ -28,11 +28,15 @@ std::vector<std::int32_t> greedy(Model& model, std::span<const std::int32_t> pro
   return result.ids;
 }
 
-TEST(Model, stories_from_a_folder_a_file_and_gguf) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
-  LOOM_TEST_FILE(gguf, "stories260K/stories260K.gguf");
-  LOOM_TEST_FILE(tokens, "stories260K/golden_tokens_256.txt");
-  LOOM_TEST_FILE(logits, "stories260K/golden_logits_pos0_63.f32");
+// One with the answers of transformers, the other with those of llama2.c.
+class StoryModel : public testing::TestWithParam<const char*> {};
+
+TEST_P(StoryModel, from_a_folder_a_file_and_gguf) {
+  const std::string name = GetParam();
+  LOOM_TEST_FILE(folder, name + "/hf");
+  LOOM_TEST_FILE(gguf, name + "/" + name + ".gguf");
+  LOOM_TEST_FILE(tokens, name + "/golden_tokens_256.txt");
+  LOOM_TEST_FILE(logits, name + "/golden_logits_pos0_63.f32");
   std::vector<std::int32_t> in, out;
   std::ifstream lines(tokens);
   double logit, gap;
@@ -50,6 +54,9 @@ TEST(Model, stories_from_a_folder_a_file_and_gguf) {
         << path;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Model, StoryModel, testing::Values("tales", "stories260K"),
+                         [](const auto& test) { return std::string(test.param); });
 
 class Family : public testing::TestWithParam<const char*> {};
 
@@ -109,8 +116,7 @@ TEST_P(ModelFile, is_checked_without_reading_a_weight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Model, ModelFile,
-                         testing::Values("stories260K/hf", "stories260K/stories260K.gguf",
-                                         "families/qwen3_qknorm"),
+                         testing::Values("tales/hf", "tales/tales.gguf", "families/qwen3_qknorm"),
                          [](const auto& test) { return "of" + std::to_string(test.index); });
 
 TEST(Model, what_would_fail_is_known_before_a_weight_is_read) {
@@ -136,9 +142,9 @@ TEST(Model, other_families_are_refused_by_name) {
 }
 
 TEST(Model, tokenizers_of_a_folder_and_of_gguf_agree) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
-  LOOM_TEST_FILE(gguf, "stories260K/stories260K.gguf");
-  LOOM_TEST_FILE(golden, "stories260K/golden_encode.json");
+  LOOM_TEST_FILE(folder, "tales/hf");
+  LOOM_TEST_FILE(gguf, "tales/tales.gguf");
+  LOOM_TEST_FILE(golden, "tales/golden_encode.json");
   const auto cases = Json::parse(file_text(golden));
   ASSERT_TRUE(cases.ok());
   for (const std::string& path : {folder, folder + "/tokenizer.json", gguf}) {

@@ -41,9 +41,12 @@ void expect_cases(const Tokenizer& t, const std::string& golden, bool special) {
   }
 }
 
-TEST(Tokenizer, StoriesGolden) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
-  LOOM_TEST_FILE(golden, "stories260K/golden_encode.json");
+// Made by tokenizers, and by llama2.c.
+class StoryVocabulary : public testing::TestWithParam<const char*> {};
+
+TEST_P(StoryVocabulary, Golden) {
+  LOOM_TEST_FILE(folder, std::string(GetParam()) + "/hf");
+  LOOM_TEST_FILE(golden, std::string(GetParam()) + "/golden_encode.json");
   const Tokenizer t = load(folder);
   expect_cases(t, golden, true);
   EXPECT_EQ(t.vocab_size(), 512u);
@@ -54,6 +57,9 @@ TEST(Tokenizer, StoriesGolden) {
   EXPECT_TRUE(t.is_special(0));
   EXPECT_FALSE(t.is_special(300));
 }
+
+INSTANTIATE_TEST_SUITE_P(Tokenizer, StoryVocabulary, testing::Values("tales", "stories260K"),
+                         [](const auto& test) { return std::string(test.param); });
 
 TEST(Tokenizer, SmolLm2Golden) {
   LOOM_TEST_FILE(file, "tokenizers/smollm2/tokenizer.json");
@@ -78,24 +84,28 @@ TEST(Tokenizer, TransformersJsGolden) {
   }
 }
 
-TEST(Tokenizer, SectionRoundTrip) {
-  for (const char* name : {"tokenizers/smollm2/tokenizer.json", "tokenizers/gpt2/tokenizer.json",
-                           "tokenizers/llama2/tokenizer.json", "stories260K/hf"}) {
-    LOOM_TEST_FILE(path, name);
-    const Tokenizer t = load(path);
-    const std::string section = t.serialize();
-    auto back = Tokenizer::deserialize(section);
-    ASSERT_TRUE(back.ok()) << back.status().to_string();
-    EXPECT_EQ(back->serialize(), section);
-    const std::string text =
-        " Hello <s>w\u00f6rld</s>  \u4e2d\u6587 \U0001F600<|im_start|>\n\n12345 can't";
-    EXPECT_EQ(back->encode(text), t.encode(text));
-    EXPECT_EQ(back->decode(t.encode(text)), t.decode(t.encode(text)));
-    EXPECT_EQ(back->bos(), t.bos());
-    for (std::size_t size = 0; size < section.size(); size += section.size() / 97 + 1)
-      EXPECT_FALSE(Tokenizer::deserialize(section.substr(0, size)).ok()) << size;
-  }
+class Section : public testing::TestWithParam<const char*> {};
+
+TEST_P(Section, RoundTrip) {
+  LOOM_TEST_FILE(path, GetParam());
+  const Tokenizer t = load(path);
+  const std::string section = t.serialize();
+  auto back = Tokenizer::deserialize(section);
+  ASSERT_TRUE(back.ok()) << back.status().to_string();
+  EXPECT_EQ(back->serialize(), section);
+  const std::string text =
+      " Hello <s>w\u00f6rld</s>  \u4e2d\u6587 \U0001F600<|im_start|>\n\n12345 can't";
+  EXPECT_EQ(back->encode(text), t.encode(text));
+  EXPECT_EQ(back->decode(t.encode(text)), t.decode(t.encode(text)));
+  EXPECT_EQ(back->bos(), t.bos());
+  for (std::size_t size = 0; size < section.size(); size += section.size() / 97 + 1)
+    EXPECT_FALSE(Tokenizer::deserialize(section.substr(0, size)).ok()) << size;
 }
+
+INSTANTIATE_TEST_SUITE_P(Tokenizer, Section,
+                         testing::Values("tokenizers/smollm2/tokenizer.json",
+                                         "tokenizers/gpt2/tokenizer.json",
+                                         "tokenizers/llama2/tokenizer.json", "tales/hf"));
 
 // Small vocabularies, in the format's two forms of merges; the expectations were made with the
 // tokenizers package.

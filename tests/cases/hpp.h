@@ -70,9 +70,9 @@ inline text code_name(result code) { return loom_code_name(code); }
 inline result info(handle* o, err e) {
   return gives(o, e, [] { return loom::info(); });
 }
-inline result simulate(text f, size fn, std::int64_t rows, const float* v, size n, float* o,
-                       size on, err e) {
-  return attempt(e, [&] { loom::simulate(sp(v, n), sv(f, fn), sp(o, on), rows); });
+inline result fake_quantize(const float* v, size n, text f, size fn, std::int64_t rows, float* o,
+                            size on, err e) {
+  return attempt(e, [&] { loom::fake_quantize(sp(v, n), sv(f, fn), sp(o, on), rows); });
 }
 inline result verify(text s, size n, handle* o, err e) {
   return gives(o, e, [&] { return loom::verify(sv(s, n)); });
@@ -196,8 +196,9 @@ inline result session_run_ids(handle h, const std::int32_t* i, size in, float* y
 inline result session_run_tokens(handle h, const std::int32_t* i, size in, const std::int32_t* p,
                                  size pn, const std::int32_t* q, size qn, const std::int32_t* r,
                                  size rn, float* y, size yn, err e) {
-  return attempt(
-      e, [&] { As<Session>(h)->run(sp(i, in), sp(p, pn), sp(q, qn), sp(r, rn), sp(y, yn)); });
+  return attempt(e, [&] {
+    As<Session>(h)->run_tokens(sp(i, in), sp(p, pn), sp(q, qn), sp(r, rn), sp(y, yn));
+  });
 }
 inline result session_forecast(handle h, text s, size n, const double* x, size xn, handle* o,
                                err e) {
@@ -389,7 +390,7 @@ inline result model_create(handle n, handle t, text s, size z, handle* o, err e)
   });
 }
 inline result model_check(text s, size n, err e) {
-  return attempt(e, [&] { Model::check_file(sv(s, n)); });
+  return attempt(e, [&] { Model::check(sv(s, n)); });
 }
 inline result model_save(handle h, text s, size n, err e) {
   return attempt(e, [&] { As<Model>(h)->save(sv(s, n)); });
@@ -514,6 +515,29 @@ inline result training_save_bytes(handle h, handle* o, err e) {
 }
 inline result image_decoder_unregister(err e) {
   return attempt(e, [&] { loom::unregister_image_decoder(); });
+}
+
+// The calls with structs of options: in C++, with aggregates.
+inline result session_create_with(handle h, const loom::SessionOptions& p, handle* o, err e) {
+  return gives(o, e, [&] { return Session(*As<Network>(h), p); });
+}
+inline result seq2seq_create_with(handle h, const loom::Seq2SeqOptions& p, handle* o, err e) {
+  return gives(o, e, [&] { return Seq2Seq(*As<Network>(h), p); });
+}
+inline result seq2seq_search_with(handle h, std::int64_t rows, const double* x, size n,
+                                  const loom::SearchOptions& p, handle* o, err e) {
+  return gives(o, e, [&] { return As<Seq2Seq>(h)->search(rows, sp(x, n), p); });
+}
+inline result trainer_create_with(handle h, handle d, const loom::TrainingOptions& p, handle* o,
+                                  err e) {
+  return gives(o, e, [&] { return Trainer(*As<Network>(h), *As<Data>(d), p); });
+}
+inline result generator_create_with(handle h, const loom::GeneratorOptions& p, handle* o, err e) {
+  return gives(o, e, [&] { return Generator(*As<Model>(h), p); });
+}
+inline result generator_start_with(handle h, std::int64_t q, const loom::SamplingOptions& p,
+                                   err e) {
+  return attempt(e, [&] { As<Generator>(h)->start(p, q); });
 }
 
 }  // namespace hpp

@@ -119,5 +119,13 @@ TEST(Modes, OneWordForDeviceAndThreads) {
                       "'cpu-sc' is one thread, not 2");
 }
 
+// What lies before the decoded tokens is there, also where a prefill is not that long.
+TEST(Bench, LanguageModelBehindAnyContext) {
+  const Outcome o = loom({"bench", "llm", "--context", "960", "--repeats", "1"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_NE(o.out.find("decode 64: "), std::string::npos) << o.out;
+  LOOM_EXPECT_REFUSED(loom({"bench", "llm", "--context", "961"}), 2, "--context");
+}
+
 }  // namespace
 }  // namespace loom::test

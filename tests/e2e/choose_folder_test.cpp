@@ -10,6 +10,7 @@
 #include "e2e/report.h"
 #include "formats/idx/idx.h"
 #include "support/data.h"
+#include "support/texts.h"
 
 namespace loom::test {
 namespace {
@@ -222,12 +223,10 @@ TEST(ChooseFolder, LearnsMnistFromFilesOfImages) {
 }
 
 TEST(ChooseFolder, LearnsTextsInFoldersOfTheirClasses) {
-  LOOM_TEST_FILE(shakespeare, "text/tinyshakespeare.txt");
-  LOOM_TEST_FILE(novel, "text/botchan.txt");
   const Folder folder;
-  for (const auto& [name, file] :
-       {std::pair{"a novel", novel}, std::pair{"drama \xC3\xA9", shakespeare}}) {
-    const std::string all = file_bytes(file);
+  for (const auto& [name, all] :
+       {std::pair{"stories", tales(63000)}, std::pair{"notices \xC3\xA9", documents()}}) {
+    ASSERT_GE(all.size(), 62500u);
     for (std::size_t i = 0; i < 250; ++i)
       folder.write("data/" + std::string(i < 200 ? "train/" : "test/") + name + "/" +
                        std::to_string(i) + ".txt",
@@ -235,19 +234,20 @@ TEST(ChooseFolder, LearnsTextsInFoldersOfTheirClasses) {
   }
   const Outcome o = train_alike(folder, folder / "data", "a.entity", "80");
   for (const char* part :
-       {"data: 400 text files of ", "target: the folder, 2 classes: 'a novel', 'drama \xC3\xA9'",
+       {"data: 400 text files of ", "target: the folder, 2 classes: 'notices \xC3\xA9', 'stories'",
         "inputs: words and pairs of neighbors, hashed to 16384 places", "test: 100 samples",
         "network: 16384 -> 64 relu -> 2"})
     EXPECT_NE(o.err.find(part), std::string::npos) << part << "\n" << o.err;
   EXPECT_GT(accuracy(o, "test"), 0.9) << o.out;  // chance: 0.5
 
   const std::string net = folder / "a.entity";
-  Outcome p = loom({"predict", net, "--data",
-                    folder.write("new/1.txt",
-                                 "ROMEO:\nWhat, shall this speech be spoke for our excuse? Or "
-                                 "shall we on without a apology, my lord?\n")});
+  Outcome p =
+      loom({"predict", net, "--data",
+            folder.write("new/1.txt",
+                         "A layer takes the shape that arrives, and its options are refused "
+                         "where their values are out of range: an error names the key.\n")});
   ASSERT_EQ(p.code, 0) << p.err;
-  EXPECT_EQ(p.out.substr(0, p.out.find(',')), "drama \xC3\xA9");
+  EXPECT_EQ(p.out.substr(0, p.out.find(',')), "notices \xC3\xA9");
   folder.write("new/2.txt", "...");
   p = loom({"predict", net, "--data", folder / "new"});
   ASSERT_EQ(p.code, 0) << p.err;
@@ -261,10 +261,9 @@ TEST(ChooseFolder, LearnsTextsInFoldersOfTheirClasses) {
 
 // Texts without classes: an adapter of the embedded model, of one file and of a folder.
 TEST(ChooseFolder, TextsWithoutClassesAdaptTheEmbeddedModel) {
-  LOOM_TEST_FILE(shakespeare, "text/tinyshakespeare.txt");
   const Folder folder;
-  const std::string all = file_bytes(shakespeare),
-                    held_out = folder.write("held_out.txt", all.substr(700000, 3000));
+  const std::string all = documents(),
+                    held_out = folder.write("held_out.txt", all.substr(60000, 3000));
   const std::string file = folder.write("one.txt", all.substr(0, 12000));
   for (int i = 0; i < 3; ++i)
     folder.write("many/" + std::to_string(i) + ".txt",

@@ -5,6 +5,7 @@
 #include "base/json/json.h"
 #include "e2e/process.h"
 #include "support/data.h"
+#include "support/texts.h"
 
 namespace loom::test {
 namespace {
@@ -26,13 +27,11 @@ std::string spec_of(const std::string& base, int steps, const std::string& more 
 }
 
 TEST(Lora, AModelLearnsAnotherText) {
-  LOOM_TEST_FILE(model, "stories260K/hf");
-  LOOM_TEST_FILE(shakespeare, "text/tinyshakespeare.txt");
+  LOOM_TEST_FILE(model, "tales/hf");
   const Folder folder;
-  const std::string all = file_bytes(shakespeare),
-                    weights = file_bytes(model + "/model.safetensors");
+  const std::string all = documents(), weights = file_bytes(model + "/model.safetensors");
   const std::string text = folder.write("learned.txt", all.substr(0, 60000)),
-                    held_out = folder.write("held_out.txt", all.substr(700000, 8000));
+                    held_out = folder.write("held_out.txt", all.substr(60000, 8000));
   const std::string whole = folder.write("60.json", spec_of(model, 60)),
                     half = folder.write("30.json", spec_of(model, 30));
   const std::string adapter = folder / "adapter";
@@ -68,12 +67,11 @@ TEST(Lora, AModelLearnsAnotherText) {
 
 // The base packed to 4 bits is learned beside as well.
 TEST(Lora, APackedModelLearns) {
-  LOOM_TEST_FILE(model, "stories260K/hf");
-  LOOM_TEST_FILE(shakespeare, "text/tinyshakespeare.txt");
+  LOOM_TEST_FILE(model, "tales/hf");
   const Folder folder;
-  const std::string all = file_bytes(shakespeare);
+  const std::string all = documents();
   const std::string text = folder.write("learned.txt", all.substr(0, 30000)),
-                    held_out = folder.write("held_out.txt", all.substr(700000, 4000));
+                    held_out = folder.write("held_out.txt", all.substr(60000, 4000));
   const std::string spec =
       folder.write("spec.json", spec_of(model, 30, R"("base_dtype":"i8","checkpoint":true,)"));
   const Outcome o =
@@ -84,7 +82,7 @@ TEST(Lora, APackedModelLearns) {
 }
 
 TEST(Lora, RefusesByName) {
-  LOOM_TEST_FILE(model, "stories260K/hf");
+  LOOM_TEST_FILE(model, "tales/hf");
   const Folder folder;
   const std::string text = folder.write("t.txt", std::string(400, 'a'));
   std::string spec = spec_of(model, 2);

@@ -34,8 +34,8 @@ TEST(Refusals, FilesThatAreNoModels) {
 }
 
 TEST(Refusals, ATruncatedFileNamesBothSizes) {
-  LOOM_TEST_FILE(path, "stories260K/hf/model.safetensors");
-  LOOM_TEST_FILE(config, "stories260K/hf/config.json");
+  LOOM_TEST_FILE(path, "tales/hf/model.safetensors");
+  LOOM_TEST_FILE(config, "tales/hf/config.json");
   const Folder folder;
   folder.write("config.json", file_bytes(config));
   const std::string whole = file_bytes(path);
@@ -72,19 +72,18 @@ TEST(Refusals, AModelNameIsAnsweredWithTheNearest) {
 }
 
 TEST(Refusals, TheModelInTheCacheRuns) {
-  LOOM_TEST_FILE(path, "stories260K/hf/model.safetensors");
+  LOOM_TEST_FILE(path, "tales/hf/model.safetensors");
   const Folder cache;
   const std::string model = "models--acme--tiny-stories/";
   cache.write(model + "refs/main", "abc");
   for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"})
-    cache.write(model + "snapshots/abc/" + name,
-                file_bytes(data_dir() + "/stories260K/hf/" + name));
+    cache.write(model + "snapshots/abc/" + name, file_bytes(data_path("tales/hf/") + name));
   const Outcome o = loom(Call{{"run", "acme/tiny-stories", "", "--greedy", "--tokens", "4"},
                               "",
                               {{"HF_HUB_CACHE", cache / ""}},
                               0});
   EXPECT_EQ(o.code, 0) << o.err;
-  EXPECT_EQ(o.out, "Once upon a time\n");
+  EXPECT_EQ(o.out, "In a little\n");
   EXPECT_NE(o.err.find("acme/tiny-stories  safetensors"), std::string::npos) << o.err;
 }
 
@@ -115,26 +114,26 @@ TEST(Usage, HelpIsOneScreen) {
 }
 
 TEST(Usage, EveryOptionIsAnEnvironmentVariable) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(folder, "tales/hf");
   const Outcome o =
       loom(Call{{"run", folder, ""}, "", {{"LOOM_TOKENS", "4"}, {"LOOM_GREEDY", "true"}}, 0});
-  EXPECT_EQ(o.out, "Once upon a time\n");
+  EXPECT_EQ(o.out, "In a little\n");
   // The command line wins, and another command's variables do not matter.
   EXPECT_EQ(loom(Call{{"run", folder, "", "--tokens", "2"},
                       "",
                       {{"LOOM_TOKENS", "4"}, {"LOOM_GREEDY", "true"}, {"LOOM_TEXT", "x"}},
                       0})
                 .out,
-            "Once upon\n");
+            "In\n");
   LOOM_EXPECT_REFUSED(loom(Call{{"run", folder, ""}, "", {{"LOOM_ISA", "abacus"}}, 0}), 2,
                       "abacus");
 }
 
 TEST(Tokenize, TheGoldenIdsAndBack) {
-  LOOM_TEST_FILE(golden, "stories260K/golden_encode.json");
+  LOOM_TEST_FILE(golden, "tales/golden_encode.json");
   const auto cases = Json::parse(file_bytes(golden));
   ASSERT_TRUE(cases.ok());
-  const std::string model = data_dir() + "/stories260K/hf";
+  const std::string model = data_path("tales/hf");
   std::string texts, arrays;
   for (const Json& c : cases->as_array()) {
     texts += c.find("text")->dump() + "\n";
@@ -143,7 +142,7 @@ TEST(Tokenize, TheGoldenIdsAndBack) {
               c.find("ids")->dump() + "\n");
   }
   for (const std::string& path :
-       {model, model + "/tokenizer.json", data_dir() + "/stories260K/stories260K.gguf"}) {
+       {model, model + "/tokenizer.json", data_path("tales/tales.gguf")}) {
     SCOPED_TRACE(path);
     EXPECT_EQ(loom({"tokenize", path, "--lines"}, texts).out, arrays);
     EXPECT_EQ(loom({"tokenize", path, "--lines", "--decode", "--no-special"}, arrays).out, texts);
@@ -151,7 +150,7 @@ TEST(Tokenize, TheGoldenIdsAndBack) {
 }
 
 TEST(Tokenize, ErrorsNameTheLine) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(folder, "tales/hf");
   const Outcome o = loom({"tokenize", folder, "--lines"}, "\"one\"\ntwo\n");
   EXPECT_EQ(o.code, 1);
   EXPECT_NE(o.err.find("line 2"), std::string::npos) << o.err;
@@ -160,7 +159,7 @@ TEST(Tokenize, ErrorsNameTheLine) {
 }
 
 TEST(Show, TopologyTensorsAndProgram) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(folder, "tales/hf");
   const auto json = Json::parse(loom({"show", folder, "--json"}).out);
   ASSERT_TRUE(json.ok());
   EXPECT_EQ(json->find("tensors")->as_array().size(), 47u);

@@ -33,9 +33,9 @@ std::string last_word(const std::string& text) {
 }
 
 TEST(Stories, GoldenTextFromEveryFileAndSetting) {
-  LOOM_TEST_FILE(text, "stories260K/golden_greedy_256.txt");
-  const std::string golden = file_bytes(text), folder = data_dir() + "/stories260K/hf",
-                    gguf = data_dir() + "/stories260K/stories260K.gguf";
+  LOOM_TEST_FILE(text, "tales/golden_greedy_256.txt");
+  const std::string golden = file_bytes(text), folder = data_path("tales/hf"),
+                    gguf = data_path("tales/tales.gguf");
   for (const auto& args :
        {run_args(folder), run_args(folder + "/model.safetensors"), run_args(gguf),
         run_args(folder, {"--temperature=0"}), run_args(folder, {"--isa", "generic"})}) {
@@ -50,7 +50,7 @@ TEST(Stories, GoldenTextFromEveryFileAndSetting) {
 }
 
 TEST(Stories, ThreadsDoNotMatter) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(folder, "tales/hf");
   auto logits = [&](const char* threads) {
     return last_word(
         loom({"logits", folder, "--text", "Lily and Tom went to the park", "--threads", threads})
@@ -62,23 +62,23 @@ TEST(Stories, ThreadsDoNotMatter) {
 }
 
 TEST(Stories, PromptFromStdinAndByIdsIsThePrompt) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(folder, "tales/hf");
   const std::vector<std::string> end{"--greedy", "--tokens", "20"};
   auto with = [&](std::vector<std::string> args) {
     args.insert(args.end(), end.begin(), end.end());
     return args;
   };
-  const Outcome argument = loom(with({"run", folder, "Once upon a time"})),
-                piped = loom(with({"run", folder}), "Once upon a time\n"),
-                ids = loom(with({"run", folder, "--ids", "1,403,407,261,378"}));
+  const Outcome argument = loom(with({"run", folder, "In a little"})),
+                piped = loom(with({"run", folder}), "In a little\n"),
+                ids = loom(with({"run", folder, "--ids", "1,413,301,317,482"}));
   EXPECT_EQ(argument.code, 0) << argument.err;
-  EXPECT_EQ(argument.out.substr(0, 2), ", ");
+  EXPECT_EQ(argument.out.substr(0, 12), " house near ");
   EXPECT_EQ(argument.out, piped.out);
   EXPECT_EQ(argument.out, ids.out);
 }
 
 TEST(Stories, SamplingIsAFunctionOfTheSeed) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(folder, "tales/hf");
   auto sample = [&](const std::string& seed, const std::string& threads) {
     return loom({"run", folder, "", "--temperature", "1", "--top-p", "0.9", "--tokens", "60",
                  "--seed", seed, "--threads", threads})
@@ -90,26 +90,26 @@ TEST(Stories, SamplingIsAFunctionOfTheSeed) {
 }
 
 TEST(Stories, StopStringsEndTheTextBeforeThem) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(folder, "tales/hf");
   const Outcome o = loom(
       {"run", folder, "", "--greedy", "--tokens", "256", "--stop", "named", "--stop", "zebra"});
   EXPECT_EQ(o.code, 0) << o.err;
-  EXPECT_EQ(o.out, "Once upon a time, there was a little girl \n");
+  EXPECT_EQ(o.out, "In a little house near the pond lived a girl \n");
 }
 
 TEST(Stories, JsonHoldsTheAnswer) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(folder, "tales/hf");
   const Outcome o = loom({"run", folder, "", "--greedy", "--tokens", "5", "--json"});
   const auto json = Json::parse(o.out);
   ASSERT_TRUE(json.ok()) << o.out;
-  EXPECT_EQ(json->find("ids")->dump(), "[403,407,261,378,432]");
-  EXPECT_EQ(json->find("text")->as_string(), "Once upon a time,");
+  EXPECT_EQ(json->find("ids")->dump(), "[413,301,317,482,331]");
+  EXPECT_EQ(json->find("text")->as_string(), "In a little h");
   EXPECT_EQ(json->find("finish")->as_string(), "length");
 }
 
-TEST(Stories, LogitsAreThoseOfLlama2c) {
-  LOOM_TEST_FILE(golden, "stories260K/golden_logits_pos0_63.f32");
-  LOOM_TEST_FILE(tokens, "stories260K/golden_tokens_256.txt");
+TEST(Stories, LogitsAreThoseOfTransformers) {
+  LOOM_TEST_FILE(golden, "tales/golden_logits_pos0_63.f32");
+  LOOM_TEST_FILE(tokens, "tales/golden_tokens_256.txt");
   std::string ids;
   std::istringstream lines(file_bytes(tokens));
   std::string line;
@@ -122,8 +122,8 @@ TEST(Stories, LogitsAreThoseOfLlama2c) {
     next.push_back(out);
   }
   const Folder folder;
-  const Outcome o = loom({"logits", data_dir() + "/stories260K/hf", "--ids", ids, "--out",
-                          folder / "logits.npy", "--json"});
+  const Outcome o = loom(
+      {"logits", data_path("tales/hf"), "--ids", ids, "--out", folder / "logits.npy", "--json"});
   ASSERT_EQ(o.code, 0) << o.err;
   const auto json = Json::parse(o.out);
   ASSERT_TRUE(json.ok()) << o.out;
@@ -147,7 +147,7 @@ TEST(Stories, LogitsAreThoseOfLlama2c) {
 }
 
 TEST(Isa, EveryInstructionSetGivesTheSameHash) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(folder, "tales/hf");
   const auto isas = cpu::available_isas();
   if (isas.size() < 2) GTEST_SKIP() << "this machine has one instruction set: " << isas[0];
   std::string first;
@@ -168,9 +168,9 @@ TEST(Stories, UnknownInstructionSetsAndTypesAreRefused) {
 }
 
 TEST(Stories, EvalMeasuresTheGoldenText) {
-  LOOM_TEST_FILE(text, "stories260K/golden_greedy_256.txt");
+  LOOM_TEST_FILE(text, "tales/golden_greedy_256.txt");
   const Outcome o =
-      loom({"eval", data_dir() + "/stories260K/hf", "--text", text, "--against", "f32", "--json"});
+      loom({"eval", data_path("tales/hf"), "--text", text, "--against", "f32", "--json"});
   const auto json = Json::parse(o.out);
   ASSERT_TRUE(json.ok()) << o.out << o.err;
   EXPECT_LT(json->find("perplexity")->as_number(), 2.0);  // its own greedy text
@@ -179,7 +179,7 @@ TEST(Stories, EvalMeasuresTheGoldenText) {
 }
 
 TEST(Interrupt, StopsTheAnswerAndThenTheProgram) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(folder, "tales/hf");
   // One of 511 tokens: there is time.
   Call call{
       {"run", folder, "", "--greedy", "--tokens", "511", "--isa", "generic", "--threads", "1"},
@@ -193,7 +193,7 @@ TEST(Interrupt, StopsTheAnswerAndThenTheProgram) {
 }
 
 TEST(Chat, AnswersAndTakesCommands) {
-  LOOM_TEST_FILE(hf, "stories260K/hf");
+  LOOM_TEST_FILE(hf, "tales/hf");
   LOOM_EXPECT_REFUSED(loom({"chat", hf}, "hello\n"), 3, "chat template");
   const Folder folder;
   for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"})
@@ -222,9 +222,9 @@ TEST(Chat, AnswersAndTakesCommands) {
 }
 
 TEST(Stories, ConvertedWeightsRunAndErrorsAreTold) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
-  LOOM_TEST_FILE(config, "stories260K/hf/config.json");
-  LOOM_TEST_FILE(tokenizer, "stories260K/hf/tokenizer.json");
+  LOOM_TEST_FILE(folder, "tales/hf");
+  LOOM_TEST_FILE(config, "tales/hf/config.json");
+  LOOM_TEST_FILE(tokenizer, "tales/hf/tokenizer.json");
   const Folder copy;
   copy.write("config.json", file_bytes(config));
   copy.write("tokenizer.json", file_bytes(tokenizer));
@@ -248,13 +248,13 @@ TEST(Stories, ConvertedWeightsRunAndErrorsAreTold) {
 }
 
 TEST(Stories, AnEntityIsTheModel) {
-  LOOM_TEST_FILE(model, "stories260K/stories260K.gguf");
-  LOOM_TEST_FILE(text, "stories260K/golden_greedy_256.txt");
+  LOOM_TEST_FILE(model, "tales/tales.gguf");
+  LOOM_TEST_FILE(text, "tales/golden_greedy_256.txt");
   const Folder folder;
   const std::string path = folder / "stories.entity";
   ASSERT_EQ(loom({"convert", model, path}).code, 0);
   EXPECT_EQ(loom(run_args(path)).out, file_bytes(text));
-  EXPECT_EQ(loom({"tokenize", path}, "Once upon a time").out, "[1,403,407,261,378]\n");
+  EXPECT_EQ(loom({"tokenize", path}, "In a little h").out, "[1,413,301,317,482,331]\n");
   const Outcome result = loom({"show", path});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_NE(result.out.find("0.0.0.0:weight  f32  [512, 64]"), std::string::npos) << result.out;
@@ -322,7 +322,7 @@ TEST(Program, ConvertsEntityToSafetensors) {
 // What would fail is named before anything is loaded: a tensor that is missing, one of another
 // shape, one too many.
 TEST(Program, ShowNamesWhatWouldFail) {
-  LOOM_TEST_FILE(source, "stories260K/hf");
+  LOOM_TEST_FILE(source, "tales/hf");
   const Folder folder;
   const auto weights = Safetensors::open_folder(source);
   ASSERT_TRUE(weights.ok());

@@ -265,7 +265,7 @@ TEST(Findings, G9_ADamagedTokenizerIsNotDropped) {
 }
 
 TEST(Findings, G9_ATokenizerThatIsThereIsReadOrRefused) {
-  LOOM_TEST_FILE(stories, "stories260K/hf");
+  LOOM_TEST_FILE(stories, "tales/hf");
   const TempFolder folder;
   const std::string hf = folder.path() + "/hf", out = folder.path() + "/out.entity";
   fs::create_directories(hf);
@@ -497,7 +497,7 @@ TEST(Findings, G10_ExternalDataDoesNotLeaveTheFolder) {
 }
 
 TEST(Findings, G10_ConfigTokenizerAndAdapterDoNotLeaveTheFolder) {
-  LOOM_TEST_FILE(stories, "stories260K/hf");
+  LOOM_TEST_FILE(stories, "tales/hf");
   const TempFolder folder;
   const Cache cache(folder.path());
   const std::string hf = folder.path() + "/hf", elsewhere = folder.path() + "/elsewhere";

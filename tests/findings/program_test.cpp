@@ -183,7 +183,7 @@ TEST(Findings, C2_ModelsAreNotConvertedOntoThemselves) {
   LOOM_EXPECT_REFUSED(loom({"plan", net.file, "--data", net.data, "--out", net.file}), 2,
                       "which this command reads");
   EXPECT_EQ(file_bytes(net.file), before);
-  LOOM_TEST_FILE(stories, "stories260K/hf");
+  LOOM_TEST_FILE(stories, "tales/hf");
   fs::create_directories(folder / "hf");
   for (const char* name : {"config.json", "tokenizer.json", "model.safetensors"})
     fs::copy(stories + "/" + name, folder / "hf");
@@ -242,7 +242,7 @@ TEST(Findings, C4_SignalsSaveAndTheTrainingGoesOn) {
 }
 
 TEST(Findings, C4_ATextEndsWithTheCodeOfItsSignal) {
-  LOOM_TEST_FILE(stories, "stories260K/hf");
+  LOOM_TEST_FILE(stories, "tales/hf");
   const std::pair<int, int> codes[] = {{SIGTERM, 143}, {SIGHUP, 129}};
   for (const auto& [signal, code] : codes) {
     const Outcome o =
@@ -442,7 +442,7 @@ TEST(Findings, E_ResumeOfAnAdapterWithoutASpec) {
 }
 
 TEST(Findings, G9_ConvertIsCompleteOrRefused) {
-  LOOM_TEST_FILE(stories, "stories260K/hf");
+  LOOM_TEST_FILE(stories, "tales/hf");
   const Folder folder;
   const std::string hf = folder / "hf", out = folder / "out.entity";
   fs::create_directories(hf);
@@ -483,7 +483,7 @@ TEST(Findings, G9_WhatIsLeftOutIsSaid) {
   EXPECT_EQ(entity.code, 0);
   EXPECT_TRUE(holds(entity.err, "left out, since safetensors holds tensors alone: inputs"))
       << entity.err;
-  LOOM_TEST_FILE(gguf, "stories260K/stories260K.gguf");
+  LOOM_TEST_FILE(gguf, "tales/tales.gguf");
   const Outcome o = loom({"convert", gguf, folder / "b.safetensors"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_TRUE(holds(o.err, "left out")) << o.err;
@@ -511,7 +511,7 @@ TEST(Findings, G9_ABaseNetworkKeepsItsInputs) {
 }
 
 TEST(Findings, G10_LinksOutOfAModelAreRefused) {
-  LOOM_TEST_FILE(stories, "stories260K/hf");
+  LOOM_TEST_FILE(stories, "tales/hf");
   const Folder folder;
   const std::string hf = folder / "hf", elsewhere = folder / "elsewhere/model.safetensors";
   fs::create_directories(hf);

@@ -22,7 +22,8 @@ def variants(described, name):
         if one["type"] == "one_cycle":  # it begins with a warm-up of its own
             fields["fields"] = [{**f, "max": 0} if f["key"] == "warmup" else f
                                 for f in fields["fields"]]
-        made = json_schema.object_of(fields, type={"const": one["type"]})
+        about = next(f["doc"] for f in one["fields"] if f["key"] == "type")
+        made = json_schema.object_of(fields, type={"const": one["type"], "description": about})
         for key in ("targets", "milestones"):
             if key in made["properties"]:
                 lists = made["properties"][key]
@@ -61,7 +62,7 @@ def schema(described, old):
                      for key in ("steps", "epochs")]
     root["not"] = {"required": ["network", "network_file"]}
     whole = {"$schema": json_schema.DRAFT, "$comment": NOTE,
-             "title": "Loom training spec, version 1", **root}
+             "title": "Loom training spec", **root}
     return json_schema.dump(whole)
 
 

@@ -1,17 +1,19 @@
 // Loom in JavaScript: Node and browsers. See README.md.
 import { Network, Trainer } from './network.js';
-import { gpu } from './gpu.js';
+import { gpu } from './runtime/gpu.js';
 import { InferenceSession, Tensor } from './onnx.js';
-import { bringEmbedded, library, start } from './runtime.js';
+import { bringEmbedded, library, start } from './runtime/runtime.js';
 import { Seq2Seq } from './seq2seq.js';
 import { Tokenizer } from './tokenizer.js';
 import { Transformer } from './transformer.js';
-import { createWorker } from './worker.js';
+import { createWorker } from './workers/worker.js';
 
-export * from './errors.js';
-export { InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer, createWorker, gpu };
+export * from './runtime/errors.js';
+export { InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer, createWorker,
+  gpu };
 
-/** Loads the module: once, or again after it has stopped. module: where it is, if not beside the package. */
+/** Loads the module: once, or again after it has stopped. module: where it is, if not beside the
+ *  package. */
 export async function initLoom(options) {
   await start(options);
   return loom;
@@ -26,13 +28,17 @@ export function version() {
   return library().call('version').result;
 }
 
-/** What weights are once they are held in a format ("i8", "i4:row", "ternary"): a Float32Array of the values, so many rows of a matrix, as a network sees them after morph. */
-export function simulate(values, format, { rows = 1 } = {}) {
+/** What weights are once they are held in a format ("i8", "i4:row", "ternary"): a Float32Array
+ *  of the values, so many rows of a matrix, as a network sees them after morph. */
+export function fakeQuantize(values, format, { rows = 1 } = {}) {
   const x = Float32Array.from(values);
-  return library().call('simulate', { format, rows, values: x, rounded: x.length }).rounded;
+  return library().call('fake_quantize', { format, rows, values: x, rounded: x.length }).rounded;
 }
+/** The name of fakeQuantize in the project's earlier documents. */
+export const simulate = fakeQuantize;
 
-/** Runs the numerics table: {equal, fingerprint, golden, rows}. Takes a second or two on the CPU. */
+/** Runs the numerics table: {equal, fingerprint, golden, rows}. Takes a second or two on the
+ *  CPU. */
 export async function verify({ device = 'cpu' } = {}) {
   const lib = await start();
   await bringEmbedded(lib);
@@ -52,4 +58,5 @@ function Generate(prompt, maxTokens = 50, options = {}) {
   return loaded.generateSync(prompt, { maxTokens, ...options }).text;
 }
 
-const loom = { InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer, createWorker, info, version, simulate, gpu, verify, LoadTransformer, Generate };
+const loom = { InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer,
+  createWorker, info, version, fakeQuantize, simulate, gpu, verify, LoadTransformer, Generate };

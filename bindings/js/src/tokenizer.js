@@ -1,6 +1,6 @@
 // Text to token ids and back.
-import { inNode } from './host.js';
-import { Handled, camel, library, snake, start } from './runtime.js';
+import { inNode } from './runtime/host.js';
+import { Handled, camel, library, snake, start } from './runtime/runtime.js';
 
 export class Tokenizer extends Handled {
   constructor(lib, handle) {
@@ -15,7 +15,9 @@ export class Tokenizer extends Handled {
   /** Of a model, a folder or a tokenizer.json at a path; in Node. */
   static async load(path) {
     const lib = await start();
-    if (inNode) return new Tokenizer(lib, (await lib.ask('tokenizer_load', { path: String(path) })).tokenizer);
+    if (inNode)
+      return new Tokenizer(lib, (await lib.ask('tokenizer_load', { path: String(path) }))
+          .tokenizer);
     const response = await fetch(path);
     const text = await response.text();
     return lib.turn(() => Tokenizer.parse(text));
@@ -23,7 +25,8 @@ export class Tokenizer extends Handled {
   /** A byte-level BPE vocabulary learned from texts: vocabSize, specialTokens, bos, eos, addBos. */
   static train(texts, options = {}) {
     const lib = library();
-    return new Tokenizer(lib, lib.call('tokenizer_train', { texts, options: snake(options) }).tokenizer);
+    return new Tokenizer(lib, lib.call('tokenizer_train', { texts, options: snake(options) })
+        .tokenizer);
   }
 
   get info() {
@@ -31,7 +34,8 @@ export class Tokenizer extends Handled {
   }
   /** Ids of a text. plain: special tokens in it are characters, as for what a user typed. */
   encode(text, { special = true, plain = false } = {}) {
-    return plain ? this.call('encode_plain', { text }).ids : this.call('encode', { text, add_special: special }).ids;
+    return plain ? this.call('encode_plain', { text }).ids
+      : this.call('encode', { text, add_special: special }).ids;
   }
   decode(ids, { skipSpecial = false } = {}) {
     return this.call('decode', { ids, skip_special: skipSpecial }).text;

@@ -19,7 +19,7 @@ Result<Network> import(const ModelConfig& config, std::vector<TensorInfo> tensor
 }
 
 TEST(Import, every_tensor_is_accounted_for) {
-  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(folder, "tales/hf");
   const ModelConfig config = *load_config(folder);
   const auto file = Safetensors::open_folder(folder);
   ASSERT_TRUE(file.ok());

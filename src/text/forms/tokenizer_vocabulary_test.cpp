@@ -109,8 +109,8 @@ TEST(Vocabulary, LlamaCppGpt2) {
 }
 
 TEST(Vocabulary, StoriesEqualsItsTokenizerJson) {
-  LOOM_TEST_FILE(path, "stories260K/stories260K.gguf");
-  LOOM_TEST_FILE(folder, "stories260K/hf");
+  LOOM_TEST_FILE(path, "tales/tales.gguf");
+  LOOM_TEST_FILE(folder, "tales/hf");
   auto gguf = Metadata(path).tokenizer();
   auto json = Tokenizer::load(folder);
   ASSERT_TRUE(gguf.ok() && json.ok());

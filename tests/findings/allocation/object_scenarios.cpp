@@ -51,7 +51,7 @@ std::int32_t about(Handles&, Taken& taken, loom_error& error) {
   LOOM_TRY_CALL(loom_release(info, &error));  // what this build and machine are, no result
   const float x[8] = {1, -2, 3, 0.25F, 5, 6, -7, 8};
   float rounded[8] = {};
-  LOOM_TRY_CALL(loom_simulate(LOOM_TEXT("i4"), 2, x, 8, rounded, 8, &error));
+  LOOM_TRY_CALL(loom_fake_quantize(x, 8, LOOM_TEXT("i4"), 2, rounded, 8, &error));
   taken.add(rounded);
   return LOOM_OK;
 }

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""tools/check/source/functions.py: no function of src/ops is longer than 60 lines, but for EXCEPTIONS, each with its reason.
+"""tools/check/source/functions.py: no function of src/ops is longer than 60 lines, but for
+EXCEPTIONS, each with its reason.
 
-Goes by indentation, which the whole tree keeps: a function begins at column 0, 2 or 4 with a line that has a parenthesis
-and ends in "{", and ends at the first "}" of the same indentation. `--self-test` shows that a long one is seen."""
+Goes by indentation, which the whole tree keeps: a function begins at column 0, 2 or 4 with a line
+that has a parenthesis and ends in "{", and ends at the first "}" of the same indentation.
+`--self-test` shows that a long one is seen."""
 import pathlib
 import re
 import sys
@@ -11,7 +13,9 @@ LIMIT = 60
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 EXCEPTIONS = {  # "path:name": reason
 }
-START = re.compile(r"^( {0,4})(?! |\{|if\b|for\b|while\b|switch\b|else\b|do\b|case\b|return\b|namespace\b|struct\b|class\b|enum\b|union\b|#|//|\}).*\(.*\{$")
+START = re.compile(
+    r"^( {0,4})(?! |\{|if\b|for\b|while\b|switch\b|else\b|do\b|case\b|return\b|namespace\b|"
+    r"struct\b|class\b|enum\b|union\b|#|//|\}).*\(.*\{$")
 
 
 def functions(text):
@@ -51,15 +55,20 @@ def unneeded(used):
 def main():
     if "--self-test" in sys.argv:
         planted = "void long_one(int a) {\n" + "  a = a + 1;\n" * LIMIT + "}\n"
-        assert len(list(too_long("planted.cpp", planted, set()))) == 1, "a long function is not seen"
-        assert not list(too_long("planted.cpp", planted.replace("  a = a + 1;\n", "", 2), set())), "a short one is"
+        assert len(list(too_long("planted.cpp", planted, set()))) == 1, ("a long function is not "
+                                                                         "seen")
+        assert not list(too_long("planted.cpp", planted.replace("  a = a + 1;\n", "", 2),
+                                 set())), "a short one is"
         EXCEPTIONS["planted.cpp:short_one"] = "planted"
-        assert len(unneeded(set())) == len(EXCEPTIONS), "an exception that nothing needs is not seen"
+        assert len(unneeded(set())) == len(
+            EXCEPTIONS), "an exception that nothing needs is not seen"
         print("a long function is seen, and an exception that nothing needs")
         return 0
     used = set()
-    found = [problem for pattern in ("*.h", "*.cpp") for path in sorted((ROOT / "src/ops").rglob(pattern))
-             if not path.name.endswith("_test.cpp") for problem in too_long(path.relative_to(ROOT), path.read_text(), used)]
+    found = [problem for pattern in ("*.h", "*.cpp")
+             for path in sorted((ROOT / "src/ops").rglob(pattern))
+             if not path.name.endswith("_test.cpp")
+             for problem in too_long(path.relative_to(ROOT), path.read_text(), used)]
     found += unneeded(used)
     print("\n".join(found) or "no function of src/ops is over %d lines" % LIMIT)
     return 1 if found else 0

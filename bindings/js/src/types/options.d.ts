@@ -1,0 +1,304 @@
+// Made by tools/generate from the field lists in src: edit those.
+// Options: docs/reference/options.md. Keys in camelCase, as the package takes them.
+
+/** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+ *  CPU */
+export type Device =
+  'cpu' | 'gpu' | 'auto';
+
+/** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+ *  `device` */
+export type Mode =
+  'cpu-normal' | 'cpu-sc' | 'cpu-mc' | 'gpu-normal' | 'gpu-sc' | 'gpu-mc' | 'auto';
+
+/** A session: a network that runs. `loom_network_program` takes the same. */
+export interface SessionOptions {
+  /** rows (samples, tokens) of a run; at least 1 */
+  maxRows?: number;
+  /** rows of a run whose output is wanted; absent: 1 for networks of ids, else `max_rows`; at
+   *  least 1 */
+  maxHeadRows?: number;
+  /** of a sequence; at least 1 */
+  maxPositions?: number;
+  /** whose states (KV caches) are kept; at least 1 */
+  sequences?: number;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** Forecasts of a time series. */
+export interface ForecastOptions {
+  /** steps to forecast; 1 to 100000 */
+  horizon?: number;
+  /** the date of the last value of the history, as `1960-12`; only beside a history, which
+   *  needs it */
+  last?: string;
+}
+
+/** An encoder-decoder that runs step by step. */
+export interface Seq2SeqOptions {
+  /** the input that comes step by step, [steps] ids or [steps, features] */
+  target: string;
+  /** rows that run at once: of a search, its rows x beams; 1 to 65536 */
+  lanes?: number;
+  /** steps of a row; 0: as many as the target has. More than that go with positions that are
+   *  not learned; at least 0 */
+  maxPositions?: number;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** Sequences that an encoder-decoder generates. */
+export interface SearchOptions {
+  /** ids that every sequence begins with; at least 0 */
+  start: number | number[];
+  /** the id that ends a sequence; -1: none does; at least -1 */
+  end?: number;
+  /** most ids of a sequence behind `start`; 0: as many as there are positions for; at least 0 */
+  maxTokens?: number;
+  /** sequences that are followed at once; 1: the most probable next id, or with a `temperature`
+   *  a drawn one; 1 to 4096 */
+  beams?: number;
+  /** those of a beam are compared by the logarithm of their probability, divided by their
+   *  number of ids to this power; -100 to 100 */
+  lengthPenalty?: number;
+  /** divides the logits; 0: greedy, the largest logit; 0 to 1e6 */
+  temperature?: number;
+  /** draws from this number of most probable tokens; 0: all; at least 0 */
+  topK?: number;
+  /** draws from the fewest tokens that together have this probability; above 0, at most 1 */
+  topP?: number;
+  /** draws from tokens at least this share as probable as the best; 0 to 1 */
+  minP?: number;
+  /** divides positive and multiplies negative logits of tokens seen before; 0.001 to 1000 */
+  repetitionPenalty?: number;
+  /** of the draws; row i has those of `seed` + i */
+  seed?: number | bigint;
+}
+
+/** Where a trainer works. */
+export interface TrainerOptions {
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** A byte-level BPE vocabulary. */
+export interface TokenizerOptions {
+  /** tokens at most, special ones and the 256 bytes included; at least 1 */
+  vocabSize?: number;
+  /** get the first ids, in this order; they are not looked for in the texts */
+  specialTokens?: string[];
+  /** the special token that begins a text */
+  bos?: string;
+  /** the special token that ends a text */
+  eos?: string;
+  /** encoding begins with `bos` */
+  addBos?: boolean;
+}
+
+/** A language model of a network that was trained here. `loom_model_info` says the same keys. */
+export interface ModelOptions {
+  /** for people */
+  name?: string;
+  /** the model family, as `loom_model_info` says it; empty: none */
+  architecture?: string;
+  /** where given: the network's own */
+  vocabSize?: number;
+  /** positions the network was trained for; at least 1 */
+  maxPositions: number;
+  /** the id that begins a text, null for none; absent: the tokenizer's */
+  bos?: number | null;
+  /** the id or ids that end a text, null for none; absent: the tokenizer's */
+  eos?: number | number[] | null;
+  /** settings that are recommended with the model */
+  sampling?: Sampling;
+  /** where given: the network's own */
+  parameters?: number;
+}
+
+/** `sampling` of a model: what is not said is as it is usual. */
+export interface Sampling {
+  /** divides the logits; 0: greedy, the largest logit; 0 to 1e6 */
+  temperature?: number;
+  /** draws from this number of most probable tokens; 0: all; at least 0 */
+  topK?: number;
+  /** draws from the fewest tokens that together have this probability; above 0, at most 1 */
+  topP?: number;
+  /** draws from tokens at least this share as probable as the best; 0 to 1 */
+  minP?: number;
+  /** divides positive and multiplies negative logits of tokens seen before; 0.001 to 1000 */
+  repetitionPenalty?: number;
+}
+
+/** Generates text with a model. */
+export interface GeneratorOptions {
+  /** positions of a sequence; 0: as many as the model was trained for, at most 4096; at least 0 */
+  context?: number;
+  /** conversations whose KV caches are kept; at least 1 */
+  sequences?: number;
+  /** rows of a prompt that run at once; 0: 64, or 512 on a device. The bits are the same for
+   *  every number; at least 0 */
+  chunk?: number;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** A text: how its tokens are picked, and its end. */
+export interface SamplingOptions {
+  /** new tokens; 0: until the context is full, which ends every text; at least 0 */
+  maxTokens?: number;
+  /** divides the logits; 0: greedy, the largest logit; 0 to 1e6 */
+  temperature?: number;
+  /** draws from this number of most probable tokens; 0: all; at least 0 */
+  topK?: number;
+  /** draws from the fewest tokens that together have this probability; above 0, at most 1 */
+  topP?: number;
+  /** draws from tokens at least this share as probable as the best; 0 to 1 */
+  minP?: number;
+  /** divides positive and multiplies negative logits of tokens seen before; 0.001 to 1000 */
+  repetitionPenalty?: number;
+  /** of the draws: a text is a function of its prompt, these settings and this number */
+  seed?: number | bigint;
+  /** texts that end the answer, and are no part of it */
+  stop?: string[];
+  /** the model's own ends of a text are tokens like others */
+  ignoreEos?: boolean;
+}
+
+/** Trains from files. */
+export interface FileTrainingOptions {
+  /** a file: training specs (docs/reference/training-spec.md); empty: all is chosen */
+  spec?: string;
+  /** a file as the spec says; without one a table (CSV), a folder of idx or .npy files, a
+   *  folder with a folder of images or of .txt files for each class, or texts for the embedded
+   *  language model */
+  data?: string;
+  /** data of the same form, judged at the end; without a spec */
+  test?: string;
+  /** the column to predict; empty: the last one; without a spec */
+  target?: string;
+  /** what the target is; empty: what it looks like; without a spec */
+  task?: string;
+  /** empty: convolutions for images, else dense layers; without a spec */
+  network?: string;
+  /** of the weights, which learn in it; without a spec */
+  dtype?: string;
+  /** whether a table is a time series; empty: what it looks like; without a spec */
+  series?: string;
+  /** of a time series: steps ahead that are judged; 12; at least 1 */
+  horizon?: number;
+  /** training_report will be asked for: data that are no table are refused */
+  report?: boolean;
+  /** products in FP8, forward and backward; without a spec */
+  fp8?: boolean;
+  /** 0: as many as the data suggest; without a spec; at least 0 */
+  steps?: number;
+  /** of the first weights, the order and what is held back; at least 0 */
+  seed?: number | bigint;
+  /** the file or folder that will be saved: checked before the work, and where checkpoints go */
+  out?: string;
+  /** resumes from `out`, with the same bits as if never stopped */
+  resume?: boolean;
+  /** a folder for TensorBoard event files */
+  events?: string;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** Measures a model over a text. */
+export interface EvaluatorOptions {
+  /** ids of a window; 0: as many as the model was trained for, at most 2048; at least 0 */
+  context?: number;
+  /** rows that run at once. The bits are the same for every number; at least 1 */
+  chunk?: number;
+  /** the last id runs too, whose prediction nothing judges */
+  lastRow?: boolean;
+  /** with the SHA-256 of all logits */
+  hash?: boolean;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** A model file in another format. */
+export interface ConvertOptions {
+  /** of the weights; empty: as they are; safetensors takes f64, f32, f16, bf16 */
+  dtype?: string;
+  /** a LoRA adapter to add to the weights: a folder; the file is then an .entity */
+  adapter?: string;
+  /** false leaves it out of the .entity file, which then runs by ids */
+  tokenizer?: boolean;
+}
+
+/** Facts of a model file. */
+export interface FileInfoOptions {
+  /** with a list of all tensors */
+  tensors?: boolean;
+  /** with what a loader says of it: whether it runs, its topology, its tokenizer */
+  model?: boolean;
+}
+
+/** Computes the numerics table. */
+export interface VerifyOptions {
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+}
