@@ -403,8 +403,8 @@ LOOM_API int32_t loom_session_forecast(loom_session session, const char* options
 /* Sizes, and what computes.
  *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or
  *     why a device is not), threads, device (its name; null: the CPU), note (why `auto` took the
- *     CPU), input_width, output_width, input_dims and output_dims (of a row; [] for single ids),
- *     arena_bytes, state_bytes, weight_bytes, scratch_bytes */
+ *     CPU). Sizes: input_width, output_width, input_dims and output_dims (of a row; [] for
+ *     single ids), arena_bytes, state_bytes, weight_bytes, scratch_bytes */
 LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error);
 
 /* ---- seq2seq

@@ -108,7 +108,8 @@ Result<WeightStore*> find_parameter(Network& network, const char* path, size_t p
 
 Result<Program> program_of(loom_network network, const char* options, std::size_t size) {
   LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
-  LOOM_ASSIGN(const SessionSettings settings, session_settings(options_json(options, size), *object->shared));
+  LOOM_ASSIGN(const SessionSettings settings,
+              session_settings(options_json(options, size), *object->shared));
   LOOM_ASSIGN(const auto lock, object->shared->hold_alone());
   return emit_program(object->shared->network, settings.options);
 }

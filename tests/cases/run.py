@@ -48,8 +48,9 @@ class PythonHost:
 
         self.library, self.raw, self.module = _call.library(), _raw, _call
         self.api = {name: params for name, (_, params) in _raw.FUNCTIONS.items()}
-        self.has = {"files", "training"} | ({"embedded"} if self.library.call("info")["embedded_model"]
-                                            else set())
+        self.has = {"files", "training"}
+        if self.library.call("info")["embedded_model"]:
+            self.has.add("embedded")
         self.recorded = []
 
     def run(self, case):

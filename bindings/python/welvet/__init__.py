@@ -31,7 +31,8 @@ from .transformer import Piece, Text, Transformer
 
 __all__ = [
     "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch",
-    "Fitted", "Forecast", "Found", "Graph", "History", "Internal", "InvalidArgument", "InvalidHandle",
+    "Fitted", "Forecast", "Found", "Graph", "History", "Internal", "InvalidArgument",
+    "InvalidHandle",
     "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
     "OutOfRange", "Parameter", "Piece", "Progress", "Seq2Seq", "Session", "Step", "Text",
     "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported", "Verification",

@@ -4,8 +4,8 @@ from __future__ import annotations
 import os
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
-from ._call import array, call, interruptible
-from ._object import Runner
+from ._core.call import array, call, interruptible
+from ._core.object import Runner
 from .network import Network, Path
 from .transformer import Transformer
 
@@ -16,7 +16,8 @@ class Fitted(NamedTuple):
     """What fit() came to."""
 
     network: Optional[Network]  # with the best weights; None where an adapter learned, in `out`
-    figures: Optional[Dict[str, Any]]  # step, best_step, validation, test, ...; None where nothing was held back
+    # step, best_step, validation, test and more; None where nothing was held back.
+    figures: Optional[Dict[str, Any]]
     text: str  # the figures in words
     notes: List[str]  # what was chosen from the data, and what was left out
     step: int  # optimizer steps done
@@ -84,7 +85,8 @@ def fit(data: Optional[Path] = None, *, on_step: Optional[Callable[[Dict[str, An
                 ended = report["ended"]
                 if "failed" in report:
                     raise OSError(report["failed"])
-                if on_step and (report["logged"] or "validation" in report) and on_step(report) is False:
+                told = report["logged"] or "validation" in report
+                if on_step and told and on_step(report) is False:
                     break
             figures, text = training.judge()
         finally:
@@ -95,15 +97,19 @@ def fit(data: Optional[Path] = None, *, on_step: Optional[Callable[[Dict[str, An
         return Fitted(network, figures, text, info["notes"], info["step"])
 
 
-def convert(source: Path, out: Path, *, dtype: str = "", adapter: Optional[Path] = None, tokenizer: bool = True) -> Dict[str, Any]:
-    """Writes the model of a folder or file as .safetensors or .entity, by the end of the name `out`; with an `adapter` added to its
-    weights, and without its tokenizer where that is False. Returns tensors, with the errors of each, and notes: what was left out."""
-    options = {"dtype": dtype, "adapter": os.fspath(adapter) if adapter is not None else "", "tokenizer": tokenizer}
-    return interruptible(lambda: call("file_convert", os.fspath(source), os.fspath(out), options))  # type: ignore[no-any-return]
+def convert(source: Path, out: Path, *, dtype: str = "", adapter: Optional[Path] = None,
+            tokenizer: bool = True) -> Dict[str, Any]:
+    """Writes the model of a folder or file as .safetensors or .entity, by the end of the name
+    `out`; with an `adapter` added to its weights, and without its tokenizer where that is False.
+    Returns tensors, with the errors of each, and notes: what was left out."""
+    options = {"dtype": dtype, "adapter": os.fspath(adapter) if adapter is not None else "",
+               "tokenizer": tokenizer}
+    return interruptible(  # type: ignore[no-any-return]
+        lambda: call("file_convert", os.fspath(source), os.fspath(out), options))
 
 
-def evaluate(model: Transformer, text: Union[str, Sequence[int]], reference: Optional[Transformer] = None,
-             **options: Any) -> Dict[str, Any]:
+def evaluate(model: Transformer, text: Union[str, Sequence[int]],
+             reference: Optional[Transformer] = None, **options: Any) -> Dict[str, Any]:
     """How well a language model predicts a text, or its ids: tokens, loss (nats per token) and
     perplexity; with a `reference` also reference_loss, kl, largest_kl and same_argmax. Options:
     context, chunk, threads, device, mode (docs/reference/options.md, evaluator_create)."""
