@@ -236,9 +236,9 @@ LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topolog
 
 /* Shapes and sizes.
  *   info: JSON: depth, rows, cols, layers_per_cell, version (of the topology), parameters,
- *     adapter_parameters (where it has an adapter). input: {width or ids, dims, axis, dtype: f64
- *     where the network takes that, parts: [{name, ...}] where it has several by name}, output:
- *     {width, dims, axis, parts: likewise, side by side in a row} */
+ *     weight_bytes (in memory), adapter_parameters (where it has an adapter). input: {width or
+ *     ids, dims, axis, dtype: f64 where the network takes that, parts: [{name, ...}] where it
+ *     has several by name}, output: {width, dims, axis, parts: likewise, side by side in a row} */
 LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error);
 
 /* All parameters in the order of the grid.
@@ -601,8 +601,7 @@ LOOM_API int32_t loom_model_save_bytes(loom_model model, loom_bytes* bytes, loom
 
 /* A description of the model.
  *   info: JSON: name, architecture, vocab_size, max_positions, bos, eos, sampling: what the
- *     authors recommend, else temperature 0.7 and top_p 0.9, parameters, weight_bytes (of the
- *     weights in memory) */
+ *     authors recommend, else temperature 0.7 and top_p 0.9, parameters */
 LOOM_API int32_t loom_model_info(loom_model model, loom_bytes* info, loom_error* error);
 
 /* The network of a model.

@@ -37,7 +37,6 @@ Json info_json(Model& model) {
   json.set("eos", std::move(eos));
   json.set("sampling", std::move(sampling));
   json.set("parameters", model.network.parameter_count());
-  json.set("weight_bytes", model.network.weight_bytes());
   return json;
 }
 

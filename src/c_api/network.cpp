@@ -314,6 +314,7 @@ int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* er
       json.set("input", std::move(input));
       json.set("output", std::move(output));
       json.set("parameters", n.parameter_count());
+      json.set("weight_bytes", n.weight_bytes());
       if (const auto& adapter = object->shared->adapter)
         json.set("adapter_parameters", adapter->parameter_count());
       *info = new_json(json);

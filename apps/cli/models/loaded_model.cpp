@@ -19,9 +19,10 @@ void bind_model_options(CommandLine& c, ModelOptions& o) {
 
 LoadedModel load_model(const ModelOptions& o) {
   return or_exit(kRefused, [&] {
-    LoadedModel loaded{Model::load(o.model, o.dtype), {}, {}, ""};
+    LoadedModel loaded{Model::load(o.model, o.dtype), {}, {}, {}, ""};
     if (!o.adapter.empty()) loaded.model.network().load_adapter(o.adapter);
     loaded.info = parsed(loaded.model.info());
+    loaded.network = parsed(loaded.model.network().info());
     try {
       loaded.tokenizer.emplace(loaded.model.tokenizer());
     } catch (const Error& error) {
@@ -51,7 +52,7 @@ Memory memory_of(const LoadedModel& model, const Json& runs) {
     return static_cast<std::uint64_t>(integer_in(json, key));
   };
   Memory m;
-  m.weights = bytes(model.info, "weight_bytes");
+  m.weights = bytes(model.network, "weight_bytes");
   m.prepared = bytes(runs, "weight_bytes");
   m.cache = bytes(runs, "state_bytes");
   m.arena = bytes(runs, "arena_bytes") + bytes(runs, "scratch_bytes");
@@ -75,10 +76,8 @@ std::string status_line(const ModelOptions& o, const LoadedModel& model, const J
   if (!o.dtype.empty()) line += ", run as " + o.dtype;
   line += kDot + count_text(number_in(model.info, "parameters")) + " parameters";
   if (!o.adapter.empty())
-    line +=
-        kDot + ("adapter " + title_of(o.adapter) + ", " +
-                count_text(number_in(parsed(model.model.network().info()), "adapter_parameters")) +
-                " parameters");
+    line += kDot + ("adapter " + title_of(o.adapter) + ", " +
+                    count_text(number_in(model.network, "adapter_parameters")) + " parameters");
   const Memory memory = memory_of(model, runs);
   line += kDot + (buffers ? "needs " + bytes_text(memory.total())
                           : "weights " + bytes_text(memory.weights));

@@ -25,7 +25,7 @@ void bind_model_options(CommandLine& command, ModelOptions& options);
 
 struct LoadedModel {
   Model model;
-  Json info;
+  Json info, network;  // of the model and of its network
   std::optional<Tokenizer> tokenizer;
   std::string no_tokenizer;  // why there is none
 };
