@@ -150,8 +150,8 @@ export class Transformer extends Handled {
   chat(messages: Message[],
       options?: GenerateOptions & { variables?: Record<string, unknown> }):
     AsyncGenerator<string, Generated, void>;
-  tokenize(text: string, options?: { special?: boolean; plain?: boolean }): Int32Array;
-  detokenize(ids: Numbers, options?: { skipSpecial?: boolean }): string;
+  tokenize(text: string, options?: { addSpecialTokens?: boolean; plain?: boolean }): Int32Array;
+  detokenize(ids: Numbers, options?: { skipSpecialTokens?: boolean }): string;
   logits(prompt: Prompt, options?: { device?: Device; mode?: Mode }): Float32Array;
   logitsAsync(prompt: Prompt, options?: { device?: Device; mode?: Mode }): Promise<Float32Array>;
   fingerprint(prompt: Prompt, options?: { device?: Device; mode?: Mode }): string;
@@ -174,8 +174,8 @@ export class Tokenizer extends Handled {
   static load(pathOrUrl: string): Promise<Tokenizer>;
   static train(texts: string[], options?: TokenizerOptions): Tokenizer;
   readonly info: TokenizerInfo;
-  encode(text: string, options?: { special?: boolean; plain?: boolean }): Int32Array;
-  decode(ids: Numbers, options?: { skipSpecial?: boolean }): string;
+  encode(text: string, options?: { addSpecialTokens?: boolean; plain?: boolean }): Int32Array;
+  decode(ids: Numbers, options?: { skipSpecialTokens?: boolean }): string;
   token(id: number): string;
   id(token: string): number;
   chat(messages: Message[],

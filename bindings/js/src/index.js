@@ -1,5 +1,6 @@
 // Loom in JavaScript: Node and browsers. See README.md.
 import { Network, Trainer } from './network.js';
+import { known } from './runtime/errors.js';
 import { gpu } from './runtime/gpu.js';
 import { InferenceSession, Tensor } from './onnx.js';
 import { bringEmbedded, library, start } from './runtime/runtime.js';
@@ -30,7 +31,8 @@ export function version() {
 
 /** What weights are once they are held in a format ("i8", "i4:row", "ternary"): a Float32Array
  *  of the values, so many rows of a matrix, as a network sees them after morph. */
-export function fakeQuantize(values, format, { rows = 1 } = {}) {
+export function fakeQuantize(values, format, options = {}) {
+  const { rows = 1 } = known('fakeQuantize', options, ['rows']);
   const x = Float32Array.from(values);
   return library().call('fake_quantize', { format, rows, values: x, rounded: x.length }).rounded;
 }
@@ -39,7 +41,8 @@ export const simulate = fakeQuantize;
 
 /** Runs the numerics table: {equal, fingerprint, golden, rows}. Takes a second or two on the
  *  CPU. */
-export async function verify({ device = 'cpu' } = {}) {
+export async function verify(options = {}) {
+  const { device = 'cpu' } = known('verify', options, ['device']);
   const lib = await start();
   await bringEmbedded(lib);
   return (await lib.ask('verify', { options: { device } }, device)).report;

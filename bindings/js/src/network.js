@@ -1,5 +1,5 @@
 // Networks that run and learn.
-import { errorNamed } from './runtime/errors.js';
+import { errorNamed, known } from './runtime/errors.js';
 import { Library, bytesOf, onCpu, optionsOf, placeOf } from './runtime/call.js';
 import { inNode } from './runtime/host.js';
 import { download } from './runtime/module.js';
@@ -320,7 +320,8 @@ export class Network extends Handled {
   }
 
   /** From an .entity file: bytes, a Blob, a URL; in Node also a path. */
-  static async load(source, { onProgress, signal } = {}) {
+  static async load(source, options = {}) {
+    const { onProgress, signal } = known('Network.load', options, ['onProgress', 'signal']);
     const lib = await start();
     if (inNode && typeof source === 'string' && !/^[a-z]+:\/\/|^(data|blob|file):/.test(source))
       return new Network(lib, (await lib.ask('network_load', { path: source })).network);

@@ -1,6 +1,6 @@
 // ONNX graphs with the interface of onnxruntime-web: InferenceSession and Tensor. Graphs run on the
 // CPU, in f32.
-import { errorNamed } from './runtime/errors.js';
+import { errorNamed, known } from './runtime/errors.js';
 import { inNode } from './runtime/host.js';
 import { download } from './runtime/module.js';
 import { Network } from './network.js';
@@ -55,10 +55,7 @@ export class InferenceSession extends Handled {
 
   /** Of the bytes, Blob, Response, ReadableStream or URL of an .onnx file; in Node also a path. */
   static async create(source, options = {}) {
-    const [key] = Object.keys(options);
-    if (key !== undefined)
-      throw errorNamed('invalid_argument',
-          `InferenceSession.create: no option "${key}": it has none`);
+    known('InferenceSession.create', options, []);
     const lib = await start();
     if (inNode && typeof source === 'string' && !/^[a-z]+:\/\/|^(data|blob|file):/.test(source))
       return new InferenceSession(lib, (await lib.ask('onnx_load', { path: source })).onnx);

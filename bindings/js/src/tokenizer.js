@@ -1,5 +1,7 @@
 // Text to token ids and back.
+import { known } from './runtime/errors.js';
 import { inNode } from './runtime/host.js';
+import { openSource } from './runtime/module.js';
 import { Handled, camel, library, snake, start } from './runtime/runtime.js';
 
 export class Tokenizer extends Handled {
@@ -18,8 +20,7 @@ export class Tokenizer extends Handled {
     if (inNode)
       return new Tokenizer(lib, (await lib.ask('tokenizer_load', { path: String(path) }))
           .tokenizer);
-    const response = await fetch(path);
-    const text = await response.text();
+    const text = await (await openSource(path)).text();
     return lib.turn(() => Tokenizer.parse(text));
   }
   /** A byte-level BPE vocabulary learned from texts: vocabSize, specialTokens, bos, eos, addBos. */
@@ -33,12 +34,15 @@ export class Tokenizer extends Handled {
     return camel(this.call('info').info);
   }
   /** Ids of a text. plain: special tokens in it are characters, as for what a user typed. */
-  encode(text, { special = true, plain = false } = {}) {
+  encode(text, options = {}) {
+    const { addSpecialTokens = true, plain = false } =
+      known('encode', options, ['addSpecialTokens', 'plain']);
     return plain ? this.call('encode_plain', { text }).ids
-      : this.call('encode', { text, add_special: special }).ids;
+      : this.call('encode', { text, add_special: addSpecialTokens }).ids;
   }
-  decode(ids, { skipSpecial = false } = {}) {
-    return this.call('decode', { ids, skip_special: skipSpecial }).text;
+  decode(ids, options = {}) {
+    const { skipSpecialTokens = false } = known('decode', options, ['skipSpecialTokens']);
+    return this.call('decode', { ids, skip_special: skipSpecialTokens }).text;
   }
   token(id) {
     return this.call('token', { id }).token;
@@ -49,7 +53,9 @@ export class Tokenizer extends Handled {
   }
   /** Ids of a conversation, [{role, content}], as the model's chat template writes it. `variables`
    *  are the template's, such as {enable_thinking: false}. */
-  chat(messages, { addGenerationPrompt = true, variables } = {}) {
+  chat(messages, options = {}) {
+    const { addGenerationPrompt = true, variables } =
+      known('chat', options, ['addGenerationPrompt', 'variables']);
     const said = variables === undefined ? messages : { messages, variables };
     return this.call('chat', { messages: said, add_generation_prompt: addGenerationPrompt }).ids;
   }

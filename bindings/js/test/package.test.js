@@ -116,15 +116,18 @@ test('variables of chat templates', () => {
 });
 
 test('tokens and back', () => {
-  const ids = model.tokenize('Once upon a time', { special: false });
+  const ids = model.tokenize('Once upon a time', { addSpecialTokens: false });
   assert.ok(ids instanceof Int32Array);
   assert.equal(model.detokenize(ids), 'Once upon a time');
   assert.equal(model.logits(ids).length, model.info.vocabSize);
   const tokenizer = Tokenizer.train(['low lower lowest', 'new newer newest'],
       { vocabSize: 270, specialTokens: ['<s>'], bos: '<s>', addBos: true });
-  assert.equal(tokenizer.decode(tokenizer.encode('lowest newest', { special: false })),
+  assert.equal(tokenizer.decode(tokenizer.encode('lowest newest', { addSpecialTokens: false })),
       'lowest newest');
   assert.equal(tokenizer.token(tokenizer.info.bos), '<s>');
+  assert.throws(() => tokenizer.encode('low', { special: false }),
+      /no option "special": known are addSpecialTokens, plain/);
+  assert.throws(() => tokenizer.decode([1], { skip: true }), InvalidArgumentError);
 });
 
 test('a text can be stopped and left', async () => {

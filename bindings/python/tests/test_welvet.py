@@ -518,10 +518,11 @@ class Texts(unittest.TestCase):
         tokenizer = self.model.tokenizer
         text = "Once upon a time caf\u00e9 \U0001f600 <|im_end|>"
         ids = tokenizer.encode(text)
-        self.assertEqual(tokenizer.decode(ids, skip_special=False), text)
-        self.assertEqual(self.model.detokenize(self.model.tokenize(text)),
-                         text.replace("<|im_end|>", ""))
-        decoder = tokenizer.decoder(skip_special=False)
+        self.assertEqual(tokenizer.decode(ids), text)
+        self.assertEqual(
+            self.model.detokenize(self.model.tokenize(text), skip_special_tokens=True),
+            text.replace("<|im_end|>", ""))
+        decoder = tokenizer.decoder()
         self.assertEqual("".join([decoder.push(i) for i in ids] + [decoder.finish()]), text)
         self.assertEqual((len(tokenizer), tokenizer.id("<|im_end|>"), tokenizer.token(2),
                           tokenizer.id("nothing")), (320, 2, "<|im_end|>", None))

@@ -20,8 +20,8 @@ class Decoder(Object):
     """The text of ids as they come: the parts put together are Tokenizer.decode of all ids, and
     none ends inside a character."""
 
-    def __init__(self, tokenizer: "Tokenizer", skip_special: bool = True) -> None:
-        self._own(call("decoder_create", tokenizer._handle, skip_special))
+    def __init__(self, tokenizer: "Tokenizer", skip_special_tokens: bool = False) -> None:
+        self._own(call("decoder_create", tokenizer._handle, skip_special_tokens))
 
     def push(self, id: int) -> str:
         """One more id; returns what is final now, maybe nothing."""
@@ -73,19 +73,20 @@ class Tokenizer(Object):
     def __bool__(self) -> bool:
         return True
 
-    def encode(self, text: str, special: bool = True, plain: bool = False) -> List[int]:
-        """Ids of a text. special: with the tokens that the model wants at both ends; plain: special
-        tokens in the text are characters like others, and none is added (for what a user typed)."""
+    def encode(self, text: str, add_special_tokens: bool = True, plain: bool = False) -> List[int]:
+        """Ids of a text. add_special_tokens: with those that the model wants at both ends; plain:
+        special tokens in the text are characters like others, and none is added (for what a user
+        typed)."""
         if plain:
             return call("tokenizer_encode_plain", self._handle,
                         text).tolist()  # type: ignore[no-any-return]
         return call("tokenizer_encode", self._handle, text,
-                    special).tolist()  # type: ignore[no-any-return]
+                    add_special_tokens).tolist()  # type: ignore[no-any-return]
 
-    def decode(self, ids: Any, skip_special: bool = True) -> str:
+    def decode(self, ids: Any, skip_special_tokens: bool = False) -> str:
         """The text of ids; those that do not exist are passed over."""
         return call("tokenizer_decode", self._handle, ids,
-                    skip_special)  # type: ignore[no-any-return]
+                    skip_special_tokens)  # type: ignore[no-any-return]
 
     def token(self, id: int) -> str:
         """A token as the vocabulary spells it. Raises OutOfRange."""
@@ -109,9 +110,9 @@ class Tokenizer(Object):
         ids = call("tokenizer_chat", self._handle, said, add_generation_prompt)
         return ids.tolist()  # type: ignore[no-any-return]
 
-    def decoder(self, skip_special: bool = True) -> Decoder:
+    def decoder(self, skip_special_tokens: bool = False) -> Decoder:
         """For ids that come one by one."""
-        return Decoder(self, skip_special)
+        return Decoder(self, skip_special_tokens)
 
     def _describe(self) -> str:
         return "%d tokens" % len(self)

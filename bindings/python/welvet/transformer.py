@@ -277,14 +277,14 @@ class Transformer(Object):
     # ---- text and ids
 
     @_shared
-    def tokenize(self, text: str, special: bool = True) -> List[int]:
-        """Ids of a text, with those that the model wants at both ends where `special`."""
-        return self.tokenizer.encode(text, special)
+    def tokenize(self, text: str, add_special_tokens: bool = True) -> List[int]:
+        """Ids of a text, with those that the model wants at both ends."""
+        return self.tokenizer.encode(text, add_special_tokens)
 
     @_shared
-    def detokenize(self, ids: Any, skip_special: bool = True) -> str:
+    def detokenize(self, ids: Any, skip_special_tokens: bool = False) -> str:
         """The text of ids."""
-        return self.tokenizer.decode(ids, skip_special)
+        return self.tokenizer.decode(ids, skip_special_tokens)
 
     @_shared
     def logits(self, prompt: Prompt, out: Any = None) -> np.ndarray:

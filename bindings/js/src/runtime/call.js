@@ -7,7 +7,7 @@
 //   handles   BigInts                    i64, u64   numbers or BigInts; numbers where exact
 // An argument that is absent is 0, or empty; null for a result is a NULL pointer.
 import { FUNCTIONS } from './raw.js';
-import { errorNamed, errorOf } from './errors.js';
+import { errorNamed, errorOf, known } from './errors.js';
 
 const ARRAYS = { f32: Float32Array, f64: Float64Array, i32: Int32Array, i64: BigInt64Array };
 const OUT_BYTES = { i32: 4, pointer: 4, i64: 8, u64: 8, f64: 8 };
@@ -18,7 +18,8 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Where work runs, in one word: a device's name, or "mode NAME"; `standard` where an option
  *  says neither. */
-export function placeOf({ device, mode } = {}, standard = 'cpu') {
+export function placeOf(where = {}, standard = 'cpu') {
+  const { device, mode } = known('options', where, ['device', 'mode']);
   if (mode === undefined) return device ?? standard;
   if (device !== undefined)
     throw errorNamed('invalid_argument', 'give a device or a mode, not both');

@@ -42,6 +42,15 @@ export function errorNamed(name, message, options) {
   return new (CLASSES[name] ?? LoomError)(name, message, options);
 }
 
+/** Options that a function takes by name; another one is refused. */
+export function known(what, options, names) {
+  const wrong = Object.keys(options).find((name) => !names.includes(name));
+  if (wrong === undefined) return options;
+  throw errorNamed('invalid_argument',
+    `${what}: no option "${wrong}": ` +
+    (names.length ? `known are ${names.join(', ')}` : 'it has none'));
+}
+
 export function errorOf(status, message) {
   return errorNamed(NAMES[status] ?? 'internal', message);
 }

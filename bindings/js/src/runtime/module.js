@@ -12,16 +12,16 @@ export const asset = (name) => new URL(`../../dist/${name}`, import.meta.url);
 const isUrl = (text) => /^(https?|file|blob|data):/.test(text);
 
 /** A Response of a URL, a path, or what already is bytes. */
-async function open(source, signal) {
+export async function openSource(source, signal) {
   if (source instanceof Response) return source;
   if (source instanceof Blob || source instanceof ArrayBuffer || ArrayBuffer.isView(source)
       || source instanceof ReadableStream) return new Response(source);
   const name = String(source);
   if (inNode && (name.startsWith('file:') || !isUrl(name))) {
-    const { open: openFile } = await import('node:fs/promises');
+    const { open } = await import('node:fs/promises');
     let file;
     try {
-      file = await openFile(name.startsWith('file:') ? new URL(name) : name);
+      file = await open(name.startsWith('file:') ? new URL(name) : name);
     } catch (e) {
       throw errorNamed(e.code === 'ENOENT' ? 'not_found' : 'io', `${name}: ${e.message}`,
           { cause: e });
@@ -65,7 +65,7 @@ export async function download(library, source, { onProgress, signal } = {}) {
     await write(handle, bytes, 0);
     return handle;
   }
-  const response = await open(source, signal);
+  const response = await openSource(source, signal);
   // What a server compresses has another length than it says.
   const said = response.headers.get('content-encoding') ? 0
     : Number(response.headers.get('content-length') ?? 0);
@@ -105,7 +105,7 @@ export async function download(library, source, { onProgress, signal } = {}) {
 
 async function compile(source, fallback) {
   if (source instanceof WebAssembly.Module) return source;
-  const response = await open(source ?? asset(fallback)).catch((e) => {
+  const response = await openSource(source ?? asset(fallback)).catch((e) => {
     if (source === undefined && e.code === 'not_found')
       e.message += ' (the package was installed without its module: "npm run prepare" builds it)';
     throw e;
