@@ -206,8 +206,8 @@ def with_struct(function):
 
 
 def by_hand(function):
-    return with_struct(function) or any(kind == "layer" for _, kind,
-                                        _ in function.get("params", []))
+    return with_struct(function) or any(
+        kind in ("layer", "image_decoder") for _, kind, _ in function.get("params", []))
 
 
 def prototypes(groups):

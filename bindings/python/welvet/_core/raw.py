@@ -206,7 +206,6 @@ FUNCTIONS = {
     "model_info": ("code", (("model", "handle model"), ("info", "new json"),)),
     "model_network": ("code", (("model", "handle model"), ("network", "new network"),)),
     "model_tokenizer": ("code", (("model", "handle model"), ("tokenizer", "new tokenizer"),)),
-    "image_decoder_register": ("code", (("decoder", "image_decoder"),)),
     "image_decoder_unregister": ("code", ()),
     "training_open": ("code", (("options", "json"), ("training", "new training"),)),
     "training_info": ("code", (("training", "handle training"), ("info", "new json"),)),
