@@ -213,8 +213,8 @@ def by_hand(function):
 def prototypes(groups):
     out = []
     for group in groups:
-        if group["name"] != "layer":
-            group = {**group, "functions": [f for f in group["functions"] if not by_hand(f)]}
+        # Calls with structs of options are declared in options.h.
+        group = {**group, "functions": [f for f in group["functions"] if not with_struct(f)]}
         one = "/* ---- %s: %s */" % (group["name"], group["doc"])
         if len(one) > WIDTH:
             lines = textwrap.wrap(group["doc"], WIDTH - 6)

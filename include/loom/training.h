@@ -178,6 +178,11 @@ LOOM_API int32_t loom_trainer_resume_bytes(loom_trainer trainer, loom_bytes byte
  * library reads CSV, idx, .npy, .txt, PGM and PPM by itself; other images through a decoder that
  * the host registers. */
 
+/* Registers the decoder of all images that are no PGM or PPM, in place of one that was
+ * registered before.
+ *   decoder: copied, except `user` */
+LOOM_API int32_t loom_image_decoder_register(const loom_image_decoder* decoder, loom_error* error);
+
 /* Trainings that were opened with it keep it: release them first. */
 LOOM_API int32_t loom_image_decoder_unregister(loom_error* error);
 
