@@ -34,6 +34,7 @@ for name, c in (("f32", "float"), ("f64", "double"), ("i32", "int32_t"), ("i64",
     C_PARAMETERS["fill " + name] = [(c + "*", ""), ("size_t", "_count")]
 # Functions of the host: bindings call it by hand.
 C_PARAMETERS["layer"] = [("const loom_layer*", "")]
+C_PARAMETERS["image_decoder"] = [("const loom_image_decoder*", "")]
 RESULTS = {"text": "UTF-8", "json": "JSON", "i32s": "int32 values"}  # new things that come as bytes
 RETURNS = {"cstr": "const char*", "i32": "int32_t"}
 
@@ -179,21 +180,41 @@ typedef struct loom_layer {
 """
 
 
+IMAGE_DECODER = """
+/* A decoder of images of the host's own (image_decoder_register). Both functions take the bytes of
+ * a file, and return LOOM_OK, or a code with error->message filled: what is wrong, without a name.
+ * Any thread calls them.
+ *   measure: height and width, without decoding it
+ *   decode: makes a bytes object of the pixels, which the library releases: rows from the top, the
+ *     channels of a pixel together: 1 grey, 2 grey and alpha, 3 red, green, blue, 4 those and alpha
+ *   release: NULL, or called once with user, when it is unregistered or replaced */
+typedef struct loom_image_decoder {
+  size_t size; /* sizeof(loom_image_decoder) */
+  void* user;
+  int32_t (*measure)(void* user, const void* file, size_t file_size, int64_t* height,
+                     int64_t* width, loom_error* error);
+  int32_t (*decode)(void* user, const void* file, size_t file_size, int64_t* height,
+                    int64_t* width, int64_t* channels, loom_bytes* pixels, loom_error* error);
+  void (*release)(void* user);
+} loom_image_decoder;
+"""
+
+
 def with_struct(function):
     """Whether it takes a struct of options: a function of C and C++ alone."""
     return any(kind.startswith("options ") for _, kind, _ in function.get("params", []))
 
 
 def by_hand(function):
-    return with_struct(function) or any(kind == "layer" for _, kind,
-                                        _ in function.get("params", []))
+    return with_struct(function) or any(
+        kind in ("layer", "image_decoder") for _, kind, _ in function.get("params", []))
 
 
 def prototypes(groups):
     out = []
     for group in groups:
-        if group["name"] != "layer":
-            group = {**group, "functions": [f for f in group["functions"] if not by_hand(f)]}
+        # Calls with structs of options are declared in options.h.
+        group = {**group, "functions": [f for f in group["functions"] if not with_struct(f)]}
         one = "/* ---- %s: %s */" % (group["name"], group["doc"])
         if len(one) > WIDTH:
             lines = textwrap.wrap(group["doc"], WIDTH - 6)
@@ -212,6 +233,26 @@ def layer_header(api):
             "#ifdef __cplusplus\nextern \"C\" {\n#endif\n" % NOTE
             + LAYER + prototypes(g for g in api["groups"] if g["name"] == "layer")
             + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
+
+
+# Parts of loom.h that are headers of their own: their groups, and what they are about.
+PARTS = {
+    "training": (("data", "trainer", "training", "evaluator"), "data, training, and measures"),
+    "file": (("file",), "model files"),
+}
+
+
+def part_header(name):
+    def make(api):
+        groups, about = PARTS[name]
+        return ("/* %s */\n/* A part of loom/loom.h, which includes it: %s. */\n"
+                "#ifndef LOOM_%s_H\n#define LOOM_%s_H\n\n#include <loom/loom.h>\n\n"
+                "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
+                % (NOTE, about, name.upper(), name.upper())
+                + (IMAGE_DECODER if name == "training" else "")
+                + prototypes(g for g in api["groups"] if g["name"] in groups)
+                + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
+    return make
 
 
 def options_header(api):
@@ -288,10 +329,11 @@ typedef struct loom_error {
   char message[1020]; /* UTF-8, ends with a zero, cut between characters where it is too long */
 } loom_error;
 """)
-    out.append(prototypes(g for g in api["groups"] if g["name"] != "layer"))
-    out.append(
-        "\n#ifdef __cplusplus\n}\n#endif\n\n#include <loom/layer.h>\n#include "
-        "<loom/options.h>\n\n#endif\n")
+    elsewhere = {group for groups, _ in PARTS.values() for group in groups} | {"layer"}
+    out.append(prototypes(g for g in api["groups"] if g["name"] not in elsewhere))
+    out.append("\n#ifdef __cplusplus\n}\n#endif\n\n")
+    out += ["#include <loom/%s.h>\n" % part for part in ("file", "layer", "options", "training")]
+    out.append("\n#endif\n")
     return "".join(out)
 
 
@@ -323,6 +365,11 @@ def reference(api):
                      if doc]
             out += ["\n"] + notes if notes else []
     return "".join(out) + option_structs.reference(option_structs.load(api))
+
+
+def browser(api):
+    """What the WebAssembly module has: all but the groups that need files of a system."""
+    return {**api, "groups": [g for g in api["groups"] if not g.get("native")]}
 
 
 def table(api):
@@ -357,6 +404,7 @@ def python_raw(api):
 
 
 def js_raw(api):
+    api = browser(api)
     out = ["// The C ABI as data. %s\nexport const ABI_VERSION = %d;\n"
            % (NOTE, api["abi_version"])]
     for title, key in (("CODES", "codes"), ("KINDS", "kinds"), ("FINISH", "finish")):
@@ -394,6 +442,8 @@ def fuzz_table(api):
 OUTPUTS = {
     "include/loom/loom.h": header,
     "include/loom/layer.h": layer_header,
+    "include/loom/training.h": part_header("training"),
+    "include/loom/file.h": part_header("file"),
     "include/loom/options.h": options_header,
     "include/loom/options.hpp": cpp_options,
     "src/c_api/option_structs.inc": options_table,

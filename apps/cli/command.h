@@ -8,7 +8,6 @@
 #include <memory>
 #include <string>
 
-#include "base/status.h"
 #include "options.h"
 
 namespace loom::cli {
@@ -53,15 +52,4 @@ void add_command(CLI::App& app, Action& action, const char* name, const char* ab
       [args, run] { return run(*args); });
 }
 
-// Says what went wrong on stderr and returns the code.
-int fail(const Status& status, ExitCode code);
-
 }  // namespace loom::cli
-
-// Inside an action: `x` is the value of a Result, or the action ends with `code`.
-#define LOOM_OR_EXIT(decl, expr, code) \
-  LOOM_OR_EXIT_(LOOM_CONCAT(loom_result_, __LINE__), decl, expr, code)
-#define LOOM_OR_EXIT_(tmp, decl, expr, code)                     \
-  auto tmp = (expr);                                             \
-  if (!tmp.ok()) return ::loom::cli::fail(tmp.status(), (code)); \
-  decl = std::move(*tmp)

@@ -1,6 +1,7 @@
 #include "console.h"
 
 #include <fcntl.h>
+#include <loom/loom.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -23,11 +24,13 @@ std::atomic<int> g_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 struct sigaction g_before[std::size(kSignals)];
+std::atomic<std::uint64_t> g_cancels{0};  // the handle that a signal cancels, 0: none
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 int g_print_error = 0;  // errno of the first print() that failed
 
 extern "C" void on_interrupt(int signal) {
   if (g_signal.exchange(signal) != 0) _exit(128 + signal);
-  g_pressed = true;
+  Interrupt::give_up();
 }
 
 }  // namespace
@@ -55,6 +58,8 @@ void prepare_streams() {
         open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) != fd)
       _exit(1);
 }
+
+std::string escaped(std::string_view text) { return loom::escaped(text); }
 
 std::string json_text(const std::string& text) { return is_utf8(text) ? text : escaped(text); }
 
@@ -96,6 +101,12 @@ std::string duration_text(double seconds) {
   if (s >= 3600)
     std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
   else std::snprintf(text, sizeof text, "%lld:%02lld", s / 60, s % 60);
+  return text;
+}
+
+std::string ids_csv(const std::vector<std::int32_t>& ids) {
+  std::string text;
+  for (const std::int32_t id : ids) text += (text.empty() ? "" : ",") + std::to_string(id);
   return text;
 }
 
@@ -200,7 +211,15 @@ Interrupt::~Interrupt() {
 }
 bool Interrupt::pressed() { return g_pressed; }
 int Interrupt::code() { return g_signal == 0 ? 0 : 128 + g_signal; }
-void Interrupt::give_up() { g_pressed = true; }
+void Interrupt::give_up() {
+  g_pressed = true;
+  if (const std::uint64_t handle = g_cancels) loom_cancel(handle, nullptr);
+}
+Interrupt::Cancels::Cancels(std::uint64_t handle) {
+  g_cancels = handle;
+  if (pressed()) loom_cancel(handle, nullptr);
+}
+Interrupt::Cancels::~Cancels() { g_cancels = 0; }
 const std::atomic<bool>* Interrupt::flag() { return &g_pressed; }
 void Interrupt::reset() {
   g_pressed = false;

@@ -19,6 +19,8 @@ std::string print_problem();
 // At the begin of the program. A stream that the caller closed is opened on nothing, so that no
 // file takes its number and gets what is written to it; a closed pipe becomes an error of print().
 void prepare_streams();
+// Text from a file, made safe for a terminal: what it would obey is shown as \xNN.
+std::string escaped(std::string_view text);
 // Text of a file for a JSON string: as it is, escaped where it is no UTF-8.
 std::string json_text(const std::string& text);
 // A line on stderr.
@@ -27,8 +29,9 @@ void say(std::string_view line);
 std::string bytes_text(std::uint64_t bytes);  // "1.2 MB"
 std::string count_text(double count);         // "134.5 M"
 std::string fixed(double value, int digits);
-std::string significant(double value);      // six digits
-std::string duration_text(double seconds);  // "1:05"
+std::string significant(double value);                      // six digits
+std::string duration_text(double seconds);                  // "1:05"
+std::string ids_csv(const std::vector<std::int32_t>& ids);  // "1,403,407"
 
 // Bytes of memory of this machine, 0 where unknown.
 std::uint64_t machine_memory();
@@ -89,6 +92,14 @@ class Interrupt {
   static int code();
   // As if a signal had come, for work whose result nobody takes.
   static void give_up();
+  // While one lives, the first signal also cancels the runs of an object (loom_cancel).
+  class Cancels {
+   public:
+    explicit Cancels(std::uint64_t handle);
+    ~Cancels();
+    Cancels(const Cancels&) = delete;
+    Cancels& operator=(const Cancels&) = delete;
+  };
   // The same as a flag, for whoever stops at it.
   static const std::atomic<bool>* flag();
   // Forgets the first one, for the next answer.

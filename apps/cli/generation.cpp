@@ -1,28 +1,29 @@
 #include "generation.h"
 
-#include "base/files/sha256.h"
-#include "base/numerics_version.h"
 #include "console.h"
 
 namespace loom::cli {
 namespace {
 
-// Names an answer: equal ids, equal hash, on any machine.
-std::string ids_hash(const std::vector<std::int32_t>& ids) {
-  Sha256 hash;
-  for (const std::int32_t id : ids) hash.update_u64(static_cast<std::uint64_t>(id));
-  return Sha256::hex(hash.finish());
-}
-
-double rate(std::int64_t count, double seconds) {
-  return seconds > 0 ? static_cast<double>(count) / seconds : 0;
-}
-
 constexpr const char* kDot = "  \u00b7  ";
 
-std::string decode_text(const Statistics& s) {
-  return std::to_string(s.decode_tokens) + " tokens, " +
-         fixed(rate(s.decode_tokens, s.decode_seconds), 0) + "/s";
+double rate(const Json& info, const char* count, const char* seconds) {
+  const double time = number_in(info, seconds);
+  return time > 0 ? number_in(info, count) / time : 0;
+}
+
+std::string decode_text(const Json& info) {
+  return std::to_string(integer_in(info, "decode_tokens")) + " tokens, " +
+         fixed(rate(info, "decode_tokens", "decode_seconds"), 0) + "/s";
+}
+
+std::string finish_name(const Answer& answer) {
+  switch (answer.finish) {
+    case LOOM_FINISH_LENGTH: return "length";
+    case LOOM_FINISH_EOS: return "eos";
+    case LOOM_FINISH_STOP: return "stop";
+    default: return "cancelled";
+  }
 }
 
 }  // namespace
@@ -50,57 +51,77 @@ void bind_sampling_options(CommandLine& c, SamplingOptions& o) {
   c.add("--stop", o.stop, "end before this text; may be given several times").one_value();
 }
 
-GeneratorOptions generator_options_of(const ModelOptions& options, const OpenModel& opened) {
-  GeneratorOptions g;
-  g.context = options.context;
-  g.isa = options.isa;
-  g.device = opened.device.get();
-  g.fuse = opened.mode.fuse;
-  g.auto_device = opened.mode.auto_device;
-  g.adapter = opened.adapter;
-  g.seconds = [watch = Stopwatch()] { return watch.seconds(); };
-  g.cancel = Interrupt::flag();
-  return g;
+Json start_options(const SamplingOptions& o, const LoadedModel& model, std::int64_t tokens) {
+  Json json = o.greedy ? Json::object() : member(model.info, "sampling");
+  json.set("max_tokens", tokens);
+  json.set("seed", static_cast<std::int64_t>(o.seed));
+  Json stop = Json::array();
+  for (const std::string& text : o.stop) stop.push(text);
+  json.set("stop", std::move(stop));
+  if (o.temperature) json.set("temperature", *o.temperature);
+  if (o.top_p) json.set("top_p", *o.top_p);
+  if (o.top_k) json.set("top_k", *o.top_k);
+  if (o.min_p) json.set("min_p", *o.min_p);
+  if (o.repetition_penalty) json.set("repetition_penalty", *o.repetition_penalty);
+  return json;
 }
 
-GenerateOptions generate_options_of(const SamplingOptions& o, const Model& model) {
-  GenerateOptions g;
-  g.max_tokens = o.tokens;
-  g.stop = o.stop;
-  SamplerOptions& s = g.sampling;
-  if (!o.greedy) s = recommended_sampling(model.config);
-  s.seed = o.seed;
-  s.temperature = o.temperature.value_or(s.temperature);
-  s.top_p = o.top_p.value_or(s.top_p);
-  s.top_k = o.top_k.value_or(s.top_k);
-  s.min_p = o.min_p.value_or(s.min_p);
-  s.repetition_penalty = o.repetition_penalty.value_or(s.repetition_penalty);
-  return g;
+void generate(Generator& generator, const std::function<void()>& feed, const Json& start,
+              const Receivers& receivers, Answer& answer) {
+  try {
+    const Interrupt::Cancels cancels(generator.handle());
+    feed();
+    generator.start(start.dump());
+    for (bool more = true; more;) {
+      const Generator::Piece piece = generator.next();
+      if (piece.id >= 0) {
+        answer.ids.push_back(piece.id);
+        if (receivers.on_id) receivers.on_id(piece.id);
+      }
+      answer.text += piece.text;
+      if (!piece.text.empty() && receivers.on_text) receivers.on_text(piece.text);
+      more = piece.finish == LOOM_FINISH_MORE;
+      if (!more) answer.finish = piece.finish;
+    }
+  } catch (const Error& error) {
+    if (error.code() != LOOM_CANCELLED) throw;
+    answer.finish = LOOM_FINISH_CANCELLED;
+  }
+  // A signal that came behind the last piece would cancel the next text: this one uses it up.
+  if (Interrupt::pressed() && !answer.cancelled()) {
+    try {
+      generator.start(R"({"max_tokens":1})");
+      generator.next();
+    } catch (const Error&) {
+      // The answer is whole already.
+    }
+  }
 }
 
-std::string summary_line(const Statistics& s, const Generation& answer) {
-  return decode_text(s) + kDot + "prompt " + std::to_string(s.prefill_tokens) + " tokens, " +
-         fixed(rate(s.prefill_tokens, s.prefill_seconds), 0) + "/s" + kDot + "ended by " +
-         std::string(name(answer.finish)) + kDot + "ids sha256 " +
-         ids_hash(answer.ids).substr(0, 16);
+std::string summary_line(const Json& info, const Answer& answer) {
+  return decode_text(info) + kDot + "prompt " + std::to_string(integer_in(info, "prefill_tokens")) +
+         " tokens, " + fixed(rate(info, "prefill_tokens", "prefill_seconds"), 0) + "/s" + kDot +
+         "ended by " + finish_name(answer) + kDot + "ids sha256 " +
+         text_in(info, "ids_sha256").substr(0, 16);
 }
 
-std::string story_line(const Statistics& s, const Generation& story) {
-  return decode_text(s) + kDot + "numerics: portable v" + std::to_string(LOOM_NUMERICS_VERSION) +
-         kDot + "ids sha256 " + ids_hash(story.ids);
+std::string story_line(const Json& info) {
+  return decode_text(info) + kDot + "numerics: portable v" +
+         std::to_string(loom_numerics_version()) + kDot + "ids sha256 " +
+         text_in(info, "ids_sha256");
 }
 
-Json answer_json(const Statistics& s, const Generation& answer) {
+Json answer_json(const Json& info, const Answer& answer) {
   Json json = Json::object(), ids = Json::array();
   for (const std::int32_t id : answer.ids) ids.push(id);
   json.set("text", answer.text);
   json.set("ids", std::move(ids));
-  json.set("finish", name(answer.finish));
-  json.set("prompt_tokens", s.prefill_tokens + s.reused_tokens);
-  json.set("prompt_seconds", s.prefill_seconds);
-  json.set("tokens", s.decode_tokens);
-  json.set("seconds", s.decode_seconds);
-  json.set("ids_sha256", ids_hash(answer.ids));
+  json.set("finish", finish_name(answer));
+  json.set("prompt_tokens", integer_in(info, "prefill_tokens") + integer_in(info, "reused_tokens"));
+  json.set("prompt_seconds", member(info, "prefill_seconds"));
+  json.set("tokens", member(info, "decode_tokens"));
+  json.set("seconds", member(info, "decode_seconds"));
+  json.set("ids_sha256", text_in(info, "ids_sha256"));
   return json;
 }
 

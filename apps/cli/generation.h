@@ -1,9 +1,10 @@
-// What the commands that generate text share: sampling options and what is said about an answer.
+// What the commands that generate text share: sampling options, the text as it comes, and what is
+// said about an answer.
 #pragma once
 
-#include "base/json/json.h"
-#include "llm/generate/generate.h"
-#include "models/open_model.h"
+#include <functional>
+
+#include "models/loaded_model.h"
 
 namespace loom::cli {
 
@@ -20,16 +21,32 @@ struct SamplingOptions {
 
 void bind_sampling_options(CommandLine& command, SamplingOptions& options);
 
-// With a clock, and cancelled by Ctrl-C.
-GeneratorOptions generator_options_of(const ModelOptions& options, const OpenModel& opened);
-// What was asked for, else what the model's authors recommend, else temperature 0.7 and top-p 0.9.
-GenerateOptions generate_options_of(const SamplingOptions& options, const Model& model);
+// Options of generator_start: what was asked for, else what the model recommends. `tokens`: at
+// most, 0: until the context is full.
+Json start_options(const SamplingOptions& options, const LoadedModel& model, std::int64_t tokens);
 
-// "256 tokens, 5120/s  ·  prompt 12 tokens, 9.1 ms  ·  length  ·  ids 3f2a..."
-std::string summary_line(const Statistics& statistics, const Generation& answer);
+// A text as it was generated.
+struct Answer {
+  std::vector<std::int32_t> ids;  // new ones, the end included
+  std::string text;
+  std::int32_t finish = LOOM_FINISH_LENGTH;
+  bool cancelled() const { return finish == LOOM_FINISH_CANCELLED; }
+};
+struct Receivers {
+  std::function<void(std::string_view text)> on_text = {};
+  std::function<void(std::int32_t id)> on_id = {};
+};
+// Feeds the generator by `feed` and takes a text of it; Ctrl-C cancels both, also while nothing
+// came yet. On an error `answer` holds what came before it.
+void generate(Generator& generator, const std::function<void()>& feed, const Json& start,
+              const Receivers& receivers, Answer& answer);
+
+// "256 tokens, 5120/s  ·  prompt 12 tokens, 9.1 ms  ·  length  ·  ids 3f2a..."; `info`: of the
+// generator.
+std::string summary_line(const Json& info, const Answer& answer);
 // "116 tokens, 5120/s  ·  numerics: portable v1  ·  ids sha256 3f2a...": the last two are the same
 // on every machine.
-std::string story_line(const Statistics& statistics, const Generation& story);
-Json answer_json(const Statistics& statistics, const Generation& answer);
+std::string story_line(const Json& info);
+Json answer_json(const Json& info, const Answer& answer);
 
 }  // namespace loom::cli

@@ -3,16 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <sstream>
 
-#include "base/escape.h"
-#include "command.h"
+#include "client.h"
 #include "console.h"
 
 namespace loom::cli {
-
-int fail(const Status& status, ExitCode code) {
-  say("loom: " + escaped(status.to_string()));  // with names from files
-  return code;
-}
 
 namespace {
 
@@ -115,7 +109,15 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return usage_error(app, e);
   }
-  return action();
+  try {
+    return action();
+  } catch (const Exit& end) {
+    say("loom: " + escaped(end.message));  // with names from files
+    return end.code;
+  } catch (const Error& error) {
+    say("loom: " + problem_text(error));
+    return kFailed;
+  }
 }
 
 int main(int argc, char** argv) {

@@ -1,19 +1,29 @@
 #include "outputs.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 
-#include "base/files/paths.h"
-#include "formats/sniff.h"
+#include "client.h"
 
 namespace loom::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
+// True if both names lead to one file or folder: the same device and inode.
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat one{}, other{};
+  return stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
 bool is_entity(const std::string& path) {
-  const auto source = open_source(path, MapMode::read);
-  const auto kind = source.ok() ? sniff(**source) : Result<FileKind>(source.status());
-  return kind.ok() && *kind == FileKind::entity;
+  try {
+    return text_in(parsed(File(path).info()), "kind") == ".entity";
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 // A file of the folder that is `file` under another name; "": none. Links to files count, those to
@@ -31,27 +41,36 @@ std::string found_in(const std::string& folder, const std::string& file, Depth d
 
 }  // namespace
 
-Status check_not_input(const std::string& out, const std::vector<std::string>& inputs,
-                       Depth depth) {
-  if (!same_file(out, out)) return {};  // nothing is there
+void check_not_input(const std::string& what, const std::string& out,
+                     const std::vector<std::string>& inputs, Depth depth) {
+  if (!same_file(out, out)) return;  // nothing is there
   const auto refused = [&](const std::string& input) {
-    return Status(Code::invalid_argument,
-                  out + ": is " + input + ", which this command reads: write to another file");
+    return problem(
+        LOOM_INVALID_ARGUMENT,
+        what + ": " + out + ": is " + input + ", which this command reads: write to another file",
+        kUsage);
   };
   for (const std::string& input : inputs) {
     if (input.empty()) continue;
-    if (same_file(out, input)) return refused(input);
+    if (same_file(out, input)) throw refused(input);
     std::error_code unreadable;
     if (!fs::is_directory(input, unreadable) || is_entity(out)) continue;
-    if (const std::string found = found_in(input, out, depth); !found.empty())
-      return refused(found);
+    if (const std::string found = found_in(input, out, depth); !found.empty()) throw refused(found);
   }
-  return {};
 }
 
-Status check_file_output(const std::string& out, const std::vector<std::string>& inputs) {
-  LOOM_TRY(check_not_input(out, inputs));
-  return check_output(out);
+void check_file_output(const std::string& what, const std::string& out,
+                       const std::vector<std::string>& inputs) {
+  check_not_input(what, out, inputs);
+  or_exit(kUsage, [&] { Bytes::check_save(out); }, what);
+}
+
+std::string located(const std::string& model) {
+  try {
+    return text_in(parsed(File(model).info()), "path");
+  } catch (const Error&) {
+    return "";
+  }
 }
 
 }  // namespace loom::cli

@@ -68,6 +68,9 @@ enum {
   LOOM_KIND_ONNX = 10, /* An ONNX graph, read and checked. Immutable; any thread. */
   /* Runs an encoder-decoder; holds what it encoded, and its sequences. One call at a time. */
   LOOM_KIND_SEQ2SEQ = 11,
+  LOOM_KIND_FILE = 12, /* A model file or folder seen from outside. Immutable; any thread. */
+  LOOM_KIND_EVALUATOR = 13, /* Measures a model over a text, part by part. One call at a time. */
+  LOOM_KIND_TRAINING = 14, /* Trains from files: a spec, or data alone. One call at a time. */
 };
 
 /* Finish reasons. */
@@ -91,6 +94,9 @@ typedef loom_handle loom_model;
 typedef loom_handle loom_generator;
 typedef loom_handle loom_onnx;
 typedef loom_handle loom_seq2seq;
+typedef loom_handle loom_file;
+typedef loom_handle loom_evaluator;
+typedef loom_handle loom_training;
 
 /* The caller's: it says what, where, and what would be right. */
 typedef struct loom_error {
@@ -118,6 +124,13 @@ LOOM_API const char* loom_code_name(int32_t code);
  *   info: JSON: version, abi_version, numerics_version, isa, isas, fast_isas, threads, dtypes,
  *     formats, layers, embedded_model */
 LOOM_API int32_t loom_info(loom_bytes* info, loom_error* error);
+
+/* A format of weights by its name.
+ *   format: docs/reference/dtypes.md
+ *   info: JSON: format (its one spelling), dtype, bits (of a code), is_float, is_signed, scaled,
+ *     computes_f64 (products are of f64) */
+LOOM_API int32_t loom_format_info(const char* format, size_t format_size, loom_bytes* info,
+                                  loom_error* error);
 
 /* A matrix as a format stores it: rounded, scaled and decoded, as a network sees it after
  * network_morph.
@@ -165,6 +178,19 @@ LOOM_API int32_t loom_live_handles(int64_t* count, loom_error* error);
  *   size: bytes */
 LOOM_API int32_t loom_bytes_create(uint64_t size, loom_bytes* bytes, loom_error* error);
 
+/* The bytes of a file, at most 1 GiB.
+ *   path: a file */
+LOOM_API int32_t loom_bytes_load(const char* path, size_t path_size, loom_bytes* bytes,
+                                 loom_error* error);
+
+/* Writes a file. The path has the old content or the new, never a part. */
+LOOM_API int32_t loom_bytes_save(loom_bytes bytes, const char* path, size_t path_size,
+                                 loom_error* error);
+
+/* The error that a save to this path would end with before its first byte, for hosts whose work
+ * comes first. Every save of this interface refuses the same paths. */
+LOOM_API int32_t loom_bytes_check_save(const char* path, size_t path_size, loom_error* error);
+
 /* Where the bytes lie. Texts are UTF-8 without a terminating zero.
  *   data: valid until the handle is released; at a multiple of 64 where bytes_create made it
  *   size: bytes */
@@ -209,10 +235,10 @@ LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topolog
                                        loom_error* error);
 
 /* Shapes and sizes.
- *   info: JSON: depth, rows, cols, layers_per_cell, version (of the topology), input: {width or
+ *   info: JSON: depth, rows, cols, layers_per_cell, version (of the topology), parameters,
+ *     weight_bytes (in memory), adapter_parameters (where it has an adapter). input: {width or
  *     ids, dims, axis, dtype: f64 where the network takes that, parts: [{name, ...}] where it
- *     has several by name}, output: {width, dims, axis, parts: likewise, side by side in a row},
- *     parameters */
+ *     has several by name}, output: {width, dims, axis, parts: likewise, side by side in a row} */
 LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error);
 
 /* All parameters in the order of the grid.
@@ -311,6 +337,13 @@ LOOM_API int32_t loom_network_merge_adapter(loom_network network, loom_error* er
 LOOM_API int32_t loom_network_program(loom_network network, const char* options,
                                       size_t options_size, loom_bytes* program, loom_error* error);
 
+/* SHA-256 of that program: equal programs, equal hashes.
+ *   options: JSON: the keys of loom_session_options: docs/reference/options.md, session_create
+ *   sha256: 64 hex digits */
+LOOM_API int32_t loom_network_program_sha256(loom_network network, const char* options,
+                                             size_t options_size, loom_bytes* sha256,
+                                             loom_error* error);
+
 /* ---- session
  * Sessions run networks. Where the network has changed since the last run, the session prepares
  * itself again; a change of topology or arithmetic empties its caches. */
@@ -369,8 +402,9 @@ LOOM_API int32_t loom_session_forecast(loom_session session, const char* options
 
 /* Sizes, and what computes.
  *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or
- *     why a device is not), threads, input_width, output_width, input_dims and output_dims (of a
- *     row; [] for single ids), arena_bytes, state_bytes, weight_bytes */
+ *     why a device is not), threads, device (its name; null: the CPU), note (why `auto` took the
+ *     CPU). Sizes: input_width, output_width, input_dims and output_dims (of a row; [] for
+ *     single ids), arena_bytes, state_bytes, weight_bytes, scratch_bytes */
 LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error);
 
 /* ---- seq2seq
@@ -457,152 +491,6 @@ LOOM_API int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs
 LOOM_API int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_bytes* ports,
                                    loom_error* error);
 
-/* ---- data: The samples of a trainer. */
-
-/* Rows of values and their targets; copied.
- *   x: samples x width
- *   y: samples x targets */
-LOOM_API int32_t loom_data_values(const float* x, size_t x_count, int64_t width, const float* y,
-                                  size_t y_count, int64_t targets, loom_data* data,
-                                  loom_error* error);
-
-/* The same of doubles: cells that compute in f64 learn from them as they are. Cells of f32 round
- * them; a training refuses a column in which that makes values the same.
- *   x: samples x width
- *   y: samples x targets */
-LOOM_API int32_t loom_data_values_f64(const double* x, size_t x_count, int64_t width,
-                                      const double* y, size_t y_count, int64_t targets,
-                                      loom_data* data, loom_error* error);
-
-/* Rows of values and their classes; copied.
- *   x: samples x width
- *   classes: one per sample, or as many for each: a class for every step or pixel; the
- *     training's "ignore" (-100) is not counted */
-LOOM_API int32_t loom_data_classes(const float* x, size_t x_count, int64_t width,
-                                   const int32_t* classes, size_t classes_count, loom_data* data,
-                                   loom_error* error);
-
-/* The same of doubles, as data_values_f64 has them.
- *   x: samples x width
- *   classes: as data_classes has them */
-LOOM_API int32_t loom_data_classes_f64(const double* x, size_t x_count, int64_t width,
-                                       const int32_t* classes, size_t classes_count,
-                                       loom_data* data, loom_error* error);
-
-/* Rows of ids, each a separate sequence, and their targets; copied.
- *   ids: samples x steps
- *   steps: ids of a sample
- *   y: samples x targets */
-LOOM_API int32_t loom_data_id_values(const int32_t* ids, size_t ids_count, int64_t steps,
-                                     const float* y, size_t y_count, int64_t targets,
-                                     loom_data* data, loom_error* error);
-
-/* The same with targets of doubles, as data_values_f64 has them.
- *   ids: samples x steps
- *   steps: ids of a sample
- *   y: samples x targets */
-LOOM_API int32_t loom_data_id_values_f64(const int32_t* ids, size_t ids_count, int64_t steps,
-                                         const double* y, size_t y_count, int64_t targets,
-                                         loom_data* data, loom_error* error);
-
-/* Rows of ids, each a separate sequence, and their classes; copied.
- *   ids: samples x steps
- *   steps: ids of a sample
- *   classes: one per sample, or as many for each; the training's "ignore" (-100) is not counted */
-LOOM_API int32_t loom_data_id_classes(const int32_t* ids, size_t ids_count, int64_t steps,
-                                      const int32_t* classes, size_t classes_count, loom_data* data,
-                                      loom_error* error);
-
-/* Token ids to predict one by one; copied.
- *   ends: index after the last id of each document, ascending; empty: one stream
- *   length: longest sequence */
-LOOM_API int32_t loom_data_tokens(const int32_t* ids, size_t ids_count, const int64_t* ends,
-                                  size_t ends_count, int64_t length, loom_data* data,
-                                  loom_error* error);
-
-/* A table of numbers.
- *   csv: RFC 4180
- *   options: JSON: the "data" object of docs/reference/training-spec.md */
-LOOM_API int32_t loom_data_table(const char* csv, size_t csv_size, const char* options,
-                                 size_t options_size, loom_data* data, loom_error* error);
-
-/* The same samples, not copied, each with a weight of its loss: a step's loss is the mean by
- * weights.
- *   weights: one for each sample, at least 0 */
-LOOM_API int32_t loom_data_weighted(loom_data samples, const float* weights, size_t weights_count,
-                                    loom_data* data, loom_error* error);
-
-/* Shape and identity.
- *   info: JSON: samples, max_rows, width or ids, steps (ids of a row), targets or classes,
- *     places (classes of a row, where they are several), weighted (true, where samples have
- *     weights), sha256 */
-LOOM_API int32_t loom_data_info(loom_data data, loom_bytes* info, loom_error* error);
-
-/* ---- trainer
- * Training is a function of network, data and spec: the same bits for any number of threads,
- * with and without a pause. */
-
-/* Nothing runs yet. Where the spec has "lora" the network has the trainer's adapter from now on,
- * which learns in its place.
- *   spec: JSON: docs/reference/training-spec.md; "network" and "data" are not read
- *   options: JSON: threads (0), isa, device, mode: docs/reference/options.md, trainer_create */
-LOOM_API int32_t loom_trainer_create(loom_network network, loom_data data, const char* spec,
-                                     size_t spec_size, const char* options, size_t options_size,
-                                     loom_trainer* trainer, loom_error* error);
-
-/* Trains. Where a loss is not finite the weights stay as they are and the error names the step.
- *   steps: how many optimizer steps; ends early at the end of the training
- *   step: steps done since the beginning
- *   loss: mean loss of the last step, before its update
- *   lr: learning rate of the last step
- *   rows: rows seen in these steps */
-LOOM_API int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, double* loss,
-                                   double* lr, int64_t* rows, loom_error* error);
-
-/* One optimizer step on a batch that is given, in place of the trainer's own data: batches that
- * come one by one. Refused where all steps are done.
- *   data: the batch: all of its samples, of any number
- *   step: steps done since the beginning
- *   loss: mean loss, before the update
- *   lr: learning rate
- *   rows: rows of the batch */
-LOOM_API int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step,
-                                      double* loss, double* lr, int64_t* rows, loom_error* error);
-
-/* Makes the training longer, with the bits of one training of that length. Refused beyond the
- * end of a schedule that has one.
- *   steps: how many more; 0 with epochs
- *   epochs: or how many more passes over the data, to the end of the last; 0 with steps
- *   total: steps that the training has now */
-LOOM_API int32_t loom_trainer_extend(loom_trainer trainer, int64_t steps, int64_t epochs,
-                                     int64_t* total, loom_error* error);
-
-/* Where the training stands, and its spec with everything resolved.
- *   info: JSON: step, steps, spec */
-LOOM_API int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_error* error);
-
-/* SHA-256 over step, weights and moments. */
-LOOM_API int32_t loom_trainer_digest(loom_trainer trainer, loom_bytes* sha256, loom_error* error);
-
-/* A checkpoint, which is an .entity file too, or a folder that network_load_adapter and PEFT
- * read.
- *   path: a file; a folder where an adapter learns */
-LOOM_API int32_t loom_trainer_save(loom_trainer trainer, const char* path, size_t path_size,
-                                   loom_error* error);
-
-/* The same into memory. */
-LOOM_API int32_t loom_trainer_save_bytes(loom_trainer trainer, loom_bytes* bytes,
-                                         loom_error* error);
-
-/* Resumes from a checkpoint, with the same bits. Another spec, topology or data is refused by
- * name. */
-LOOM_API int32_t loom_trainer_resume(loom_trainer trainer, const char* path, size_t path_size,
-                                     loom_error* error);
-
-/* The same from memory. */
-LOOM_API int32_t loom_trainer_resume_bytes(loom_trainer trainer, loom_bytes bytes,
-                                           loom_error* error);
-
 /* ---- tokenizer: As HuggingFace's tokenizers do it, for BPE models. */
 
 /* The tokenizer of a model, without its weights.
@@ -627,7 +515,7 @@ LOOM_API int32_t loom_tokenizer_train(const char* texts, size_t texts_size, cons
 
 /* Sizes and special tokens.
  *   info: JSON: vocab_size, bos, eos (null where there is none), chat (whether the model has a
- *     chat template that this build can read), chat_template */
+ *     chat template that this build can read), no_chat (why it has none), chat_template */
 LOOM_API int32_t loom_tokenizer_info(loom_tokenizer tokenizer, loom_bytes* info, loom_error* error);
 
 /* Ids of a text. Special tokens in it are recognized.
@@ -779,8 +667,10 @@ LOOM_API int32_t loom_generator_fingerprint(loom_generator generator, int64_t se
                                             loom_bytes* sha256, loom_error* error);
 
 /* Sizes, and how fast the last text was.
- *   info: JSON: context, sequences, target (what computes), numerics ("portable", or why a
- *     device is not), threads, reused_tokens, prefill_tokens, prefill_seconds, decode_tokens,
+ *   info: JSON: context, sequences, target (what computes), device (its name; null: the CPU),
+ *     note (why `auto` took the CPU), numerics ("portable", or why a device is not), threads.
+ *     Memory: weight_bytes (of forms that only run), state_bytes, arena_bytes, scratch_bytes. Of
+ *     the last text: ids_sha256, reused_tokens, prefill_tokens, prefill_seconds, decode_tokens,
  *     decode_seconds */
 LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info, loom_error* error);
 
@@ -788,7 +678,9 @@ LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info,
 }
 #endif
 
+#include <loom/file.h>
 #include <loom/layer.h>
 #include <loom/options.h>
+#include <loom/training.h>
 
 #endif

@@ -61,6 +61,18 @@ class Bytes : public Object {
     check(loom_bytes_create, size, &bytes);
     return Bytes(bytes);
   }
+  static Bytes load(std::string_view path) {
+    loom_bytes bytes = 0;
+    check(loom_bytes_load, path.data(), path.size(), &bytes);
+    return Bytes(bytes);
+  }
+  void save(std::string_view path) const {
+    check(loom_bytes_save, handle(), path.data(), path.size());
+  }
+  // What a save to this path would be refused for.
+  static void check_save(std::string_view path) {
+    check(loom_bytes_check_save, path.data(), path.size());
+  }
   std::span<std::byte> span() const {
     void* data = nullptr;
     std::uint64_t size = 0;
@@ -208,6 +220,10 @@ inline void unregister_layer(std::string_view name, std::int32_t version) {
 inline std::string version() { return loom_version(); }
 // JSON.
 inline std::string info() { return detail::text(loom_info); }
+// JSON: what a format of weights is.
+inline std::string format_info(std::string_view format) {
+  return detail::text(loom_format_info, format.data(), format.size());
+}
 // The values of a matrix of `rows` rows after rounding to a format: "i8", "i4:row", "ternary".
 // `rounded` has as many values, or is `values` itself.
 inline void fake_quantize(std::span<const float> values, std::string_view format,
@@ -305,6 +321,9 @@ class Network : public Object {
   void merge_adapter() { check(loom_network_merge_adapter, handle()); }
   std::string program(std::string_view options = {}) const {
     return detail::text(loom_network_program, handle(), options.data(), options.size());
+  }
+  std::string program_sha256(std::string_view options = {}) const {
+    return detail::text(loom_network_program_sha256, handle(), options.data(), options.size());
   }
 };
 
@@ -653,6 +672,28 @@ class Decoder : public Object {
   std::string finish() { return detail::text(loom_decoder_finish, handle()); }
 };
 
+// A model file or folder seen from outside.
+class File : public Object {
+ public:
+  using Object::Object;
+  explicit File(std::string_view name)
+      : Object(detail::made<Object>(loom_file_open, name.data(), name.size())) {}
+  // JSON: docs/reference/c-api.md.
+  std::string info(std::string_view options = {}) const {
+    return detail::text(loom_file_info, handle(), options.data(), options.size());
+  }
+  std::string hash(std::string_view tensor) const {
+    return detail::text(loom_file_hash, handle(), tensor.data(), tensor.size());
+  }
+};
+
+// Writes a model in another format; JSON: docs/reference/c-api.md.
+inline std::string convert(std::string_view in, std::string_view out,
+                           std::string_view options = {}) {
+  return detail::text(loom_file_convert, in.data(), in.size(), out.data(), out.size(),
+                      options.data(), options.size());
+}
+
 class Model : public Object {
  public:
   using Object::Object;
@@ -688,6 +729,76 @@ class Model : public Object {
   std::string info() const { return detail::text(loom_model_info, handle()); }
   Network network() const { return detail::made<Network>(loom_model_network, handle()); }
   Tokenizer tokenizer() const { return detail::made<Tokenizer>(loom_model_tokenizer, handle()); }
+};
+
+// Images that are no PGM or PPM, for trainings from files; the functions of loom/training.h.
+inline void register_image_decoder(const loom_image_decoder& decoder) {
+  check(loom_image_decoder_register, &decoder);
+}
+inline void unregister_image_decoder() { check(loom_image_decoder_unregister); }
+
+// Training from files, as loom train does it. Texts are JSON: docs/reference/c-api.md.
+class Training : public Object {
+ public:
+  struct Judged {
+    std::string figures, text;
+  };
+  using Object::Object;
+  static Training open(std::string_view options) {
+    return detail::made<Training>(loom_training_open, options.data(), options.size());
+  }
+  std::string info() const { return detail::text(loom_training_info, handle()); }
+  // At most `steps`; the report of the last one.
+  std::string step(std::int64_t steps = 1) {
+    return detail::text(loom_training_step, handle(), steps);
+  }
+  // From any thread: the call inside, or else the next one, throws Error{LOOM_CANCELLED}; the
+  // training is then as it was before the step that ran.
+  void cancel() { check(loom_cancel, handle()); }
+  Judged judge() {
+    loom_bytes figures = 0, text = 0;
+    check(loom_training_judge, handle(), &figures, &text);
+    const Bytes first(figures), second(text);
+    return {first.text(), second.text()};
+  }
+  // `form`: "text" or "svg".
+  std::string report(std::string_view form) const {
+    return detail::text(loom_training_report, handle(), form.data(), form.size());
+  }
+  std::string digest() const { return detail::text(loom_training_digest, handle()); }
+  void save(std::string_view path) const {
+    check(loom_training_save, handle(), path.data(), path.size());
+  }
+  Bytes save() const { return detail::made<Bytes>(loom_training_save_bytes, handle()); }
+};
+
+// How well a model predicts the ids of a text.
+class Evaluator : public Object {
+ public:
+  using Object::Object;
+  Evaluator(const Model& model, std::span<const std::int32_t> ids, std::string_view options = {})
+      : Evaluator(model.handle(), 0, ids, options) {}
+  // Also how far it is from another model.
+  Evaluator(const Model& model, const Model& reference, std::span<const std::int32_t> ids,
+            std::string_view options = {})
+      : Evaluator(model.handle(), reference.handle(), ids, options) {}
+
+  // Runs the next rows and returns their number, 0 at the end; `logits`: chunk x vocab_size, or
+  // empty.
+  std::int64_t next(std::span<float> logits = {}) {
+    std::int64_t rows = 0;
+    check(loom_evaluator_next, handle(), logits.data(), logits.size(), &rows);
+    return rows;
+  }
+  void cancel() { check(loom_cancel, handle()); }
+  // JSON: docs/reference/c-api.md.
+  std::string info() const { return detail::text(loom_evaluator_info, handle()); }
+
+ private:
+  Evaluator(loom_handle model, loom_handle reference, std::span<const std::int32_t> ids,
+            std::string_view options)
+      : Object(detail::made<Object>(loom_evaluator_create, model, reference, ids.data(), ids.size(),
+                                    options.data(), options.size())) {}
 };
 
 class Generator : public Object {

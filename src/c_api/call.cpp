@@ -113,6 +113,11 @@ Result<std::int64_t> product(std::string_view what, std::int64_t a, std::int64_t
   return static_cast<std::int64_t>(*p);
 }
 
+void set_device(Json& info, const webgpu::Choice& device) {
+  info.set("device", device.device ? Json(device.device->info().name) : Json());
+  info.set("note", device.note);
+}
+
 loom_handle new_bytes(std::vector<std::byte> bytes) {
   auto owner = std::make_shared<std::vector<std::byte>>(std::move(bytes));
   return add(std::make_shared<Bytes>(owner, owner->data(), owner->size()));

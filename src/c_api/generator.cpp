@@ -34,6 +34,13 @@ std::string numerics_of(const Inside& in) {
                          in.object->device.numerics);
 }
 
+// Equal ids, equal hash, on any machine.
+std::string ids_hash(const std::vector<std::int32_t>& ids) {
+  Sha256 hash;
+  for (const std::int32_t id : ids) hash.update_u64(static_cast<std::uint64_t>(id));
+  return Sha256::hex(hash.finish());
+}
+
 Status make_ready(Inside& in) {
   GeneratorObject& g = *in.object;
   LOOM_ASSIGN(in.network, ready(g, g.generator, [&g] {
@@ -103,6 +110,7 @@ Status start(loom_generator generator, std::int64_t sequence, const Result<Json>
   LOOM_ASSIGN(const Inside in, enter_generator(generator));
   o.generate.sampling.seed = static_cast<std::uint64_t>(o.seed);
   o.generate.end = in.object->chat_end;
+  in.object->text_ids.clear();
   return spent(in, in->start(o.generate, sequence));
 }
 
@@ -195,6 +203,7 @@ int32_t loom_generator_next(loom_generator generator, int32_t* finish, int32_t* 
     auto piece = in->next();
     LOOM_TRY(spent(in, piece.status()));
     if (piece->finish == Finish::cancelled) in.object->cancel = false;
+    if (piece->id >= 0) in.object->text_ids.push_back(piece->id);
     *text = new_text(piece->text);
     *finish = finish_code(piece->finish);
     *id = piece->id;
@@ -241,9 +250,16 @@ int32_t loom_generator_info(loom_generator generator, loom_bytes* info, loom_err
     Json json = Json::object();
     json.set("context", in->context());
     json.set("sequences", in.object->options.sequences);
-    json.set("target", in->session().executor().target());
+    const Executor& executor = in->session().executor();
+    json.set("target", executor.target());
+    set_device(json, in.object->device);
     json.set("numerics", numerics_of(in));
     json.set("threads", in.object->pool.size());
+    json.set("weight_bytes", executor.weight_bytes());
+    json.set("state_bytes", executor.state_bytes());
+    json.set("arena_bytes", executor.arena_bytes());
+    json.set("scratch_bytes", executor.scratch_bytes());
+    json.set("ids_sha256", ids_hash(in.object->text_ids));
     json.set("reused_tokens", s.reused_tokens);
     json.set("prefill_tokens", s.prefill_tokens);
     json.set("prefill_seconds", s.prefill_seconds);

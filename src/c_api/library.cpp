@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/files/paths.h"
+#include "base/files/source.h"
 #include "base/numerics_version.h"
 #include "c_api/call.h"
 #include "c_api/options.h"
@@ -59,6 +61,26 @@ int32_t loom_info(loom_bytes* info, loom_error* error) {
     json.set("formats", std::move(formats));
     json.set("layers", std::move(layers));
     json.set("embedded_model", has_embedded_model());
+    *info = new_json(json);
+    return {};
+  });
+}
+
+int32_t loom_format_info(const char* format, size_t format_size, loom_bytes* info,
+                         loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(info));
+    LOOM_ASSIGN(const std::string_view text, text_argument(format, format_size, "format"));
+    LOOM_ASSIGN(const WeightFormat f, parse_weight_format(text));
+    const DTypeInfo& dtype = loom::info(f.dtype);
+    Json json = Json::object();
+    json.set("format", to_string(f));
+    json.set("dtype", dtype.name);
+    json.set("bits", dtype.bits);
+    json.set("is_float", dtype.is_float);
+    json.set("is_signed", dtype.is_signed);
+    json.set("scaled", dtype.scaled);
+    json.set("computes_f64", product_class(f) == ArithClass::real);
     *info = new_json(json);
     return {};
   });
@@ -168,6 +190,32 @@ int32_t loom_bytes_create(uint64_t size, loom_bytes* bytes, loom_error* error) {
     auto* data = raw + (64 - reinterpret_cast<std::uintptr_t>(raw) % 64) % 64;
     *bytes = add(std::make_shared<Bytes>(owner, data, static_cast<std::size_t>(size)));
     return {};
+  });
+}
+
+int32_t loom_bytes_load(const char* path, size_t path_size, loom_bytes* bytes, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(bytes));
+    LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
+    LOOM_ASSIGN(const SourcePtr source, open_source(p, MapMode::read));
+    LOOM_ASSIGN(std::vector<std::byte> content, read_all(*source, std::uint64_t{1} << 30));
+    *bytes = new_bytes(std::move(content));
+    return {};
+  });
+}
+
+int32_t loom_bytes_save(loom_bytes bytes, const char* path, size_t path_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const auto object, get<Bytes>(bytes));
+    LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
+    return write_file(p, object->span());
+  });
+}
+
+int32_t loom_bytes_check_save(const char* path, size_t path_size, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
+    return check_output(p);
   });
 }
 

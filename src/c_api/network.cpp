@@ -106,6 +106,14 @@ Result<WeightStore*> find_parameter(Network& network, const char* path, size_t p
   return store;
 }
 
+Result<Program> program_of(loom_network network, const char* options, std::size_t size) {
+  LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
+  LOOM_ASSIGN(const SessionSettings settings,
+              session_settings(options_json(options, size), *object->shared));
+  LOOM_ASSIGN(const auto lock, object->shared->hold_alone());
+  return emit_program(object->shared->network, settings.options);
+}
+
 template <class T>
 Status get_values(loom_network network, const char* path, size_t path_size, const char* role,
                   size_t role_size, T* values, size_t count) {
@@ -272,6 +280,7 @@ int32_t loom_network_topology(loom_network network, loom_bytes* topology, loom_e
 int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(info));
+    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
     return alone(network, Change::none, [&](Network& n) {
       Json json = Json::object(), input = Json::object(), output = Json::object();
       const auto described = [](Json& json, const Shape& shape) {
@@ -305,6 +314,9 @@ int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* er
       json.set("input", std::move(input));
       json.set("output", std::move(output));
       json.set("parameters", n.parameter_count());
+      json.set("weight_bytes", n.weight_bytes());
+      if (const auto& adapter = object->shared->adapter)
+        json.set("adapter_parameters", adapter->parameter_count());
       *info = new_json(json);
       return Status();
     });
@@ -488,12 +500,18 @@ int32_t loom_network_program(loom_network network, const char* options, size_t o
                              loom_bytes* program, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(program));
-    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
-    LOOM_ASSIGN(const SessionSettings settings,
-                session_settings(options_json(options, options_size), *object->shared));
-    LOOM_ASSIGN(const auto lock, object->shared->hold_alone());
-    LOOM_ASSIGN(const Program p, emit_program(object->shared->network, settings.options));
+    LOOM_ASSIGN(const Program p, program_of(network, options, options_size));
     *program = new_text(p.to_text());
+    return {};
+  });
+}
+
+int32_t loom_network_program_sha256(loom_network network, const char* options, size_t options_size,
+                                    loom_bytes* sha256, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(sha256));
+    LOOM_ASSIGN(const Program p, program_of(network, options, options_size));
+    *sha256 = new_text(Sha256::hex(p.hash()));
     return {};
   });
 }

@@ -10,13 +10,16 @@
 #include <vector>
 
 #include <loom/loom.h>
+#include "base/files/sha256.h"
 #include "base/files/source.h"
 #include "base/status.h"
 #include "base/threads/locks.h"
 #include "base/threads/thread_pool.h"
 #include "checkpoint/entity.h"
+#include "convert/model_file.h"
 #include "exec/seq2seq.h"
 #include "exec/session.h"
+#include "llm/evaluate.h"
 #include "llm/generate/generate.h"
 #include "llm/model.h"
 #include "onnx/import.h"
@@ -158,6 +161,26 @@ struct GeneratorObject : WorkerOf<LOOM_KIND_GENERATOR> {
   GeneratorOptions options;
   std::optional<Generator> generator;
   std::vector<std::int32_t> chat_end;  // ids that end an answer, after generator_feed_chat
+  std::vector<std::int32_t> text_ids;  // of the last text
+};
+
+struct EvaluatorObject : WorkerOf<LOOM_KIND_EVALUATOR> {
+  using WorkerOf::WorkerOf;
+  void forked() override {
+    WorkerOf::forked();
+    if (reference) reference->forked();
+  }
+  NetworkPtr reference;  // null: none
+  std::uint64_t reference_values = 0, reference_forms = 0;
+  std::optional<Sha256> hash;
+  std::string logits_sha256;
+  std::int64_t chunk = 0;
+  std::optional<TextEvaluator> evaluator;
+};
+
+struct FileObject : ObjectOf<LOOM_KIND_FILE> {
+  explicit FileObject(ModelFile f) : file(std::move(f)) {}
+  const ModelFile file;
 };
 
 // The handle of an object; never 0.

@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "base/fields/field_reader.h"
+#include "convert/convert.h"
+#include "convert/model_file.h"
 #include "exec/machine.h"
 #include "exec/seq2seq.h"
 #include "exec/session.h"
+#include "fit/job.h"
 #include "llm/config/config.h"
 #include "llm/generate/generate.h"
 #include "llm/generate/sampler_fields.h"
@@ -25,6 +28,23 @@ namespace loom {
 template <class V>
 void fields(V& v, SamplingAdvice& s) {
   sampling_fields(v, s);
+}
+
+template <class V>
+void fields(V& v, ConvertOptions& o) {
+  v("dtype", o.dtype,
+    {.doc = "of the weights; empty: as they are; safetensors takes f64, f32, f16, bf16"});
+  v("adapter", o.adapter,
+    {.doc = "a LoRA adapter to add to the weights: a folder; the file is then an .entity"});
+  v("tokenizer", o.tokenizer,
+    {.doc = "false leaves it out of the .entity file, which then runs by ids"});
+}
+
+template <class V>
+void fields(V& v, DescribeOptions& o) {
+  v("tensors", o.tensors, {.doc = "with a list of all tensors"});
+  v("model", o.model,
+    {.doc = "with what a loader says of it: whether it runs, its topology, its tokenizer"});
 }
 
 }  // namespace loom
@@ -178,11 +198,69 @@ void fields(V& v, GeneratorStart& o) {
             "others"});
 }
 
+struct EvaluatorCreate {
+  std::int64_t context = 0, chunk = 16;
+  bool last_row = false, hash = false;
+  MachineOptions machine;
+};
+template <class V>
+void fields(V& v, EvaluatorCreate& o) {
+  v("context", o.context,
+    {.doc = "ids of a window; 0: as many as the model was trained for, at most 2048",
+     .min = 0,
+     .max = INT32_MAX});
+  v("chunk", o.chunk,
+    {.doc = "rows that run at once. The bits are the same for every number",
+     .min = 1,
+     .max = INT32_MAX});
+  v("last_row", o.last_row, {.doc = "the last id runs too, whose prediction nothing judges"});
+  v("hash", o.hash, {.doc = "with the SHA-256 of all logits"});
+  place_fields(v, o.machine);
+}
+
 struct TrainerCreate {
   MachineOptions machine;
 };
 template <class V>
 void fields(V& v, TrainerCreate& o) {
+  place_fields(v, o.machine);
+}
+
+struct TrainingOpen {
+  FitOptions fit;
+  MachineOptions machine;
+};
+template <class V>
+void fields(V& v, TrainingOpen& o) {
+  FitOptions& f = o.fit;
+  v("spec", f.spec, {.doc = "a file: [training specs](training-spec.md); empty: all is chosen"});
+  v("data", f.data,
+    {.doc = "a file as the spec says; without one a table (CSV), a folder of idx or .npy files, a "
+            "folder with a folder of images or of .txt files for each class, or texts for the "
+            "embedded language model"});
+  v("test", f.test, {.doc = "data of the same form, judged at the end; without a spec"});
+  v("target", f.target, {.doc = "the column to predict; empty: the last one; without a spec"});
+  v("task", f.task,
+    {.doc = "what the target is; empty: what it looks like; without a spec",
+     .names = "classes, numbers"});
+  v("network", f.network,
+    {.doc = "empty: convolutions for images, else dense layers; without a spec",
+     .names = "dense, convolutional"});
+  v("dtype", f.dtype, {.doc = "of the weights, which learn in it; without a spec"});
+  v("series", f.series,
+    {.doc = "whether a table is a time series; empty: what it looks like; without a spec",
+     .names = "yes, no"});
+  v("horizon", f.horizon, {.doc = "of a time series: steps ahead that are judged; 12", .min = 1});
+  v("report", f.report,
+    {.doc = "training_report will be asked for: data that are no table are refused"});
+  v("fp8", f.fp8, {.doc = "products in FP8, forward and backward; without a spec"});
+  v("steps", f.steps, {.doc = "0: as many as the data suggest; without a spec", .min = 0});
+  v("seed", f.seed, {.doc = "of the first weights, the order and what is held back", .min = 0});
+  v("out", f.out,
+    {.doc = "the file or folder that will be saved: checked before the work, and where checkpoints "
+            "go"});
+  v("resume", f.resume, {.doc = "resumes from `out`, with the same bits as if never stopped"});
+  v("events", f.events, {.doc = "a folder for TensorBoard event files"});
   place_fields(v, o.machine);
 }
 

@@ -40,6 +40,13 @@ TEST(Options, KeysAreThePublishedOnes) {
             "max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, "
             "ignore_eos");
   EXPECT_EQ(keys<TrainerCreate>(), "threads, isa, device, mode");
+  EXPECT_EQ(
+      keys<TrainingOpen>(),
+      "spec, data, test, target, task, network, dtype, series, horizon, report, fp8, steps, seed, "
+      "out, resume, events, threads, isa, device, mode");
+  EXPECT_EQ(keys<EvaluatorCreate>(), "context, chunk, last_row, hash, threads, isa, device, mode");
+  EXPECT_EQ(keys<ConvertOptions>(), "dtype, adapter, tokenizer");
+  EXPECT_EQ(keys<DescribeOptions>(), "tensors, model");
   EXPECT_EQ(keys<Verify>(), "threads, isa, device");
   EXPECT_EQ(keys<TokenizerTrain>(), "vocab_size, special_tokens, bos, eos, add_bos");
   EXPECT_EQ(keys<ModelCreate>(),

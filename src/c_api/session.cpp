@@ -246,6 +246,7 @@ int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* er
     const auto& executor = s->session->executor();
     Json json = Json::object();
     json.set("target", executor.target());
+    set_device(json, s->device);
     json.set("numerics", custom_numerics(executor.program().calls, s->device.numerics));
     json.set("threads", s->pool.size());
     json.set("input_width", s->shared->network.input().width);
@@ -255,6 +256,7 @@ int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* er
     json.set("arena_bytes", executor.arena_bytes());
     json.set("state_bytes", executor.state_bytes());
     json.set("weight_bytes", executor.weight_bytes());
+    json.set("scratch_bytes", executor.scratch_bytes());
     *info = new_json(json);
     return {};
   });

@@ -90,7 +90,9 @@ int32_t loom_tokenizer_info(loom_tokenizer tokenizer, loom_bytes* info, loom_err
     json.set("vocab_size", static_cast<std::int64_t>(t->tokenizer.vocab_size()));
     json.set("bos", optional_id(t->tokenizer.bos()));
     json.set("eos", optional_id(t->tokenizer.eos()));
-    json.set("chat", check_chat_template(t->tokenizer.chat_template()).ok());
+    const Status chat = check_chat_template(t->tokenizer.chat_template());
+    json.set("chat", chat.ok());
+    if (!chat.ok()) json.set("no_chat", chat.to_string());
     json.set("chat_template", t->tokenizer.chat_template());
     *info = new_json(json);
     return {};

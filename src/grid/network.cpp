@@ -734,4 +734,17 @@ std::int64_t Network::parameter_count() {
   return n;
 }
 
+std::uint64_t Network::weight_bytes() {
+  std::uint64_t bytes = 0;
+  for (const NamedParam& p : params()) {
+    if (p.tied) continue;
+    const WeightStore& store = *p.param->store;
+    // f32 and f64 are their masters; a packed matrix has one only where it learns.
+    bytes += store.master_bytes();
+    if (store.format().dtype != DType::f32 && store.format().dtype != DType::f64)
+      bytes += store.packed_bytes();
+  }
+  return bytes;
+}
+
 }  // namespace loom

@@ -197,6 +197,8 @@ class Network {
   // values of only one matrix are held at a time. f32 and f64 run from their masters, which stay.
   Status pack(const WeightFormat& format);
   std::int64_t parameter_count();
+  // Of all parameters in memory: masters, and what is packed.
+  std::uint64_t weight_bytes();
 
  private:
   Network() = default;

@@ -28,6 +28,7 @@ class RowRunner {
     s.device = options.device;
     s.fuse = options.fuse;
     s.auto_device = options.auto_device;
+    s.cancel = options.cancel;
     LOOM_ASSIGN(Session session, Session::create(model.network, pool, s));
     return RowRunner(std::move(session));
   }
@@ -45,6 +46,7 @@ class RowRunner {
     sequences_.assign(ids.size(), 0);
     return session_.run_tokens(ids_, sequences_, positions_, rows_);
   }
+  Session& session() { return session_; }
   std::span<const float> row(std::size_t i) {
     return session_.output(static_cast<std::int64_t>(i));
   }
@@ -98,15 +100,51 @@ Status all_logits(Model& model, ThreadPool& pool, std::span<const std::int32_t> 
   return {};
 }
 
-Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool,
-                            std::span<const std::int32_t> ids, const EvaluateOptions& options) {
+struct TextEvaluator::State {
+  State(RowRunner mine, std::vector<std::int32_t> ids)
+      : mine(std::move(mine)), ids(std::move(ids)) {}
+  RowRunner mine;
+  std::optional<RowRunner> theirs;
+  std::vector<std::int32_t> ids;
+  std::size_t context = 0, chunk = 0, rows = 0;
+  std::size_t at = 0, position = 0;  // of the next row, in the text and in its window
+  Evaluation sums;
+  std::int64_t same = 0;
+
+  // Adds a row whose next id is known.
+  void add(std::size_t row, std::size_t target) {
+    const auto q = mine.row(row);
+    const double q_total = log_total(q);
+    sums.loss += q_total - q[target];
+    ++sums.tokens;
+    if (!theirs) return;
+    const auto p = theirs->row(row);
+    const double p_total = log_total(p), kl = divergence(p, p_total, q, q_total);
+    sums.reference_loss += p_total - p[target];
+    sums.kl += kl;
+    sums.largest_kl = std::max(sums.largest_kl, kl);
+    same += best_token(p) == best_token(q);
+  }
+};
+
+TextEvaluator::TextEvaluator(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TextEvaluator::TextEvaluator(TextEvaluator&&) noexcept = default;
+TextEvaluator& TextEvaluator::operator=(TextEvaluator&&) noexcept = default;
+TextEvaluator::~TextEvaluator() = default;
+
+Result<TextEvaluator> TextEvaluator::create(Model& model, Model* reference, ThreadPool& pool,
+                                            std::vector<std::int32_t> ids,
+                                            const EvaluateOptions& options) {
   if (options.context < 0)
     return Status(Code::invalid_argument,
                   "evaluate: negative context " + std::to_string(options.context));
   LOOM_TRY(check_context(model.config, options.context).at("evaluate"));
-  if (ids.size() < 2)
+  const std::size_t min_ids = options.last_row ? 1 : 2;
+  if (ids.size() < min_ids)
     return Status(Code::invalid_argument,
-                  "evaluate: needs at least two tokens, got " + std::to_string(ids.size()));
+                  "evaluate: needs at least " +
+                      std::string(min_ids == 1 ? "one token" : "two tokens") + ", got " +
+                      std::to_string(ids.size()));
   LOOM_TRY(check_ids(model.config, ids));
   if (reference && reference->config.vocab_size != model.config.vocab_size) {
     return Status(Code::invalid_argument,
@@ -116,45 +154,61 @@ Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool,
   const std::int64_t context =
       options.context > 0 ? options.context : std::min(model.config.max_positions, kDefaultContext);
   LOOM_ASSIGN(RowRunner mine, RowRunner::create(model, pool, context, options, options.adapter));
-  std::optional<RowRunner> theirs;
+  auto state = std::make_unique<State>(std::move(mine), std::move(ids));
   if (reference) {
-    LOOM_ASSIGN(theirs, RowRunner::create(*reference, pool, context, options));
+    LOOM_ASSIGN(state->theirs,
+                RowRunner::create(*reference, pool, context, options, options.reference_adapter));
   }
-
-  Evaluation e;
-  std::int64_t same = 0;
+  state->context = static_cast<std::size_t>(context);
+  state->chunk = static_cast<std::size_t>(options.chunk);
   // The last token of a window is only predicted: it is run as the first of the next.
-  for (std::size_t at = 0, position = 0; at + 1 < ids.size();) {
-    const std::size_t room = static_cast<std::size_t>(context) - position;
-    const auto part = ids.subspan(
-        at, std::min({ids.size() - 1 - at, room, static_cast<std::size_t>(options.chunk)}));
-    LOOM_TRY(mine.run(part, position));
-    if (theirs) LOOM_TRY(theirs->run(part, position));
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const auto target = static_cast<std::size_t>(ids[at + i + 1]);
-      const auto q = mine.row(i);
-      const double q_total = log_total(q);
-      e.loss += q_total - q[target];
-      ++e.tokens;
-      if (!theirs) continue;
-      const auto p = theirs->row(i);
-      const double p_total = log_total(p), kl = divergence(p, p_total, q, q_total);
-      e.reference_loss += p_total - p[target];
-      e.kl += kl;
-      e.largest_kl = std::max(e.largest_kl, kl);
-      same += best_token(p) == best_token(q);
-    }
-    at += part.size();
-    position += part.size();
-    if (position == static_cast<std::size_t>(context)) position = 0;
-  }
+  state->rows = state->ids.size() - (options.last_row ? 0 : 1);
+  return TextEvaluator(std::move(state));
+}
+
+Result<std::int64_t> TextEvaluator::next() {
+  State& s = *state_;
+  const std::size_t n = std::min({s.rows - s.at, s.context - s.position, s.chunk});
+  if (n == 0) return std::int64_t{0};
+  const auto part = std::span<const std::int32_t>(s.ids).subspan(s.at, n);
+  LOOM_TRY(s.mine.run(part, s.position));
+  if (s.theirs) LOOM_TRY(s.theirs->run(part, s.position));
+  for (std::size_t i = 0; i < n; ++i)
+    if (s.at + i + 1 < s.ids.size()) s.add(i, static_cast<std::size_t>(s.ids[s.at + i + 1]));
+  s.at += n;
+  s.position += n;
+  if (s.position == s.context) s.position = 0;
+  return static_cast<std::int64_t>(n);
+}
+
+std::span<const float> TextEvaluator::row(std::int64_t i) {
+  return state_->mine.row(static_cast<std::size_t>(i));
+}
+std::int64_t TextEvaluator::done() const { return static_cast<std::int64_t>(state_->at); }
+std::int64_t TextEvaluator::rows() const { return static_cast<std::int64_t>(state_->rows); }
+
+Session& TextEvaluator::session() const { return state_->mine.session(); }
+
+Evaluation TextEvaluator::result() const {
+  Evaluation e = state_->sums;
+  if (e.tokens == 0) return e;
   const auto n = static_cast<double>(e.tokens);
   e.loss /= n;
   e.perplexity = exact::exp(e.loss);
   e.reference_loss /= n;
   e.kl /= n;
-  e.same_best = static_cast<double>(same) / n;
+  e.same_best = static_cast<double>(state_->same) / n;
   return e;
+}
+
+Result<Evaluation> evaluate(Model& model, Model* reference, ThreadPool& pool,
+                            std::span<const std::int32_t> ids, const EvaluateOptions& options) {
+  LOOM_ASSIGN(TextEvaluator evaluator,
+              TextEvaluator::create(model, reference, pool, {ids.begin(), ids.end()}, options));
+  for (std::int64_t rows = 1; rows > 0;) {
+    LOOM_ASSIGN(rows, evaluator.next());
+  }
+  return evaluator.result();
 }
 
 }  // namespace loom

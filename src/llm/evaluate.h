@@ -2,11 +2,13 @@
 // another model. The models and the pool must outlive the call; each call makes its own session.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/threads/thread_pool.h"
 #include "grid/adapter.h"
@@ -14,6 +16,7 @@
 
 namespace loom {
 
+class Session;
 namespace gpu {
 class Device;
 }
@@ -25,6 +28,9 @@ struct EvaluateOptions {
   gpu::Device* device = nullptr;          // null: the CPU
   bool fuse = true, auto_device = false;  // SessionOptions
   std::shared_ptr<Adapter> adapter;       // beside the weights of the model, not of the reference
+  std::shared_ptr<Adapter> reference_adapter;
+  bool last_row = false;  // the row of the last id runs too, for its logits
+  const std::atomic<bool>* cancel = nullptr;
 };
 
 // Runs `ids` from position 0 and hands over the logits of each position in order; the span lives
@@ -44,6 +50,33 @@ struct Evaluation {
   double kl = 0;  // mean KL(reference || model), nats per token
   double largest_kl = 0;
   double same_best = 0;  // share of positions where both have the same best token
+};
+
+// A measure that is taken part by part. The models and the pool must outlive it.
+class TextEvaluator {
+ public:
+  // Errors: as evaluate.
+  static Result<TextEvaluator> create(Model& model, Model* reference, ThreadPool& pool,
+                                      std::vector<std::int32_t> ids,
+                                      const EvaluateOptions& options);
+  TextEvaluator(TextEvaluator&&) noexcept;
+  TextEvaluator& operator=(TextEvaluator&&) noexcept;
+  ~TextEvaluator();
+
+  // Runs the next rows, at most a chunk; their number, 0 where all are done.
+  Result<std::int64_t> next();
+  // Logits of a row of the last next().
+  std::span<const float> row(std::int64_t i);
+  std::int64_t done() const;
+  std::int64_t rows() const;  // of the whole text
+  // Over what is done.
+  Evaluation result() const;
+  Session& session() const;  // of the model
+
+ private:
+  struct State;
+  explicit TextEvaluator(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
 };
 
 // Long texts are cut into windows of `context` tokens, so every token but the first is predicted

@@ -6,9 +6,9 @@
 
 namespace hpp {
 
-using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Generator, loom::Model,
-    loom::Network, loom::Object, loom::Onnx, loom::Seq2Seq, loom::Session, loom::Tokenizer,
-    loom::Trainer;
+using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Evaluator, loom::File,
+    loom::Generator, loom::Model, loom::Network, loom::Object, loom::Onnx, loom::Seq2Seq,
+    loom::Session, loom::Tokenizer, loom::Trainer, loom::Training;
 using text = const char*;
 using size = std::size_t;
 using result = std::int32_t;
@@ -441,6 +441,80 @@ inline result generator_fingerprint(handle h, std::int64_t q, handle* o, err e) 
 }
 inline result generator_info(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Generator>(h)->info(); });
+}
+
+inline result format_info(text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return loom::format_info(sv(s, n)); });
+}
+inline result bytes_load(text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return Bytes::load(sv(s, n)); });
+}
+inline result bytes_save(handle h, text s, size n, err e) {
+  return attempt(e, [&] { As<Bytes>(h)->save(sv(s, n)); });
+}
+inline result bytes_check_save(text s, size n, err e) {
+  return attempt(e, [&] { Bytes::check_save(sv(s, n)); });
+}
+inline result network_program_sha256(handle h, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(h)->program_sha256(sv(s, n)); });
+}
+inline result file_open(text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return File(sv(s, n)); });
+}
+inline result file_info(handle h, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return As<File>(h)->info(sv(s, n)); });
+}
+inline result file_convert(text i, size in, text q, size qn, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return loom::convert(sv(i, in), sv(q, qn), sv(s, n)); });
+}
+inline result file_hash(handle h, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return As<File>(h)->hash(sv(s, n)); });
+}
+
+inline result evaluator_create(handle h, handle reference, const std::int32_t* ids, size n, text s,
+                               size sn, handle* o, err e) {
+  return gives(o, e, [&] {
+    return reference ? Evaluator(*As<Model>(h), *As<Model>(reference), sp(ids, n), sv(s, sn))
+                     : Evaluator(*As<Model>(h), sp(ids, n), sv(s, sn));
+  });
+}
+inline result evaluator_next(handle h, float* y, size n, std::int64_t* rows, err e) {
+  return attempt(e, [&] { *rows = As<Evaluator>(h)->next(sp(y, n)); });
+}
+inline result evaluator_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Evaluator>(h)->info(); });
+}
+
+inline result training_open(text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return Training::open(sv(s, n)); });
+}
+inline result training_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Training>(h)->info(); });
+}
+inline result training_step(handle h, std::int64_t steps, handle* o, err e) {
+  return gives(o, e, [&] { return As<Training>(h)->step(steps); });
+}
+inline result training_judge(handle h, handle* figures, handle* words, err e) {
+  return attempt(e, [&] {
+    const Training::Judged j = As<Training>(h)->judge();
+    *figures = kept(j.figures);
+    *words = kept(j.text);
+  });
+}
+inline result training_report(handle h, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return As<Training>(h)->report(sv(s, n)); });
+}
+inline result training_digest(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Training>(h)->digest(); });
+}
+inline result training_save(handle h, text s, size n, err e) {
+  return attempt(e, [&] { As<Training>(h)->save(sv(s, n)); });
+}
+inline result training_save_bytes(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Training>(h)->save(); });
+}
+inline result image_decoder_unregister(err e) {
+  return attempt(e, [&] { loom::unregister_image_decoder(); });
 }
 
 // The calls with structs of options: in C++, with aggregates.

@@ -48,8 +48,9 @@ class PythonHost:
 
         self.library, self.raw, self.module = _call.library(), _raw, _call
         self.api = {name: params for name, (_, params) in _raw.FUNCTIONS.items()}
-        self.has = {"files"} | ({"embedded"} if self.library.call("info")["embedded_model"]
-                                else set())
+        self.has = {"files", "training"}
+        if self.library.call("info")["embedded_model"]:
+            self.has.add("embedded")
         self.recorded = []
 
     def run(self, case):
@@ -317,7 +318,7 @@ def check_coverage():
     # What takes functions of the host has tests of its own in each language. Structs of options are
     # another form of a call: to_c.py uses them.
     functions = {f["name"] for g in api["groups"] for f in g["functions"]
-                 if all(kind != "layer" and not kind.startswith("options ")
+                 if all(kind not in ("layer", "image_decoder") and not kind.startswith("options ")
                         for _, kind, _ in f.get("params", []))}
     called = {s["call"] for _, _, cases in load_cases() for c in cases for s in c["steps"]
               if "call" in s}

@@ -107,9 +107,10 @@ class Writer:
             if "null" in v:
                 return "NULL", "(size_t)%sULL" % v["null"]
             if "path" in v:
-                self.lines.append("    value path = path_value(%s, %d);"
-                                  % (string(v["path"]), number))
-                return "(const char*)path.data", "path.size"
+                name = "path%d" % len(self.lines)  # a call may have several
+                self.lines.append("    value %s = path_value(%s, %d);"
+                                  % (name, string(v["path"]), number))
+                return "(const char*)%s.data" % name, "%s.size" % name
             data = bytes.fromhex(v["hex"]) if "hex" in v else (
                 HERE / "data" / v["file"]).read_bytes()
         else:

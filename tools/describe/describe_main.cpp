@@ -82,6 +82,10 @@ Json options() {
   add("generator_create", c_api::GeneratorCreate(), "Generates text with a model.");
   add("generator_start", c_api::GeneratorStart(),
       "A text: how its tokens are picked, and its end.");
+  add("training_open", c_api::TrainingOpen(), "Trains from files.");
+  add("evaluator_create", c_api::EvaluatorCreate(), "Measures a model over a text.");
+  add("file_convert", ConvertOptions(), "A model file in another format.");
+  add("file_info", DescribeOptions(), "Facts of a model file.");
   add("verify", c_api::Verify(), "Computes the numerics table.");
   return list;
 }

@@ -325,6 +325,8 @@ run_all() {
   (setup_for all) || say "going on without what could not be installed"
   run_script modules tools/check/source/modules.sh
   run_script modules-planted tests/tooling/rooms.sh
+  run_script client python3 tools/check/source/client.py
+  run_script client-planted python3 tools/check/source/client.py --self-test
   run_script kinds python3 tools/check/source/kinds.py
   run_script functions python3 tools/check/source/functions.py
   run_script functions-planted python3 tools/check/source/functions.py --self-test

@@ -14,7 +14,10 @@ INTERFACES = {"session_create": "SessionOptions", "session_forecast": "ForecastO
               "trainer_create": "TrainerOptions",
               "generator_create": "GeneratorOptions", "generator_start": "SamplingOptions",
               "model_create": "ModelOptions", "sampling": "Sampling",
-              "tokenizer_train": "TokenizerOptions", "verify": "VerifyOptions"}
+              "tokenizer_train": "TokenizerOptions", "training_open": "FileTrainingOptions",
+              "file_convert": "ConvertOptions", "file_info": "FileInfoOptions",
+              "evaluator_create": "EvaluatorOptions",
+              "verify": "VerifyOptions"}
 SHAPES = {"id": "number | null", "ids": "number | number[] | null", "sampling": "Sampling",
           "device": "Device", "mode": "Mode", "seed": "number | bigint"}
 # Keys whose type in JavaScript says more than their kind of value does.

@@ -8,8 +8,8 @@
 
 #include "base/json/json.h"
 #include "base/threads/thread_pool.h"
-#include "command.h"
 #include "exec/mode.h"
+#include "internal.h"
 #include "ops/webgpu/probes/probes.h"
 
 namespace loom::cli {

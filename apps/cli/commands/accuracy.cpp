@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "base/json/json.h"
-#include "command.h"
 #include "console.h"
+#include "internal.h"
 #include "models/trained_network.h"
 #include "train/judge/metrics.h"
 

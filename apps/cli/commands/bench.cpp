@@ -10,11 +10,11 @@
 #include "base/json/json.h"
 #include "base/random.h"
 #include "bench/bench.h"
-#include "command.h"
+#include "bench/device.h"
 #include "console.h"
 #include "exec/session.h"
+#include "internal.h"
 #include "llm/config/config.h"
-#include "models/open_model.h"
 #include "train/data/data.h"
 #include "train/trainer.h"
 

@@ -7,14 +7,12 @@
 
 #include "console.h"
 #include "generation.h"
-#include "llm/embedded_model.h"
-#include "text/chat.h"
 
 namespace loom::cli {
 namespace {
 
 struct Args {
-  ModelOptions model{.model = std::string(kEmbeddedModel)};
+  ModelOptions model{.model = kEmbeddedModel};
   SamplingOptions sampling;
   std::string system, variables;
 };
@@ -38,14 +36,18 @@ void bind(CommandLine& c, Args& a) {
   bind_model_options(c, a.model);
 }
 
+struct Message {
+  std::string role, content;
+};
+
 class Chat {
  public:
-  Chat(const Args& a, OpenModel& opened, bool chat, ChatOptions template_options,
-       Generator generator)
+  // `variables`: of the chat template; without `chat` every line begins a story.
+  Chat(const Args& a, const LoadedModel& model, bool chat, Json variables, Generator generator)
       : args_(a),
-        model_(opened.model),
+        model_(model),
         chat_(chat),
-        template_options_(std::move(template_options)),
+        variables_(std::move(variables)),
         generator_(std::move(generator)) {
     reset(a.system);
   }
@@ -69,8 +71,8 @@ class Chat {
       if (line.empty()) continue;
       if (line[0] == '/') {
         if (!command(line)) return kOk;
-      } else if (const Status status = answer(line); !status.ok()) {
-        return fail(status, kFailed);
+      } else {
+        answer(line);
       }
       if (!print_problem().empty()) return kFailed;
       if (left()) return Interrupt::code();
@@ -99,7 +101,7 @@ class Chat {
       while (!messages_.empty() && messages_.back().role == "assistant") messages_.pop_back();
       if (!messages_.empty() && messages_.back().role == "user") messages_.pop_back();
     } else if (word == "/history") {
-      for (const ChatMessage& m : messages_) say(m.role + ": " + m.content);
+      for (const Message& m : messages_) say(m.role + ": " + m.content);
     } else {
       if (word != "/help") say("there is no command " + word);
       say(kHelp);
@@ -107,78 +109,94 @@ class Chat {
     return true;
   }
 
-  // An error that ends the program; what the user can mend is said and the question taken back.
-  Status answer(const std::string& question) {
+  // The conversation as the interface takes it.
+  std::string conversation() const {
+    Json messages = Json::array(), all = Json::object();
+    for (const Message& m : messages_) {
+      Json message = Json::object();
+      message.set("role", m.role);
+      message.set("content", m.content);
+      messages.push(std::move(message));
+    }
+    all.set("messages", std::move(messages));
+    all.set("variables", variables_);
+    return all.dump();
+  }
+
+  // What the user can mend is said and the question taken back; other errors end the program.
+  void answer(const std::string& question) {
     messages_.push_back({"user", question});
-    GenerateOptions options = generate_options_of(args_.sampling, model_);
-    if (chat_) options.end = chat_stop_ids(*model_.tokenizer, messages_, template_options_);
-    options.on_text = [](std::string_view text) {
+    Receivers receivers;
+    receivers.on_text = [](std::string_view text) {
       if (!print(text)) Interrupt::give_up();  // nobody reads it
     };
-    auto ids = chat_ ? render_chat(*model_.tokenizer, messages_, template_options_)
-                     : model_.tokenizer->encode(question);
-    Status status = ids.status();
-    Generation generation;
-    if (ids.ok()) status = generator_.feed(*ids);
-    if (status.ok()) status = generator_.generate(options, &generation);
+    const auto feed = [&] {
+      if (chat_) generator_.feed_chat(conversation());
+      else generator_.feed_text(question);
+    };
+    Answer answer;
+    try {
+      generate(generator_, feed, start_options(args_.sampling, model_, args_.sampling.tokens),
+               receivers, answer);
+    } catch (const Error& error) {
+      print("\n");
+      if (answer.text.empty()) messages_.pop_back();
+      else messages_.push_back({"assistant", answer.text});
+      const bool mended =
+          error.code() == LOOM_OUT_OF_RANGE || error.code() == LOOM_INVALID_ARGUMENT;
+      if (!mended) throw;
+      say("loom: " + problem_text(error));
+      return;
+    }
     print("\n");
-    if (status.code() == Code::cancelled ||
-        (status.ok() && generation.text.empty() && generation.finish == Finish::cancelled)) {
+    if (answer.cancelled() && answer.text.empty()) {
       messages_.pop_back();
       say("(stopped; the question is taken back)");
-      return {};
+      return;
     }
-    if (!status.ok()) {
-      if (generation.text.empty()) messages_.pop_back();
-      else messages_.push_back({"assistant", generation.text});
-      fail(status, kFailed);
-      return status.code() == Code::out_of_range || status.code() == Code::invalid_argument
-                 ? Status()
-                 : status;
-    }
-    messages_.push_back({"assistant", generation.text});
-    say(summary_line(generator_.statistics(), generation));
-    return {};
+    messages_.push_back({"assistant", answer.text});
+    say(summary_line(parsed(generator_.info()), answer));
   }
 
   const Args& args_;
-  Model& model_;
+  const LoadedModel& model_;
   bool chat_;  // false: every line begins a story
-  ChatOptions template_options_;
+  Json variables_;
   Generator generator_;
-  std::vector<ChatMessage> messages_;
+  std::vector<Message> messages_;
 };
 
+Exit usage(const std::string& what) { return problem(LOOM_INVALID_ARGUMENT, what, kUsage); }
+
 int run(const Args& a) {
-  LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
-  if (!opened.model.tokenizer.ok()) return fail(opened.model.tokenizer.status(), kRefused);
-  if (const Status c = check_context(opened.model.config, a.model.context); !c.ok())
-    return fail(c.at("--ctx"), kUsage);
+  const LoadedModel model = load_model(a.model);
+  if (!model.tokenizer) throw Exit{model.no_tokenizer, kRefused};
+  check_context(model, a.model.context);
   const bool chat = a.model.model != kEmbeddedModel;
-  ChatOptions options;
+  Json variables = Json::object();
   if (chat) {
-    if (const Status c = check_chat_template(opened.model.tokenizer->chat_template()); !c.ok())
-      return fail(c, kRefused);
+    const Json info = parsed(model.tokenizer->info());
+    if (!flag_in(info, "chat")) throw Exit{text_in(info, "no_chat"), kRefused};
     if (!a.variables.empty()) {
-      LOOM_OR_EXIT(options.variables, Json::parse(a.variables), kUsage);
-      if (!options.variables.is_object())
-        return fail(Status(Code::invalid_argument, "--variables: expected an object in JSON"),
-                    kUsage);
+      const auto given = Json::parse(a.variables);
+      if (!given.ok())
+        throw problem(static_cast<std::int32_t>(given.status().code()), given.status().message(),
+                      kUsage);
+      if (!given->is_object()) throw usage("--variables: expected an object in JSON");
+      variables = *given;
     }
   } else if (!a.system.empty() || !a.variables.empty()) {
     const std::string option = a.system.empty() ? "--variables" : "--system";
-    return fail(Status(Code::invalid_argument,
-                       "the embedded model continues stories and takes no instructions: leave " +
-                           option + " out"),
-                kUsage);
+    throw usage("the embedded model continues stories and takes no instructions: leave " + option +
+                " out");
   }
-  LOOM_OR_EXIT(Generator generator,
-               Generator::create(opened.model, *opened.pool, generator_options_of(a.model, opened)),
-               kFailed);
-  say(status_line(a.model, opened, &generator.session()) + "  \u00b7  " +
+  Generator generator = generator_of(a.model, model);
+  const Json info = parsed(generator.info());
+  say_note(info);
+  say(status_line(a.model, model, info) + "  \u00b7  " +
       (chat ? "the model's chat template" : "no chat: it continues the story that you begin"));
   say("/help lists the commands");
-  return Chat(a, opened, chat, std::move(options), std::move(generator)).loop();
+  return Chat(a, model, chat, std::move(variables), std::move(generator)).loop();
 }
 
 }  // namespace

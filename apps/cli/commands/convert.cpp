@@ -1,16 +1,7 @@
 // loom convert: from any readable model file to another, with a table of sizes and errors.
-#include "base/escape.h"
-#include "base/files/bytes.h"
-#include "base/json/json.h"
-#include "command.h"
+#include "client.h"
 #include "console.h"
-#include "grid/network.h"
-#include "grid/saved_network.h"
-#include "llm/import/locate.h"
-#include "models/convert_report.h"
-#include "models/model_file.h"
-#include "numeric/codec.h"
-#include "onnx/import.h"
+#include "machine_options.h"
 #include "outputs.h"
 
 namespace loom::cli {
@@ -36,220 +27,6 @@ void bind(CommandLine& c, Args& a) {
   c.flag("--json", a.json, "the table as JSON");
 }
 
-// Writes a value and gives back what a reader will see.
-double stored(double value, StorageType type, std::byte* out) {
-  switch (type) {
-    case StorageType::f64: store_le<double>(out, value); return value;
-    case StorageType::f32:
-      store_le<float>(out, static_cast<float>(value));
-      return static_cast<float>(value);
-    case StorageType::f16: {
-      const auto code = static_cast<std::uint16_t>(encode_small_float(value, kF16));
-      store_le<std::uint16_t>(out, code);
-      return f16_to_f32(code);
-    }
-    default: {
-      const auto code = static_cast<std::uint16_t>(encode_small_float(value, kBf16));
-      store_le<std::uint16_t>(out, code);
-      return bf16_to_f32(code);
-    }
-  }
-}
-
-using ReadValues = std::function<Status(std::uint64_t first, std::span<double> out)>;
-
-// A tensor of `type` whose values come from `read`. `error` learns what is lost when it is read: it
-// must stay where it is until then.
-TensorInfo made_of(std::string name, std::vector<std::int64_t> shape, StorageType type,
-                   ReadValues read, ErrorSum* error) {
-  const std::uint32_t width = info(type).block_bytes;
-  TensorInfo to{std::move(name), type, std::move(shape), 0, 0, nullptr};
-  to.size = *storage_bytes(type, *element_count(to.shape));
-  to.source = source_from_callback(
-      to.size,
-      [read = std::move(read), type, width, error](std::uint64_t offset,
-                                                   std::span<std::byte> out) -> Status {
-        if (offset % width != 0 || out.size() % width != 0)
-          return Status(Code::internal, "a tensor is read in parts of an element");
-        std::vector<double> values(out.size() / width);
-        LOOM_TRY(read(offset / width, values));
-        for (std::size_t i = 0; i < values.size(); ++i)
-          error->add(values[i], stored(values[i], type, out.data() + i * width));
-        return {};
-      },
-      to.name);
-  return to;
-}
-
-bool is_float(StorageType type) {
-  switch (type) {
-    case StorageType::f64:
-    case StorageType::f32:
-    case StorageType::f16:
-    case StorageType::bf16:
-    case StorageType::q4_0:
-    case StorageType::q8_0:
-    case StorageType::q4_k:
-    case StorageType::q6_k: return true;
-    default: return false;
-  }
-}
-
-// Decodes whole rows and gives a part of them.
-ReadValues values_of(const PackedMatrix& matrix) {
-  return [matrix](std::uint64_t first, std::span<double> out) -> Status {
-    const auto cols = static_cast<std::uint64_t>(matrix.cols());
-    const auto row = static_cast<std::int64_t>(first / cols),
-               end = static_cast<std::int64_t>((first + out.size() + cols - 1) / cols);
-    std::vector<double> rows(static_cast<std::size_t>((end - row) * matrix.cols()));
-    matrix.decode(row, end - row, rows);
-    std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(first % cols), out.size(), out.begin());
-    return {};
-  };
-}
-
-struct Outgoing {
-  std::vector<TensorInfo> tensors;
-  Metadata metadata;
-  Report report;  // a row per tensor, its error still to come
-};
-
-// What a network's file holds as values, by the names of its parameters. The topology goes along as
-// metadata; other sections have no place.
-Status from_entity(const Entity& entity, std::optional<StorageType> wanted, Outgoing& out) {
-  LOOM_ASSIGN(Network network, load_network(entity, {.masters = false}));
-  LOOM_ASSIGN(const Json topology, entity.json("topology"));
-  out.metadata.emplace_back("loom-topology", topology.dump());
-  std::string lost;
-  for (const EntityEntry& e : entity.sections())
-    if (e.name != "topology") lost += (lost.empty() ? "" : ", ") + e.name;
-  if (!lost.empty()) say("left out, since safetensors holds tensors alone: " + escaped(lost));
-  const auto params = network.params();
-  out.report.rows.resize(params.size());
-  std::size_t row = 0;
-  for (const auto& p : params) {
-    if (p.borrowed()) continue;
-    LOOM_ASSIGN(const PackedMatrix matrix, p.param->store->packed());
-    const WeightFormat& format = matrix.format();
-    // Class D holds more than f32 does.
-    const StorageType type =
-        wanted.value_or(format.arith() == ArithClass::real ? StorageType::f64 : StorageType::f32);
-    Report::Row& r = out.report.rows[row++];
-    const std::string name = p.path + ":" + p.param->spec.role;
-    out.tensors.push_back(
-        made_of(name, {matrix.rows(), matrix.cols()}, type, values_of(matrix), &r.error));
-    r.name = name;
-    r.from = to_string(entity.find_tensor(name)->type);
-    r.bytes_before = entity.find_tensor(name)->size;
-  }
-  out.report.rows.resize(row);
-  return {};
-}
-
-Status from_tensors(const ModelFile& in, std::optional<StorageType> wanted, Outgoing& out) {
-  out.metadata = in.metadata;
-  out.report.rows.resize(in.tensors.size());
-  for (std::size_t i = 0; i < in.tensors.size(); ++i) {
-    const TensorInfo& from = in.tensors[i];
-    // Blocks have no type in safetensors: they become f32, which holds their values exactly but for
-    // the k types.
-    const bool blocks = info(from.type).block > 1;
-    const StorageType type = is_float(from.type) && wanted ? *wanted
-                             : blocks                      ? StorageType::f32
-                                                           : from.type;
-    Report::Row& r = out.report.rows[i];
-    const auto read = [from](std::uint64_t first, std::span<double> values) {
-      return read_f64(from, first, values);
-    };
-    out.tensors.push_back(type == from.type ? from
-                                            : made_of(from.name, from.shape, type, read, &r.error));
-    r.name = from.name;
-    r.from = name(from.type);
-    r.bytes_before = from.size;
-  }
-  return {};
-}
-
-std::optional<StorageType> float_type(const std::string& dtype) {
-  for (const StorageType type :
-       {StorageType::f64, StorageType::f32, StorageType::f16, StorageType::bf16})
-    if (name(type) == dtype) return type;
-  return {};
-}
-
-Status to_safetensors(const Args& a, Report& report) {
-  LOOM_ASSIGN(const ModelFile in, open_model_file(a.in));
-  const std::optional<StorageType> wanted = float_type(a.dtype);
-  if (!in.entity && in.tensors.empty())
-    return Status(Code::unsupported, in.path + ": is " + std::string(name(in.kind)) +
-                                         ", which convert cannot write as safetensors");
-  // What safetensors has no place for stays where it is.
-  LOOM_ASSIGN(const bool folder, is_folder(in.path));
-  if (in.gguf)
-    say("left out, since safetensors holds tensors alone: the metadata of the GGUF file, with "
-        "configuration and tokenizer");
-  else if (!in.entity && folder)
-    say("left out, since safetensors holds tensors alone: config.json, tokenizer.json and the "
-        "other files of the folder");
-  Outgoing out;
-  LOOM_TRY(in.entity ? from_entity(*in.entity, wanted, out) : from_tensors(in, wanted, out));
-  LOOM_TRY(write_safetensors(a.out, out.tensors, out.metadata));
-  report = std::move(out.report);
-  for (std::size_t i = 0; i < report.rows.size(); ++i) {
-    report.rows[i].shape = shape_text(out.tensors[i].shape);
-    report.rows[i].to = name(out.tensors[i].type);
-    report.rows[i].bytes_after = out.tensors[i].size;
-  }
-  return {};
-}
-
-// A network that was read from something else.
-Status from_network(const Args& a, Network network, Report& report) {
-  for (auto& p : network.params()) {
-    if (p.tied) continue;
-    WeightStore& store = *p.param->store;
-    Report::Row row;
-    row.name = p.path + ":" + p.param->spec.role;
-    const std::int64_t shape[] = {store.rows(), store.cols()};
-    row.shape = shape_text(shape);
-    const bool wide = store.master_is_f64();
-    row.from = wide ? "f64" : "f32";
-    row.bytes_before = (wide ? 8 : 4) * static_cast<std::uint64_t>(store.rows() * store.cols());
-    std::vector<double> before(store.master().begin(), store.master().end());
-    if (wide) before.assign(store.master64().begin(), store.master64().end());
-    if (!a.dtype.empty() && p.param->spec.quantized) {
-      LOOM_ASSIGN(const WeightFormat format, parse_weight_format(a.dtype));
-      LOOM_TRY(store.morph(format));
-    }
-    LOOM_ASSIGN(const PackedMatrix packed, store.packed());
-    std::vector<double> after(before.size());
-    packed.decode(0, packed.rows(), after);
-    for (std::size_t i = 0; i < before.size(); ++i) row.error.add(before[i], after[i]);
-    row.to = to_string(packed.format());
-    row.bytes_after = store.packed_bytes();
-    report.rows.push_back(std::move(row));
-  }
-  return save_network(a.out, network);
-}
-
-// An ONNX graph; what each of its nodes became goes to stderr.
-Status from_onnx(const Args& a, Report& report) {
-  LOOM_ASSIGN(const onnx::Model model, onnx::open_model(a.in));
-  LOOM_ASSIGN(onnx::ImportedGraph graph, onnx::import_graph(model));
-  for (const std::string& line : graph.report) say(escaped(line));
-  return from_network(a, std::move(graph.network), report);
-}
-
-// What the Go engine saved.
-Status from_json(const Args& a, Report& report) {
-  LOOM_ASSIGN(const std::string text, read_text_file(a.in));
-  auto json = Json::parse(text, {.max_bytes = std::size_t{1} << 30});
-  if (!json.ok()) return json.status().at(a.in);
-  auto network = network_of_saved(*json);
-  if (!network.ok()) return network.status().at(a.in);
-  return from_network(a, std::move(*network), report);
-}
-
 std::string scientific(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2e", value);
@@ -258,60 +35,66 @@ std::string scientific(double value) {
 
 bool is_onnx(const std::string& in) { return in.ends_with(".onnx"); }
 bool is_json(const std::string& in) { return in.ends_with(".json"); }
+bool is_float(const std::string& dtype) {
+  return dtype == "f64" || dtype == "f32" || dtype == "f16" || dtype == "bf16";
+}
 
-// What is wrong with the command line, before IN is read.
-Status check_arguments(const Args& a) {
-  const auto wrong = [](const std::string& what) { return Status(Code::invalid_argument, what); };
+// Ends the action where the command line is wrong, before IN is read.
+void check_arguments(const Args& a) {
+  const auto usage = [](const std::string& what) {
+    return problem(LOOM_INVALID_ARGUMENT, what, kUsage);
+  };
   const bool entity = a.out.ends_with(".entity");
+  if (!entity && !a.out.ends_with(".safetensors"))
+    throw Exit{"OUT must end in .safetensors or .entity, got '" + a.out + "'", kUsage};
   if (is_onnx(a.in) && !entity)
-    return wrong("an ONNX graph is written as .entity, got '" + a.out + "'");
+    throw usage("an ONNX graph is written as .entity, got '" + a.out + "'");
   if (is_json(a.in) && !entity)
-    return wrong("a network of JSON is written as .entity, got '" + a.out + "'");
+    throw usage("a network of JSON is written as .entity, got '" + a.out + "'");
   if (!a.adapter.empty() && (!entity || is_onnx(a.in) || is_json(a.in)))
-    return wrong("--adapter goes with a language model that is written as .entity");
-  if (!a.dtype.empty() && entity) LOOM_TRY(parse_weight_format(a.dtype).status());
-  if (!a.dtype.empty() && !entity && !float_type(a.dtype))
-    return wrong("safetensors files are written as f64, f32, f16 or bf16, not '" + a.dtype +
-                 "': --dtype, or write .entity");
-  const auto in = locate_model(a.in);
-  return check_file_output(a.out, {in.ok() ? *in : "", a.adapter}).at("OUT");
+    throw usage("--adapter goes with a language model that is written as .entity");
+  if (!a.dtype.empty() && entity) or_exit(kUsage, [&] { format_info(a.dtype); });
+  if (!a.dtype.empty() && !entity && !is_float(a.dtype))
+    throw usage("safetensors files are written as f64, f32, f16 or bf16, not '" + a.dtype +
+                "': --dtype, or write .entity");
+  check_file_output("OUT", a.out, {located(a.in), a.adapter});
+}
+
+// The report of the conversion.
+Json converted(const Args& a) {
+  Json options = Json::object();
+  options.set("dtype", a.dtype);
+  options.set("adapter", a.adapter);
+  options.set("tokenizer", !a.no_tokenizer);
+  try {
+    return parsed(convert(a.in, a.out, options.dump()));
+  } catch (const Error& error) {
+    std::string text = problem_text(error);
+    const std::string option = R"("tokenizer": false leaves it out)";
+    if (text.ends_with(option))
+      text.replace(text.size() - option.size(), option.size(), "--no-tokenizer leaves it out");
+    throw Exit{text, error.code() == LOOM_IO ? kFailed : kRefused};
+  }
 }
 
 int run(const Args& a) {
-  Report report;
-  const bool entity = a.out.ends_with(".entity");
-  if (!entity && !a.out.ends_with(".safetensors")) {
-    say("loom: OUT must end in .safetensors or .entity, got '" + a.out + "'");
-    return kUsage;
-  }
-  if (const Status wrong = check_arguments(a); !wrong.ok()) return fail(wrong, kUsage);
-  const Status status =
-      is_onnx(a.in)   ? from_onnx(a, report)
-      : is_json(a.in) ? from_json(a, report)
-      : entity        ? convert_to_entity(a.in, a.out, a.dtype, a.adapter, !a.no_tokenizer, report)
-                      : to_safetensors(a, report);
-  if (!status.ok()) return fail(status, status.code() == Code::io ? kFailed : kRefused);
-  Json rows = Json::array();
+  check_arguments(a);
+  const Json report = converted(a);
+  for (const Json& note : member(report, "notes").as_array()) say(escaped(note.as_string()));
   std::string table = "tensor shape from to bytes bytes rms-error max-error\n";
   std::uint64_t before = 0, after = 0;
-  for (const Report::Row& row : report.rows) {
-    before += row.bytes_before;
-    after += row.bytes_after;
-    table += escaped(row.name) + " " + row.shape + " " + row.from + " " + row.to + " " +
-             std::to_string(row.bytes_before) + " " + std::to_string(row.bytes_after) + " " +
-             scientific(row.error.relative()) + " " + scientific(row.error.largest) + "\n";
-    Json r = Json::object();
-    r.set("name", json_text(row.name));
-    r.set("shape", row.shape);
-    r.set("from", row.from);
-    r.set("to", row.to);
-    r.set("bytes_before", row.bytes_before);
-    r.set("bytes_after", row.bytes_after);
-    r.set("rms_error", row.error.relative());
-    r.set("max_error", row.error.largest);
-    rows.push(std::move(r));
+  const Json& rows = member(report, "tensors");
+  for (const Json& row : rows.as_array()) {
+    before += static_cast<std::uint64_t>(integer_in(row, "bytes_before"));
+    after += static_cast<std::uint64_t>(integer_in(row, "bytes_after"));
+    table += escaped(text_in(row, "name")) + " " + text_in(row, "shape") + " " +
+             text_in(row, "from") + " " + text_in(row, "to") + " " +
+             std::to_string(integer_in(row, "bytes_before")) + " " +
+             std::to_string(integer_in(row, "bytes_after")) + " " +
+             scientific(number_in(row, "rms_error")) + " " +
+             scientific(number_in(row, "max_error")) + "\n";
   }
-  say(a.out + ": " + std::to_string(report.rows.size()) + " tensors, " + bytes_text(before) +
+  say(a.out + ": " + std::to_string(rows.as_array().size()) + " tensors, " + bytes_text(before) +
       " became " + bytes_text(after));
   return print(a.json ? rows.dump() + "\n" : table) ? kOk : kFailed;
 }

@@ -1,10 +1,7 @@
 // loom eval: how well a model predicts a text, and how far it is from another model or dtype.
-#include "base/files/source.h"
-#include "base/json/json.h"
 #include "console.h"
-#include "llm/evaluate.h"
-#include "llm/generate/generate.h"
-#include "models/open_model.h"
+#include "files.h"
+#include "models/loaded_model.h"
 
 namespace loom::cli {
 namespace {
@@ -26,52 +23,51 @@ void bind(CommandLine& c, Args& a) {
 }
 
 int run(const Args& a) {
-  LOOM_OR_EXIT(const std::string text, read_text_file(a.text), kRefused);
-  LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
-  if (const Status c = check_context(opened.model.config, a.model.context); !c.ok())
-    return fail(c.at("--ctx"), kUsage);
-  LOOM_OR_EXIT(const std::vector<std::int32_t> ids, prompt_ids(opened.model, text), kFailed);
-  std::optional<OpenModel> reference;
+  const std::string text = read_text(a.text);
+  const LoadedModel model = load_model(a.model);
+  check_context(model, a.model.context);
+  const std::vector<std::int32_t> ids = prompt_ids(model, text);
+  std::optional<LoadedModel> reference;
   if (!a.against.empty()) {
     ModelOptions other = a.model;
-    const bool dtype = parse_weight_format(a.against).ok();
+    const bool dtype = format_problem(a.against).empty();
     other.model = dtype ? a.model.model : a.against;
     other.dtype = dtype ? a.against : "";
     other.adapter.clear();
-    LOOM_OR_EXIT(reference, open_model(other), kRefused);
+    reference.emplace(load_model(other));
   }
-  say(status_line(a.model, opened));
-  EvaluateOptions options;
-  options.context = a.model.context;
-  options.isa = a.model.isa;
-  options.device = opened.device.get();
-  options.fuse = opened.mode.fuse;
-  options.auto_device = opened.mode.auto_device;
-  options.adapter = opened.adapter;
-  LOOM_OR_EXIT(
-      const Evaluation e,
-      evaluate(opened.model, reference ? &reference->model : nullptr, *opened.pool, ids, options),
-      kFailed);
+  Json options = machine_json(a.model.machine);
+  options.set("context", a.model.context);
+  const std::int64_t mine = integer_in(model.info, "vocab_size");
+  const std::int64_t theirs = reference ? integer_in(reference->info, "vocab_size") : mine;
+  const bool fits = ids.size() > 1 && mine == theirs;
+  const auto create = [&] {
+    return reference ? Evaluator(model.model, reference->model, ids, options.dump())
+                     : Evaluator(model.model, ids, options.dump());
+  };
+  Evaluator evaluator = fits ? made_of(create) : or_exit(kFailed, create);
+  const Json made = parsed(evaluator.info());
+  say_note(made);
+  say(status_line(a.model, model, made, false));
+  while (evaluator.next() > 0) {
+  }
+  const Json e = parsed(evaluator.info());
   if (a.json) {
     Json answer = Json::object();
-    answer.set("tokens", e.tokens);
-    answer.set("loss", e.loss);
-    answer.set("perplexity", e.perplexity);
-    if (reference) {
-      answer.set("reference_loss", e.reference_loss);
-      answer.set("kl", e.kl);
-      answer.set("largest_kl", e.largest_kl);
-      answer.set("same_argmax", e.same_best);
-    }
+    for (const char* key :
+         {"tokens", "loss", "perplexity", "reference_loss", "kl", "largest_kl", "same_argmax"})
+      if (const Json* value = e.find(key)) answer.set(key, *value);
     return print(answer.dump() + "\n") ? kOk : kFailed;
   }
-  std::string out = "tokens " + std::to_string(e.tokens) + "\nloss " + fixed(e.loss, 6) +
-                    " nats per token\nperplexity " + fixed(e.perplexity, 4) + "\n";
+  std::string out = "tokens " + std::to_string(integer_in(e, "tokens")) + "\nloss " +
+                    fixed(number_in(e, "loss"), 6) + " nats per token\nperplexity " +
+                    fixed(number_in(e, "perplexity"), 4) + "\n";
   if (reference) {
     char kl[96];
-    std::snprintf(kl, sizeof kl, "kl %.6g nats per token, largest %.6g\n", e.kl, e.largest_kl);
-    out += "reference loss " + fixed(e.reference_loss, 6) + "\n" + kl + "same argmax " +
-           fixed(100 * e.same_best, 2) + " %\n";
+    std::snprintf(kl, sizeof kl, "kl %.6g nats per token, largest %.6g\n", number_in(e, "kl"),
+                  number_in(e, "largest_kl"));
+    out += "reference loss " + fixed(number_in(e, "reference_loss"), 6) + "\n" + kl +
+           "same argmax " + fixed(100 * number_in(e, "same_argmax"), 2) + " %\n";
   }
   return print(out) ? kOk : kFailed;
 }

@@ -1,13 +1,10 @@
 // loom logits: what a model predicts after each position of a text.
-#include "base/files/sha256.h"
-#include "base/json/json.h"
+#include <algorithm>
+#include <cmath>
+
 #include "console.h"
-#include "formats/npy/npy.h"
-#include "llm/evaluate.h"
-#include "llm/generate/generate.h"
-#include "llm/generate/sampler.h"
-#include "llm/import/locate.h"
-#include "models/open_model.h"
+#include "models/loaded_model.h"
+#include "npy.h"
 #include "outputs.h"
 
 namespace loom::cli {
@@ -33,59 +30,63 @@ void bind(CommandLine& c, Args& a) {
   bind_model_options(c, a.model);
 }
 
+// The index of the largest value, ties to the lower one; NaN loses. -1 where there is no number.
+std::int32_t best_of(std::span<const float> row) {
+  std::int32_t best = -1;
+  for (std::size_t i = 0; i < row.size(); ++i)
+    if (!std::isnan(row[i]) && (best < 0 || row[i] > row[static_cast<std::size_t>(best)]))
+      best = static_cast<std::int32_t>(i);
+  return best;
+}
+
 int run(const Args& a) {
   if (a.ids.empty() && !a.text_given.given()) {
     say("loom: logits needs --ids or --text");
     return kUsage;
   }
-  if (!a.out.empty()) {
-    const auto model = locate_model(a.model.model);
-    if (const Status out = check_file_output(a.out, {model.ok() ? *model : "", a.model.adapter});
-        !out.ok())
-      return fail(out.at("--out"), kUsage);
-  }
-  LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
-  if (const Status c = check_context(opened.model.config, a.model.context); !c.ok())
-    return fail(c.at("--ctx"), kUsage);
-  say(status_line(a.model, opened));
-  std::vector<std::int32_t> ids = a.ids;
-  if (ids.empty()) {
-    LOOM_OR_EXIT(ids, prompt_ids(opened.model, a.text), kFailed);
-  }
-  const std::int64_t vocab = opened.model.config.vocab_size,
+  if (!a.out.empty()) check_file_output("--out", a.out, {located(a.model.model), a.model.adapter});
+  const LoadedModel model = load_model(a.model);
+  check_context(model, a.model.context);
+  const std::vector<std::int32_t> ids = a.ids.empty() ? prompt_ids(model, a.text) : a.ids;
+  const std::int64_t vocab = integer_in(model.info, "vocab_size"),
                      count = static_cast<std::int64_t>(ids.size());
-  Sha256 hash;
-  std::vector<float> all;
+  if (a.model.context > 0 && count > a.model.context)
+    throw problem(LOOM_OUT_OF_RANGE,
+                  "the text has " + std::to_string(count) + " tokens, the context holds " +
+                      std::to_string(a.model.context),
+                  kFailed);
+  constexpr std::int64_t kChunk = 16;
+  Json options = machine_json(a.model.machine);
+  options.set("context", a.model.context > 0 ? a.model.context : count);
+  options.set("chunk", kChunk);
+  options.set("last_row", true);
+  options.set("hash", true);
+  Evaluator evaluator = made_of([&] { return Evaluator(model.model, ids, options.dump()); });
+  const Json made = parsed(evaluator.info());
+  say_note(made);
+  say(status_line(a.model, model, made, false));
+  std::vector<float> part(static_cast<std::size_t>(kChunk * vocab));
+  std::optional<NpyFile> all;
+  if (!a.out.empty()) all.emplace(count, vocab);
   std::vector<std::int32_t> best;
   std::string table;
-  EvaluateOptions options;
-  options.context = a.model.context;
-  options.isa = a.model.isa;
-  options.device = opened.device.get();
-  options.fuse = opened.mode.fuse;
-  options.auto_device = opened.mode.auto_device;
-  options.adapter = opened.adapter;
-  const Status status = all_logits(
-      opened.model, *opened.pool, ids, options,
-      [&](std::int64_t position, std::span<const float> row) -> Status {
-        hash.update_f32(row);
-        if (!a.out.empty()) all.insert(all.end(), row.begin(), row.end());
-        best.push_back(best_token(row));
-        const std::string value =
-            best.back() < 0 ? "nan" : fixed(row[static_cast<std::size_t>(best.back())], 6);
-        if (!a.json)
-          table += std::to_string(position) + " " +
-                   std::to_string(ids[static_cast<std::size_t>(position)]) + " " +
-                   std::to_string(best.back()) + " " + value + "\n";
-        return {};
-      });
-  if (!status.ok()) return fail(status, kFailed);
-  const std::string sha = Sha256::hex(hash.finish());
-  if (!a.out.empty()) {
-    const std::int64_t shape[] = {count, vocab};
-    if (const Status written = write_npy(a.out, shape, all); !written.ok())
-      return fail(written, kFailed);
+  while (const auto rows = static_cast<std::size_t>(evaluator.next(part))) {
+    const auto width = static_cast<std::size_t>(vocab);
+    if (all)
+      std::copy_n(part.begin(), rows * width, all->values().subspan(best.size() * width).begin());
+    for (std::size_t r = 0; r < rows; ++r) {
+      const auto row = std::span<const float>(part).subspan(r * width, width);
+      const std::size_t position = best.size();
+      best.push_back(best_of(row));
+      const std::string value =
+          best.back() < 0 ? "nan" : fixed(row[static_cast<std::size_t>(best.back())], 6);
+      if (!a.json)
+        table += std::to_string(position) + " " + std::to_string(ids[position]) + " " +
+                 std::to_string(best.back()) + " " + value + "\n";
+    }
   }
+  const std::string sha = text_in(parsed(evaluator.info()), "logits_sha256");
+  if (all) all->save(a.out);
   if (a.json) {
     Json answer = Json::object(), given = Json::array(), argmax = Json::array();
     for (const std::int32_t id : ids) given.push(id);

@@ -5,9 +5,8 @@
 
 #include "base/json/json.h"
 #include "checkpoint/entity.h"
-#include "command.h"
 #include "console.h"
-#include "models/open_model.h"
+#include "internal.h"
 #include "models/trained_network.h"
 #include "outputs.h"
 #include "planner.h"
@@ -104,9 +103,8 @@ Result<std::vector<WeightFormat>> candidates_of(const Args& a) {
 int run(const Args& a) {
   LOOM_OR_EXIT(const std::vector<WeightFormat> candidates, candidates_of(a), kUsage);
   if (!a.out.empty()) {
-    Status out = check_not_input(a.out, {a.data}, Depth::all);
-    if (out.ok()) out = check_file_output(a.out, {a.network});
-    if (!out.ok()) return fail(out.at("--out"), kUsage);
+    check_not_input("--out", a.out, {a.data}, Depth::all);
+    check_file_output("--out", a.out, {a.network});
   }
   LOOM_OR_EXIT(TrainedNetwork trained, open_trained(a.network, a.data), kRefused);
   Network& network = trained.network;

@@ -3,9 +3,9 @@
 
 #include "base/escape.h"
 #include "base/json/json.h"
-#include "command.h"
+#include "bench/device.h"
 #include "console.h"
-#include "models/open_model.h"
+#include "internal.h"
 #include "models/trained_network.h"
 #include "train/data/folder.h"
 #include "train/judge/metrics.h"
@@ -14,9 +14,9 @@ namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string network, data, isa, device = "cpu", mode;
+  std::string network, data;
+  MachineOptions machine;
   std::optional<std::int64_t> horizon;
-  int threads = 0;
   bool json = false;
 };
 
@@ -32,7 +32,7 @@ void bind(CommandLine& c, Args& a) {
   c.add("--horizon", a.horizon, "of a time series: steps to forecast, 12 where not given")
       .positive()
       .type_name("N");
-  bind_machine_options(c, a.threads, a.isa, a.device, a.mode);
+  bind_machine_options(c, a.machine);
   c.flag("--json", a.json, "one JSON object on stdout for each row");
 }
 
@@ -125,14 +125,14 @@ int run(const Args& a) {
   const Json& inputs = trained.inputs;
   const RawRows& rows = trained.data;
   const bool classes = trained.classes;
-  LOOM_OR_EXIT(const Machine machine, open_machine(a.mode, a.threads, a.device, a.isa), kRefused);
+  LOOM_OR_EXIT(const Machine machine, open_machine(a.machine), kRefused);
   ThreadPool pool(machine.mode.threads);
   SessionOptions options;
   options.max_rows = series ? 1 : std::min<std::int64_t>(rows.rows, 256);
   options.device = machine.choice.device.get();
   options.fuse = machine.mode.fuse;
   options.auto_device = machine.mode.auto_device;
-  options.isa = a.isa;
+  options.isa = a.machine.isa;
   LOOM_OR_EXIT(Session session, Session::create(network, pool, options), kRefused);
   if (series) return run_series(a, trained, session);
   std::vector<double> x;
@@ -154,10 +154,11 @@ int run(const Args& a) {
     if (!print(text)) return kFailed;
   }
   if (!rows.judged) return kOk;
-  LOOM_OR_EXIT(Evaluator evaluator,
-               Evaluator::create(network, *rows.judged, pool,
-                                 {.loss = classes ? Loss::cross_entropy : Loss::mse, .isa = a.isa}),
-               kRefused);
+  LOOM_OR_EXIT(
+      Evaluator evaluator,
+      Evaluator::create(network, *rows.judged, pool,
+                        {.loss = classes ? Loss::cross_entropy : Loss::mse, .isa = a.machine.isa}),
+      kRefused);
   LOOM_OR_EXIT(const Metrics metrics, evaluator.measure(), kFailed);
   say("against the targets of the data: " + metrics.to_text() + " over " +
       std::to_string(metrics.rows) + " rows");

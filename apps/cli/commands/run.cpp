@@ -55,48 +55,47 @@ Json memory_json(const Memory& memory) {
 }
 
 int run(const Args& a) {
-  LOOM_OR_EXIT(OpenModel opened, open_model(a.model), kRefused);
-  if (const Status c = check_context(opened.model.config, a.model.context); !c.ok())
-    return fail(c.at("--ctx"), kUsage);
+  const LoadedModel model = load_model(a.model);
+  check_context(model, a.model.context);
+  Generator generator = generator_of(a.model, model);
+  const Json made = parsed(generator.info());
+  say_note(made);
   std::vector<std::int32_t> ids = a.ids;
-  if (ids.empty()) {
-    LOOM_OR_EXIT(ids, prompt_ids(opened.model, a.prompt_given.given() ? a.prompt : read_stdin()),
-                 kFailed);
-  }
+  if (ids.empty()) ids = prompt_ids(model, a.prompt_given.given() ? a.prompt : read_stdin());
   const Interrupt interrupt;
-  GeneratorOptions generator_options = generator_options_of(a.model, opened);
-  LOOM_OR_EXIT(Generator generator,
-               Generator::create(opened.model, *opened.pool, generator_options), kFailed);
-  say(status_line(a.model, opened, &generator.session()));
+  say(status_line(a.model, model, made));
 
-  GenerateOptions options = generate_options_of(a.sampling, opened.model);
-  if (a.sampling.tokens == 0) options.max_tokens = kDefaultTokens;
   bool first = true, begun = false;
   const auto write = [&begun](std::string_view text) {
     begun = true;
     if (!print(text)) Interrupt::give_up();  // nobody reads it
   };
-  if (!a.json) {
-    if (opened.model.tokenizer.ok()) options.on_text = write;
-    else
-      options.on_token = [&](std::int32_t id) {
-        write((first ? "" : ",") + std::to_string(id));
-        first = false;
-      };
+  Receivers receivers;
+  if (!a.json && model.tokenizer) receivers.on_text = write;
+  if (!a.json && !model.tokenizer)
+    receivers.on_id = [&](std::int32_t id) {
+      write((first ? "" : ",") + std::to_string(id));
+      first = false;
+    };
+  Answer answer;
+  const std::int64_t tokens = a.sampling.tokens == 0 ? kDefaultTokens : a.sampling.tokens;
+  try {
+    generate(
+        generator, [&] { generator.feed(ids); }, start_options(a.sampling, model, tokens),
+        receivers, answer);
+  } catch (const Error& error) {
+    if (!a.json && begun) print("\n");
+    throw Exit{problem_text(error), kFailed};
   }
-  Generation answer;
-  Status status = generator.feed(ids);
-  if (status.ok()) status = generator.generate(options, &answer);
-  if (!a.json && (begun || status.ok() || status.code() == Code::cancelled)) print("\n");
-  if (!status.ok() && status.code() != Code::cancelled) return fail(status, kFailed);
-  const bool stopped = status.code() == Code::cancelled || answer.finish == Finish::cancelled;
-  say(summary_line(generator.statistics(), answer));
+  if (!a.json) print("\n");
+  const Json info = parsed(generator.info());
+  say(summary_line(info, answer));
   if (a.json) {
-    Json json = answer_json(generator.statistics(), answer);
-    json.set("memory", memory_json(memory_of(opened.model, &generator.session())));
+    Json json = answer_json(info, answer);
+    json.set("memory", memory_json(memory_of(model, info)));
     print(json.dump() + "\n");
   }
-  return stopped ? Interrupt::code() : kOk;
+  return answer.cancelled() ? Interrupt::code() : kOk;
 }
 
 }  // namespace

@@ -1,18 +1,7 @@
 // loom show: what is in a file, without loading its weights: what it is, whether it would run, its
 // topology, its tensors.
-#include "base/escape.h"
-#include "base/files/sha256.h"
-#include "base/json/json.h"
-#include "checkpoint/entity.h"
-#include "command.h"
+#include "client.h"
 #include "console.h"
-#include "exec/session.h"
-#include "grid/adapter.h"
-#include "llm/config/architecture.h"
-#include "llm/embedded_model.h"
-#include "llm/import/locate.h"
-#include "llm/model.h"
-#include "models/model_file.h"
 #include "models/show_onnx.h"
 
 namespace loom::cli {
@@ -41,81 +30,6 @@ void bind(CommandLine& c, Args& a) {
   c.add("--rows", a.rows, "rows per run of the planned session (64)").positive();
   c.flag("--no-hash", a.no_hash, "do not read the tensors for their SHA-256");
   c.flag("--json", a.json, "one JSON object on stdout");
-}
-
-// What a file is before anyone tries to run it.
-struct Found {
-  std::string kind;
-  ModelFile file;
-  Json topology;     // null where there is none
-  Status runs;       // why it would not run
-  Status tokenizer;  // why there is none
-  std::string summary;
-};
-
-std::string summary_of(const ModelConfig& c) {
-  std::string text =
-      std::string(c.architecture->name) + ": " + std::to_string(c.layers) + " layers, width " +
-      std::to_string(c.hidden_size) + ", swiglu " + std::to_string(c.intermediate_size) + ", " +
-      std::to_string(c.heads) + " heads of " + std::to_string(c.head_dim) + " over " +
-      std::to_string(c.kv_heads) + " key heads, vocabulary " + std::to_string(c.vocab_size) +
-      (c.tied ? " (tied)" : "") + ", " + std::to_string(c.max_positions) + " positions";
-  for (const std::int64_t window : c.windows)
-    if (window > 0) return text + ", windows of " + std::to_string(window);
-  return text;
-}
-
-Result<Found> look_at(const std::string& name_or_path) {
-  Found found;
-  std::string path = name_or_path;
-  const bool embedded = path == kEmbeddedModel;
-  bool folder = false;
-  if (!embedded) {
-    LOOM_ASSIGN(path, locate_model(name_or_path));
-    LOOM_ASSIGN(folder, is_folder(path));
-  }
-  if (!embedded && !folder) {
-    LOOM_ASSIGN(const SourcePtr source, open_source(path));
-    LOOM_ASSIGN(const FileKind kind, sniff(*source));
-    if (kind == FileKind::json) {
-      LOOM_ASSIGN(const std::string text, read_text_file(path));
-      LOOM_ASSIGN(found.topology, Json::parse(text));
-      const auto network = Network::from_json(found.topology);
-      if (!network.ok()) return network.status().at(path);
-      found.file.path = path;
-      found.kind = "topology";
-      return found;
-    }
-  }
-  LOOM_ASSIGN(found.file, open_model_file(path));
-  found.kind = std::string(name(found.file.kind)) + (folder ? " folder" : "");
-  const auto config = load_config(path);
-  found.runs = config.ok() ? check_model(path) : config.status();
-  if (found.file.entity) {
-    LOOM_ASSIGN(found.topology, found.file.entity->json("topology"));
-    // Of a network that is no language model, too: what a loader would say.
-    if (const Status whole = plan_network(*found.file.entity).status(); !whole.ok())
-      found.runs = whole;
-    found.summary = "identity " + Sha256::hex(found.file.entity->identity());
-  } else if (config.ok()) {
-    found.summary = summary_of(*config);
-    found.topology = decoder_topology(*config);
-  }
-  found.tokenizer = load_tokenizer(path).status();
-  return found;
-}
-
-Result<std::string> hash_of(const TensorInfo& tensor, Progress& progress, std::uint64_t* done) {
-  Sha256 hash;
-  std::vector<std::byte> part(
-      static_cast<std::size_t>(std::min<std::uint64_t>(1 << 20, tensor.size)));
-  for (std::uint64_t at = 0; at < tensor.size; at += part.size()) {
-    part.resize(std::min<std::uint64_t>(part.size(), tensor.size - at));
-    LOOM_TRY(tensor.source->read(tensor.offset + at, part));
-    hash.update(part);
-    progress.update(*done += part.size());
-  }
-  return Sha256::hex(hash.finish());
 }
 
 // "sequential[rms_norm, attention]"; a nested layer that runs a cell by its link
@@ -157,31 +71,89 @@ std::string cells_text(const Json& topology) {
   return out;
 }
 
-int plan(const Found& found, const Args& a) {
-  if (found.topology.is_null()) return fail(found.runs, kRefused);
-  LOOM_OR_EXIT(Network network, Network::from_json(found.topology), kRefused);
-  SessionOptions options;
-  options.max_rows = a.rows;
-  options.max_positions = a.context;
-  LOOM_OR_EXIT(const Program program, emit_program(network, options), kFailed);
-  return print(program.to_text() + "sha256 " + Sha256::hex(program.hash()) + "\n") ? kOk : kFailed;
-}
-
-// Of an ONNX file, its path.
-std::optional<std::string> onnx_file(const std::string& name) {
-  const auto path = locate_model(name);
-  if (!path.ok()) return {};
-  const auto source = open_source(*path);
-  if (!source.ok()) return {};
-  const auto kind = sniff(**source);
-  return kind.ok() && *kind == FileKind::onnx ? std::optional(*path) : std::nullopt;
+int plan(const Args& a, const Json& info) {
+  const Json* topology = info.find("topology");
+  if (!topology || topology->is_null()) throw Exit{text_in(info, "refused"), kRefused};
+  const Network network = or_exit(kRefused, [&] { return Network::create(topology->dump()); });
+  Json options = Json::object();
+  options.set("max_rows", a.rows);
+  options.set("max_head_rows", 1);
+  options.set("max_positions", a.context);
+  const std::string program = network.program(options.dump());
+  return print(program + "sha256 " + network.program_sha256(options.dump()) + "\n") ? kOk : kFailed;
 }
 
 // Of a network that no language model is made of: its digest, as bindings print it; else "".
-Result<std::string> digest_of(const Found& found) {
-  if (!found.file.entity || found.file.entity->find_section("generation")) return std::string();
-  auto network = load_network(*found.file.entity);
-  return network.ok() ? digest(*network) : Result<std::string>(std::string());
+std::string digest_of(const Json& info) {
+  const Json* sections = info.find("sections");
+  if (!sections) return "";
+  for (const Json& name : sections->as_array())
+    if (name.as_string() == "generation") return "";
+  try {
+    return Network::load(text_in(info, "path")).digest();
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+// Gives the tensors that have none their SHA-256.
+void hash(const File& file, const Json& info, Json& tensors) {
+  Progress progress("hashing", static_cast<std::uint64_t>(integer_in(info, "bytes")),
+                    Progress::Unit::bytes);
+  std::uint64_t done = 0;
+  for (Json& tensor : tensors.as_array()) {
+    if (!tensor.find("sha256")) tensor.set("sha256", file.hash(text_in(tensor, "name")));
+    progress.update(done += static_cast<std::uint64_t>(integer_in(tensor, "bytes")));
+  }
+  progress.finish();
+}
+
+int print_json(const Json& info, const Json& tensors, const std::string& digest) {
+  Json out = Json::object();
+  out.set("path", member(info, "path"));
+  out.set("kind", member(info, "kind"));
+  out.set("runs", flag_in(info, "runs"));
+  if (const Json* refused = info.find("refused")) out.set("refused", *refused);
+  if (const Json* none = info.find("no_tokenizer")) out.set("tokenizer", *none);
+  const Json* topology = info.find("topology");
+  out.set("topology", topology ? *topology : Json());
+  if (!digest.empty()) out.set("digest", digest);
+  out.set("tensors", tensors);
+  return print(out.dump(1) + "\n") ? kOk : kFailed;
+}
+
+std::string shape_text(const Json& shape) {
+  std::string text;
+  for (const Json& d : shape.as_array())
+    text += (text.empty() ? "" : ", ") + std::to_string(d.as_integer());
+  return "[" + text + "]";
+}
+
+int print_text(const Json& info, const Json& tensors, const std::string& digest) {
+  const auto& rows = tensors.as_array();
+  std::string out = escaped(text_in(info, "path")) + "\n" + text_in(info, "kind");
+  if (!rows.empty())
+    out += ", " + std::to_string(rows.size()) + " tensors, " +
+           count_text(number_in(info, "elements")) + " weights, " +
+           bytes_text(static_cast<std::uint64_t>(integer_in(info, "bytes"))) + ", mostly " +
+           text_in(info, "main_type");
+  const std::string summary = text_in(info, "summary");
+  out += "\n" + (summary.empty() ? "" : summary + "\n");
+  if (!digest.empty()) out += "digest " + digest + "\n";
+  out += flag_in(info, "runs") ? "runs\n"
+                               : "does not run: " + escaped(text_in(info, "refused")) + "\n";
+  if (text_in(info, "kind") != "topology")
+    out += info.find("no_tokenizer")
+               ? "no tokenizer: " + escaped(text_in(info, "no_tokenizer")) + "\n"
+               : "has a tokenizer\n";
+  if (const Json* topology = info.find("topology"); topology && !topology->is_null())
+    out += "cells:\n" + cells_text(*topology);
+  if (!rows.empty()) out += "tensors:\n";
+  for (const Json& row : rows)
+    out += "  " + escaped(text_in(row, "name")) + "  " + text_in(row, "dtype") + "  " +
+           shape_text(member(row, "shape")) + "  " + std::to_string(integer_in(row, "bytes")) +
+           (row.find("sha256") ? "  " + text_in(row, "sha256").substr(0, 16) : "") + "\n";
+  return print(out) ? kOk : kFailed;
 }
 
 int run(const Args& a) {
@@ -189,70 +161,22 @@ int run(const Args& a) {
                        : a.schema == "training" ? training_spec_schema
                                                 : options_schema;
   if (!a.schema.empty()) return print(schema) ? kOk : kFailed;
-  if (a.file.empty()) return fail(Status(Code::invalid_argument, "show: FILE is required"), kUsage);
-  if (const auto onnx = onnx_file(a.file)) {
-    if (a.plan)
-      return fail(Status(Code::unsupported,
-                         *onnx + ": is ONNX: convert it to an .entity file to see a program"),
+  if (a.file.empty()) throw problem(LOOM_INVALID_ARGUMENT, "show: FILE is required", kUsage);
+  const File file = or_exit(kRefused, [&] { return File(a.file); });
+  if (is_onnx(file)) {
+    if (!a.plan) return show_onnx(file, a.json);
+    throw problem(LOOM_UNSUPPORTED,
+                  text_in(parsed(file.info()), "path") +
+                      ": is ONNX: convert it to an .entity file to see a program",
                   kRefused);
-    return show_onnx(*onnx, a.json);
   }
-  LOOM_OR_EXIT(const Found found, look_at(a.file), kRefused);
-  if (a.plan) return plan(found, a);
-  const ModelFile& file = found.file;
-  std::vector<TensorRow> rows = file.rows;
-  if (!a.no_hash && !file.tensors.empty()) {
-    Progress progress("hashing", file.bytes(), Progress::Unit::bytes);
-    std::uint64_t done = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      LOOM_OR_EXIT(rows[i].sha256, hash_of(file.tensors[i], progress, &done), kFailed);
-    }
-    progress.finish();
-  }
-  std::string sha256;
-  if (!a.no_hash) {
-    LOOM_OR_EXIT(sha256, digest_of(found), kFailed);
-  }
-  if (a.json) {
-    Json out = Json::object(), tensors = Json::array();
-    out.set("path", json_text(file.path));
-    out.set("kind", found.kind);
-    out.set("runs", found.runs.ok());
-    if (!found.runs.ok()) out.set("refused", json_text(found.runs.to_string()));
-    if (!found.tokenizer.ok()) out.set("tokenizer", json_text(found.tokenizer.to_string()));
-    out.set("topology", found.topology);
-    if (!sha256.empty()) out.set("digest", sha256);
-    for (const TensorRow& row : rows) {
-      Json tensor = Json::object(), shape = Json::array();
-      for (const std::int64_t d : row.shape) shape.push(d);
-      tensor.set("name", json_text(row.name));
-      tensor.set("dtype", row.type);
-      tensor.set("shape", std::move(shape));
-      tensor.set("bytes", row.bytes);
-      if (!row.sha256.empty()) tensor.set("sha256", row.sha256);
-      tensors.push(std::move(tensor));
-    }
-    out.set("tensors", std::move(tensors));
-    return print(out.dump(1) + "\n") ? kOk : kFailed;
-  }
-  std::string out = escaped(file.path) + "\n" + found.kind;
-  if (!rows.empty())
-    out += ", " + std::to_string(rows.size()) + " tensors, " +
-           count_text(static_cast<double>(file.elements())) + " weights, " +
-           bytes_text(file.bytes()) + ", mostly " + file.main_type();
-  out += "\n" + (found.summary.empty() ? "" : found.summary + "\n");
-  if (!sha256.empty()) out += "digest " + sha256 + "\n";
-  out += found.runs.ok() ? "runs\n" : "does not run: " + escaped(found.runs.to_string()) + "\n";
-  if (found.kind != "topology")
-    out += found.tokenizer.ok() ? "has a tokenizer\n"
-                                : "no tokenizer: " + escaped(found.tokenizer.to_string()) + "\n";
-  if (!found.topology.is_null()) out += "cells:\n" + cells_text(found.topology);
-  if (!rows.empty()) out += "tensors:\n";
-  for (const TensorRow& row : rows)
-    out += "  " + escaped(row.name) + "  " + row.type + "  " + shape_text(row.shape) + "  " +
-           std::to_string(row.bytes) + (row.sha256.empty() ? "" : "  " + row.sha256.substr(0, 16)) +
-           "\n";
-  return print(out) ? kOk : kFailed;
+  const Json info =
+      or_exit(kRefused, [&] { return parsed(file.info(R"({"tensors":true,"model":true})")); });
+  if (a.plan) return plan(a, info);
+  Json tensors = member(info, "tensors");
+  if (!a.no_hash) hash(file, info, tensors);
+  const std::string digest = a.no_hash ? "" : digest_of(info);
+  return a.json ? print_json(info, tensors, digest) : print_text(info, tensors, digest);
 }
 
 }  // namespace

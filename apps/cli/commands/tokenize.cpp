@@ -2,11 +2,8 @@
 #include <iostream>
 #include <iterator>
 
-#include "base/json/json.h"
-#include "command.h"
+#include "client.h"
 #include "console.h"
-#include "llm/model.h"
-#include "models/open_model.h"
 
 namespace loom::cli {
 namespace {
@@ -24,19 +21,28 @@ void bind(CommandLine& c, Args& a) {
   c.flag("--no-special", a.no_special, "add no special tokens; with --decode: leave them out");
 }
 
-Result<std::string> convert(const Tokenizer& tokenizer, const Args& a, const std::string& input) {
+// `where`: "line 3: ", or "".
+Exit wrong(const std::string& where, const std::string& what) {
+  return problem(LOOM_INVALID_ARGUMENT, where + what, kFailed);
+}
+
+std::string answer_to(const Tokenizer& tokenizer, const Args& a, const std::string& input,
+                      const std::string& where = {}) {
   if (!a.decode && !a.lines) return "[" + ids_csv(tokenizer.encode(input, !a.no_special)) + "]";
-  LOOM_ASSIGN(const Json json, Json::parse(input));
+  const auto json = Json::parse(input);
+  if (!json.ok())
+    throw problem(static_cast<std::int32_t>(json.status().code()), where + json.status().message(),
+                  kFailed);
   if (!a.decode) {
-    if (!json.is_string()) return Status(Code::invalid_argument, "expects a JSON string");
-    return "[" + ids_csv(tokenizer.encode(json.as_string(), !a.no_special)) + "]";
+    if (!json->is_string()) throw wrong(where, "expects a JSON string");
+    return "[" + ids_csv(tokenizer.encode(json->as_string(), !a.no_special)) + "]";
   }
-  if (!json.is_array()) return Status(Code::invalid_argument, "expects a JSON array of ids");
+  if (!json->is_array()) throw wrong(where, "expects a JSON array of ids");
   std::vector<std::int32_t> ids;
-  for (const Json& id : json.as_array()) {
+  for (const Json& id : json->as_array()) {
     // An id that the vocabulary lacks is passed over, as HuggingFace's tokenizers do.
     if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() > INT32_MAX)
-      return Status(Code::invalid_argument, "expects an array of token ids, got " + id.dump());
+      throw wrong(where, "expects an array of token ids, got " + id.dump());
     ids.push_back(static_cast<std::int32_t>(id.as_integer()));
   }
   const std::string text = tokenizer.decode(ids, a.no_special);
@@ -44,23 +50,23 @@ Result<std::string> convert(const Tokenizer& tokenizer, const Args& a, const std
 }
 
 int run(const Args& a) {
-  LOOM_OR_EXIT(const Tokenizer tokenizer, load_tokenizer(a.path), kRefused);
+  const Tokenizer tokenizer = or_exit(kRefused, [&] { return Tokenizer::load(a.path); });
   std::ios::sync_with_stdio(false);
   if (!a.lines) {
     const std::string input{std::istreambuf_iterator<char>(std::cin), {}};
-    LOOM_OR_EXIT(const std::string out, convert(tokenizer, a, input), kFailed);
+    const std::string out = answer_to(tokenizer, a, input);
     return print(a.decode ? out : out + "\n") ? kOk : kFailed;
   }
   std::size_t number = 0;
   std::string answers;
   for (std::string line; std::getline(std::cin, line);) {
-    const auto out = convert(tokenizer, a, line);
     ++number;
-    if (!out.ok()) {
+    try {
+      answers += answer_to(tokenizer, a, line, "line " + std::to_string(number) + ": ") + '\n';
+    } catch (...) {
       print(answers);
-      return fail(out.status().at("line " + std::to_string(number)), kFailed);
+      throw;
     }
-    answers += *out + '\n';
     // Who waits for an answer before the next line has it.
     if (answers.size() < 1 << 16 && std::cin.rdbuf()->in_avail() > 0) continue;
     if (!print(answers)) return kFailed;

@@ -4,9 +4,9 @@
 #include "base/files/source.h"
 #include "base/json/json.h"
 #include "base/numerics_version.h"
-#include "command.h"
+#include "bench/device.h"
 #include "console.h"
-#include "models/open_model.h"
+#include "internal.h"
 #include "verify/verify.h"
 
 namespace loom::cli {

@@ -1,8 +1,6 @@
 // loom alone: a story of the model inside the program, and what else there is.
-#include "command.h"
 #include "console.h"
 #include "generation.h"
-#include "llm/embedded_model.h"
 
 namespace loom::cli {
 namespace {
@@ -20,21 +18,29 @@ constexpr const char* kMore =
 int welcome(std::uint64_t seed) {
   ModelOptions options;
   options.model = kEmbeddedModel;
-  LOOM_OR_EXIT(OpenModel opened, open_model(options), kRefused);
+  const LoadedModel model = load_model(options);
   const Interrupt interrupt;
-  LOOM_OR_EXIT(Generator generator,
-               Generator::create(opened.model, *opened.pool, generator_options_of(options, opened)),
-               kFailed);
-  Generation story;
-  const Status status =
-      tell_story(generator, opened.model, seed, &story, [](std::string_view text) {
-        if (!print(text)) Interrupt::give_up();  // nobody reads it
-      });
+  Generator generator = generator_of(options, model);
+  const std::vector<std::int32_t> begin = prompt_ids(model, "");
+  // How the model's stories are told everywhere.
+  Json start = Json::object();
+  start.set("temperature", 0.7);
+  start.set("seed", static_cast<std::int64_t>(seed));
+  start.set("max_tokens", 300);
+  Answer story;
+  Receivers receivers;
+  receivers.on_text = [](std::string_view text) {
+    if (!print(text)) Interrupt::give_up();  // nobody reads it
+  };
+  try {
+    generate(generator, [&] { generator.feed(begin); }, start, receivers, story);
+  } catch (const Error&) {
+    print("\n");
+    throw;
+  }
   print("\n");
-  if (status.code() == Code::cancelled || story.finish == Finish::cancelled)
-    return Interrupt::code();
-  if (!status.ok()) return fail(status, kFailed);
-  say("\n" + story_line(generator.statistics(), story) + "\n");
+  if (story.cancelled()) return Interrupt::code();
+  say("\n" + story_line(parsed(generator.info())) + "\n");
   say(kMore);
   return kOk;
 }

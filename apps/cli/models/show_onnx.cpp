@@ -1,125 +1,72 @@
 #include "models/show_onnx.h"
 
-#include <map>
-
-#include "base/escape.h"
-#include "base/json/json.h"
-#include "command.h"
 #include "console.h"
-#include "formats/onnx/onnx.h"
 
 namespace loom::cli {
 namespace {
 
-using namespace onnx;
-
-struct Summary {
-  std::map<std::string, std::uint64_t>
-      operators;  // of all graphs, those in attributes and functions included
-  std::uint64_t nodes = 0;
-  std::vector<const Tensor*> tensors;  // initializers of all graphs
-  std::uint64_t bytes = 0, elements = 0;
-};
-
-void add_nodes(const std::vector<Node>& nodes, Summary* out);
-
-void add_graph(const Graph& graph, Summary* out) {
-  for (const Tensor& t : graph.initializers) {
-    out->tensors.push_back(&t);
-    out->bytes += t.size;
-    out->elements += t.elements();
-  }
-  add_nodes(graph.nodes, out);
-}
-
-void add_nodes(const std::vector<Node>& nodes, Summary* out) {
-  for (const Node& n : nodes) {
-    ++out->operators[n.domain.empty() ? n.op : n.domain + "." + n.op];
-    ++out->nodes;
-    for (const Attribute& a : n.attributes)
-      for (const Graph& g : a.graphs) add_graph(g, out);
-  }
-}
-
-std::string opset_text(const Model& model) {
+std::string opset_text(const Json& info) {
   std::string text;
-  for (const auto& [domain, version] : model.opsets)
-    text += (text.empty() ? "" : ", ") + (domain.empty() ? "" : escaped(domain) + " ") +
-            std::to_string(version);
+  for (const auto& [domain, version] : member(info, "opsets").as_object())
+    text += (text.empty() ? "" : ", ") + (domain == "ai.onnx" ? "" : escaped(domain) + " ") +
+            std::to_string(version.as_integer());
   return text;
 }
 
-Json to_json(const std::string& path, const Model& model, const Summary& sum) {
-  Json out = Json::object(), opsets = Json::object(), operators = Json::object(),
-       tensors = Json::array();
-  out.set("path", json_text(path));
-  out.set("kind", "ONNX");
-  out.set("ir_version", model.ir_version);
-  out.set("producer", json_text(model.producer));
-  out.set("producer_version", json_text(model.producer_version));
-  for (const auto& [domain, version] : model.opsets)
-    opsets.set(domain.empty() ? "ai.onnx" : json_text(domain), version);
-  out.set("opsets", std::move(opsets));
-  const auto values = [&](const char* key, const std::vector<ValueInfo>& list) {
-    Json array = Json::array();
-    for (const ValueInfo& v : list) {
-      Json value = Json::object();
-      value.set("name", json_text(v.name));
-      value.set("type", type_text(v));
-      array.push(std::move(value));
-    }
-    out.set(key, std::move(array));
-  };
-  values("inputs", model.graph.inputs);
-  values("outputs", model.graph.outputs);
-  for (const auto& [op, count] : sum.operators)
-    operators.as_object().emplace_back(json_text(op), Json(count));
-  out.set("operators", std::move(operators));
-  for (const Tensor* t : sum.tensors) {
-    Json tensor = Json::object(), shape = Json::array();
-    for (const std::int64_t d : t->dims) shape.push(d);
-    tensor.set("name", json_text(t->name));
-    tensor.set("dtype", std::string(name(t->type)));
-    tensor.set("shape", std::move(shape));
-    tensor.set("bytes", t->size);
-    tensors.push(std::move(tensor));
-  }
-  out.set("tensors", std::move(tensors));
-  return out;
+std::string values_text(const Json& info, const char* key) {
+  std::string text = std::string(key) + ":\n";
+  for (const Json& v : member(info, key).as_array())
+    text += "  " + escaped(text_in(v, "name")) + "  " + text_in(v, "type") + "\n";
+  return text;
+}
+
+std::string shape_text(const Json& shape) {
+  std::string text;
+  for (const Json& d : shape.as_array())
+    text += (text.empty() ? "" : ", ") + std::to_string(d.as_integer());
+  return "[" + text + "]";
 }
 
 }  // namespace
 
-int show_onnx(const std::string& path, bool json) {
-  LOOM_OR_EXIT(const Model model, open_model(path), kRefused);
-  Summary sum;
-  add_graph(model.graph, &sum);
-  for (const Function& f : model.functions) add_nodes(f.nodes, &sum);
-  if (json) return print(to_json(path, model, sum).dump(1) + "\n") ? kOk : kFailed;
+bool is_onnx(const File& file) {
+  try {
+    return text_in(parsed(file.info()), "kind") == "ONNX";
+  } catch (const Error&) {
+    return false;  // whatever it is, it is shown as that
+  }
+}
 
-  std::string out = escaped(path) + "\nONNX, IR " + std::to_string(model.ir_version) + ", opset " +
-                    opset_text(model);
-  if (!model.producer.empty())
-    out += ", by " + escaped(model.producer) +
-           (model.producer_version.empty() ? "" : " " + escaped(model.producer_version));
-  out += "\n" + std::to_string(sum.nodes) + " nodes, " + std::to_string(sum.tensors.size()) +
-         " initializers, " + count_text(static_cast<double>(sum.elements)) + " elements, " +
-         bytes_text(sum.bytes) + "\n";
-  const auto values = [&](std::string_view title, const std::vector<ValueInfo>& list) {
-    out += std::string(title) + ":\n";
-    for (const ValueInfo& v : list) out += "  " + escaped(v.name) + "  " + type_text(v) + "\n";
-  };
-  values("inputs", model.graph.inputs);
-  values("outputs", model.graph.outputs);
-  if (!model.functions.empty())
-    out += "functions: " + std::to_string(model.functions.size()) + "\n";
+int show_onnx(const File& file, bool json) {
+  const Json info = or_exit(kRefused, [&] { return parsed(file.info(R"({"tensors":true})")); });
+  if (json) {
+    Json out = Json::object();
+    for (const char* key : {"path", "kind", "ir_version", "producer", "producer_version", "opsets",
+                            "inputs", "outputs", "operators", "tensors"})
+      out.set(key, member(info, key));
+    return print(out.dump(1) + "\n") ? kOk : kFailed;
+  }
+  const std::string producer = text_in(info, "producer"),
+                    version = text_in(info, "producer_version");
+  std::string out = escaped(text_in(info, "path")) + "\nONNX, IR " +
+                    std::to_string(integer_in(info, "ir_version")) + ", opset " + opset_text(info);
+  if (!producer.empty())
+    out += ", by " + escaped(producer) + (version.empty() ? "" : " " + escaped(version));
+  out += "\n" + std::to_string(integer_in(info, "nodes")) + " nodes, " +
+         std::to_string(integer_in(info, "tensor_count")) + " initializers, " +
+         count_text(number_in(info, "elements")) + " elements, " +
+         bytes_text(static_cast<std::uint64_t>(integer_in(info, "bytes"))) + "\n";
+  out += values_text(info, "inputs") + values_text(info, "outputs");
+  if (const std::int64_t functions = integer_in(info, "functions"); functions > 0)
+    out += "functions: " + std::to_string(functions) + "\n";
   out += "operators:\n";
-  for (const auto& [op, count] : sum.operators)
-    out += "  " + escaped(op) + "  " + std::to_string(count) + "\n";
-  if (!sum.tensors.empty()) out += "initializers:\n";
-  for (const Tensor* t : sum.tensors)
-    out += "  " + escaped(t->name) + "  " + std::string(name(t->type)) + "  " +
-           shape_text(t->dims) + "  " + std::to_string(t->size) + "\n";
+  for (const auto& [op, count] : member(info, "operators").as_object())
+    out += "  " + escaped(op) + "  " + std::to_string(count.as_integer()) + "\n";
+  const auto& tensors = member(info, "tensors").as_array();
+  if (!tensors.empty()) out += "initializers:\n";
+  for (const Json& t : tensors)
+    out += "  " + escaped(text_in(t, "name")) + "  " + text_in(t, "dtype") + "  " +
+           shape_text(member(t, "shape")) + "  " + std::to_string(integer_in(t, "bytes")) + "\n";
   return print(out) ? kOk : kFailed;
 }
 

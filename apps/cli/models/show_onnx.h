@@ -2,11 +2,12 @@
 // initializers.
 #pragma once
 
-#include <string>
+#include "client.h"
 
 namespace loom::cli {
 
+bool is_onnx(const File& file);
 // Prints; returns the exit code.
-int show_onnx(const std::string& path, bool json);
+int show_onnx(const File& file, bool json);
 
 }  // namespace loom::cli

@@ -9,6 +9,7 @@
 #include "base/json/json.h"
 #include "checkpoint/entity.h"
 #include "exec/session.h"
+#include "fit/rows.h"
 #include "grid/network.h"
 #include "train/auto_config/auto_config.h"
 
@@ -29,12 +30,5 @@ Result<TrainedNetwork> open_trained(const std::string& network, const std::strin
 // file says nothing of raw data has null `inputs`, and takes values as they are.
 Result<TrainedNetwork> open_trained(const std::string& network);
 Status read_data(TrainedNetwork& trained, const std::string& data);
-
-// All rows, whatever their number; y gets the outputs one after the other.
-Status run_rows(Session& session, std::span<const float> x, std::int64_t rows,
-                std::vector<float>& y);
-// Of doubles, as they are where the network takes them so.
-Status run_rows(Session& session, std::span<const double> x, std::int64_t rows,
-                std::vector<float>& y);
 
 }  // namespace loom::cli

@@ -19,6 +19,7 @@ from ._core.errors import (
     NotFound, OutOfMemory, OutOfRange, Truncated, Unsupported,
 )
 from .custom import custom_layer, register_layer, unregister_layer
+from .files import Fitted, Training, convert, evaluate, fit
 from .graph import Graph, from_onnx
 from .network import Forecast, Network, Parameter, Session
 from .seq2seq import Found, Seq2Seq
@@ -30,11 +31,12 @@ from .transformer import Piece, Text, Transformer
 
 __all__ = [
     "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch",
-    "Forecast", "Found", "Graph", "History", "Internal", "InvalidArgument", "InvalidHandle",
+    "Fitted", "Forecast", "Found", "Graph", "History", "Internal", "InvalidArgument",
+    "InvalidHandle",
     "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
     "OutOfRange", "Parameter", "Piece", "Progress", "Seq2Seq", "Session", "Step", "Text",
-    "Tokenizer", "Trainer", "Transformer", "Truncated", "Unsupported", "Verification",
-    "custom_layer", "fake_quantize", "from_onnx", "info",
+    "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported", "Verification",
+    "convert", "custom_layer", "evaluate", "fake_quantize", "fit", "from_onnx", "info",
     "layers", "live_handles", "numerics_version", "register_layer", "simulate", "unregister_layer",
     "verify", "version",
 ]

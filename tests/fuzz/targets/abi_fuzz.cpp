@@ -53,6 +53,11 @@ constexpr std::string_view kOptions[] = {"", R"({"threads":1})", R"({"isa":"abac
 constexpr std::string_view kSessions[] = {
     R"({"threads":1,"max_rows":4,"max_head_rows":2,"max_positions":8,"sequences":2})",
     R"({"threads":1,"max_rows":1,"max_positions":1})", R"({"threads":1})", R"({"max_rows":0})"};
+constexpr std::string_view kEvaluators[] = {R"({"threads":1,"context":8,"chunk":2,"hash":true})",
+                                            R"({"threads":1,"last_row":true})",
+                                            R"({"threads":1,"chunk":0})"};
+constexpr std::string_view kTrainings[] = {R"({"data":"/nowhere/table.csv"})", R"({"steps":-1})",
+                                           R"({"data":"/nowhere","task":"guess"})"};
 constexpr std::string_view kGenerators[] = {R"({"threads":1,"context":8,"sequences":2,"chunk":2})",
                                             R"({"threads":1})", R"({"context":-1})",
                                             R"({"threads":1,"chunk":1,"context":1})"};
@@ -136,7 +141,9 @@ class Caller {
         function_ == "network_set_f32" || function_ == "network_set_f64")
       return name == "role" ? pick(kRoles) : pick(kCellNames);
     if (name == "format") return pick(kFormats);
-    if (name == "path" || name == "name") {  // files are written nowhere else
+    // Files are written in the scratch folder alone.
+    if (name == "path" || name == "name" || name == "in" ||
+        name == "out") {  // files are written nowhere else
       const std::uint8_t how = byte();
       if (how == 255) return {nullptr, how};
       const std::size_t which = how % (std::size(kFiles) + 2);
@@ -156,6 +163,8 @@ class Caller {
     if (name == "texts") return pick(kTexts);
     if (function_ == "session_create" || function_ == "network_program") return pick(kSessions);
     if (function_ == "model_create") return pick(kModels);
+    if (function_ == "evaluator_create") return pick(kEvaluators);
+    if (function_ == "training_open") return pick(kTrainings);
     if (function_ == "generator_create") return pick(kGenerators);
     if (function_ == "generator_start") return pick(kStarts);
     if (function_ == "data_table") return pick(kTables);
@@ -319,7 +328,7 @@ class Caller {
     if (how < 160 && name == "x") return function_ == "session_run" ? rows * 3 : 12;
     if (how < 160 && name == "y")
       return function_ == "session_run" ? rows * 2 : function_ == "session_run_tokens" ? 20 : 8;
-    if (how < 160 && name == "logits") return 320;
+    if (how < 160 && name == "logits") return function_ == "evaluator_next" ? 0 : 320;
     if (how < 160 && (name == "ids" || name == "positions")) return 3;
     if (how < 200 && (name == "sequences" || name == "head" || name == "ends")) return 0;
     return kCounts[how % std::size(kCounts)];

@@ -56,7 +56,11 @@ extra=$(objdump -p "$lib/libloom.so" | awk '/NEEDED/ { print $2 }' |
 [ -z "$extra" ] || { echo "libloom.so needs $extra" >&2; exit 1; }
 strip -o "$scratch/stripped.so" "$lib/libloom.so"
 size=$(wc -c <"$scratch/stripped.so")
-[ "$size" -lt 6200000 ] ||
-  { echo "libloom.so has $size bytes stripped, the limit is 6,200,000" >&2; exit 1; }
+# Training from files (tables, images, texts, series, reports) and conversion are 0.5 MB of it. gold
+# folds equal functions (cmake/modules.cmake); without it the library is larger.
+limit=6450000
+command -v ld.gold >/dev/null || limit=6700000
+[ "$size" -lt "$limit" ] ||
+  { echo "libloom.so has $size bytes stripped, the limit is $limit" >&2; exit 1; }
 echo "examples build with the installed package: C, C++, CMake static and shared;" \
   "libloom.so: $size bytes stripped, $(echo "$exported" | wc -l) functions"

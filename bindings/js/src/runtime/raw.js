@@ -4,7 +4,7 @@ export const CODES = { ok: 0, invalid_argument: 1, not_found: 2, unsupported: 3,
     truncated: 5, io: 6, out_of_memory: 7, out_of_range: 8, cancelled: 9, internal: 10,
     invalid_handle: 11, busy: 12 };
 export const KINDS = { bytes: 1, network: 2, session: 3, data: 4, trainer: 5, tokenizer: 6, decoder:
-    7, model: 8, generator: 9, onnx: 10, seq2seq: 11 };
+    7, model: 8, generator: 9, onnx: 10, seq2seq: 11, file: 12, evaluator: 13, training: 14 };
 export const FINISH = { more: 0, length: 1, eos: 2, stop: 3, cancelled: 4 };
 // name: [what it returns, [[parameter, kind], ...]]
 export const FUNCTIONS = {
@@ -13,6 +13,7 @@ export const FUNCTIONS = {
   numerics_version: ["i32", []],
   code_name: ["cstr", [["code", "i32"]]],
   info: ["code", [["info", "new json"]]],
+  format_info: ["code", [["format", "text"], ["info", "new json"]]],
   fake_quantize: ["code", [["values", "read f32"], ["format", "text"], ["rows", "i64"],
       ["rounded", "fill f32"]]],
   verify: ["code", [["options", "json"], ["report", "new json"]]],
@@ -21,6 +22,9 @@ export const FUNCTIONS = {
   kind: ["code", [["handle", "any"], ["kind", "out i32"]]],
   live_handles: ["code", [["count", "out i64"]]],
   bytes_create: ["code", [["size", "u64"], ["bytes", "new bytes"]]],
+  bytes_load: ["code", [["path", "text"], ["bytes", "new bytes"]]],
+  bytes_save: ["code", [["bytes", "handle bytes"], ["path", "text"]]],
+  bytes_check_save: ["code", [["path", "text"]]],
   bytes_data: ["code", [["bytes", "handle bytes"], ["data", "out pointer"], ["size", "out u64"]]],
   layer_unregister: ["code", [["name", "text"], ["version", "i32"]]],
   network_create: ["code", [["topology", "json"], ["network", "new network"]]],
@@ -54,6 +58,8 @@ export const FUNCTIONS = {
   network_merge_adapter: ["code", [["network", "handle network"]]],
   network_program: ["code", [["network", "handle network"], ["options", "json"],
       ["program", "new text"]]],
+  network_program_sha256: ["code", [["network", "handle network"], ["options", "json"],
+      ["sha256", "new text"]]],
   session_create: ["code", [["network", "handle network"], ["options", "json"],
       ["session", "new session"]]],
   session_run: ["code", [["session", "handle session"], ["rows", "i64"], ["x", "read f32"],
@@ -138,6 +144,11 @@ export const FUNCTIONS = {
       ["decoder", "new decoder"]]],
   decoder_push: ["code", [["decoder", "handle decoder"], ["id", "i32"], ["text", "new text"]]],
   decoder_finish: ["code", [["decoder", "handle decoder"], ["text", "new text"]]],
+  file_open: ["code", [["name", "text"], ["file", "new file"]]],
+  file_info: ["code", [["file", "handle file"], ["options", "json"], ["info", "new json"]]],
+  file_convert: ["code", [["in", "text"], ["out", "text"], ["options", "json"],
+      ["report", "new json"]]],
+  file_hash: ["code", [["file", "handle file"], ["tensor", "text"], ["sha256", "new text"]]],
   model_load: ["code", [["name", "text"], ["format", "text"], ["model", "new model"]]],
   model_load_bytes: ["code", [["bytes", "handle bytes"], ["format", "text"],
       ["model", "new model"]]],
@@ -149,6 +160,11 @@ export const FUNCTIONS = {
   model_info: ["code", [["model", "handle model"], ["info", "new json"]]],
   model_network: ["code", [["model", "handle model"], ["network", "new network"]]],
   model_tokenizer: ["code", [["model", "handle model"], ["tokenizer", "new tokenizer"]]],
+  evaluator_create: ["code", [["model", "handle model"], ["reference", "handle model"],
+      ["ids", "read i32"], ["options", "json"], ["evaluator", "new evaluator"]]],
+  evaluator_next: ["code", [["evaluator", "handle evaluator"], ["logits", "fill f32"],
+      ["rows", "out i64"]]],
+  evaluator_info: ["code", [["evaluator", "handle evaluator"], ["info", "new json"]]],
   generator_create: ["code", [["model", "handle model"], ["options", "json"],
       ["generator", "new generator"]]],
   generator_feed: ["code", [["generator", "handle generator"], ["sequence", "i64"],

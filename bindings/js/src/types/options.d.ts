@@ -201,6 +201,96 @@ export interface SamplingOptions {
   ignoreEos?: boolean;
 }
 
+/** Trains from files. */
+export interface FileTrainingOptions {
+  /** a file: training specs (docs/reference/training-spec.md); empty: all is chosen */
+  spec?: string;
+  /** a file as the spec says; without one a table (CSV), a folder of idx or .npy files, a
+   *  folder with a folder of images or of .txt files for each class, or texts for the embedded
+   *  language model */
+  data?: string;
+  /** data of the same form, judged at the end; without a spec */
+  test?: string;
+  /** the column to predict; empty: the last one; without a spec */
+  target?: string;
+  /** what the target is; empty: what it looks like; without a spec */
+  task?: string;
+  /** empty: convolutions for images, else dense layers; without a spec */
+  network?: string;
+  /** of the weights, which learn in it; without a spec */
+  dtype?: string;
+  /** whether a table is a time series; empty: what it looks like; without a spec */
+  series?: string;
+  /** of a time series: steps ahead that are judged; 12; at least 1 */
+  horizon?: number;
+  /** training_report will be asked for: data that are no table are refused */
+  report?: boolean;
+  /** products in FP8, forward and backward; without a spec */
+  fp8?: boolean;
+  /** 0: as many as the data suggest; without a spec; at least 0 */
+  steps?: number;
+  /** of the first weights, the order and what is held back; at least 0 */
+  seed?: number | bigint;
+  /** the file or folder that will be saved: checked before the work, and where checkpoints go */
+  out?: string;
+  /** resumes from `out`, with the same bits as if never stopped */
+  resume?: boolean;
+  /** a folder for TensorBoard event files */
+  events?: string;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** Measures a model over a text. */
+export interface EvaluatorOptions {
+  /** ids of a window; 0: as many as the model was trained for, at most 2048; at least 0 */
+  context?: number;
+  /** rows that run at once. The bits are the same for every number; at least 1 */
+  chunk?: number;
+  /** the last id runs too, whose prediction nothing judges */
+  lastRow?: boolean;
+  /** with the SHA-256 of all logits */
+  hash?: boolean;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** A model file in another format. */
+export interface ConvertOptions {
+  /** of the weights; empty: as they are; safetensors takes f64, f32, f16, bf16 */
+  dtype?: string;
+  /** a LoRA adapter to add to the weights: a folder; the file is then an .entity */
+  adapter?: string;
+  /** false leaves it out of the .entity file, which then runs by ids */
+  tokenizer?: boolean;
+}
+
+/** Facts of a model file. */
+export interface FileInfoOptions {
+  /** with a list of all tensors */
+  tensors?: boolean;
+  /** with what a loader says of it: whether it runs, its topology, its tokenizer */
+  model?: boolean;
+}
+
 /** Computes the numerics table. */
 export interface VerifyOptions {
   /** of the CPU; 0: one per core; 0 to 1024 */

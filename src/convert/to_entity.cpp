@@ -1,12 +1,10 @@
-#include "base/escape.h"
-#include "console.h"
+#include "convert/convert.h"
+#include "convert/model_file.h"
 #include "formats/tensor_file.h"
 #include "llm/adapter.h"
 #include "llm/import/entity_model.h"
-#include "models/convert_report.h"
-#include "models/model_file.h"
 
-namespace loom::cli {
+namespace loom {
 namespace {
 
 // In the file: f32 and f64 as they are, the rest packed.
@@ -19,8 +17,9 @@ std::uint64_t stored_bytes(const WeightStore& store) {
 
 }  // namespace
 
-Status convert_to_entity(const std::string& in, const std::string& out, const std::string& dtype,
-                         const std::string& adapter, bool tokenizer, Report& report) {
+Status convert_to_entity(const std::string& in, const std::string& out,
+                         const ConvertOptions& options, Conversion& report) {
+  const std::string &dtype = options.dtype, &adapter = options.adapter;
   std::optional<WeightFormat> format;
   if (!dtype.empty()) {
     LOOM_ASSIGN(format, parse_weight_format(dtype));
@@ -28,13 +27,14 @@ Status convert_to_entity(const std::string& in, const std::string& out, const st
   LOOM_ASSIGN(Model model, load_model(in));
   if (const auto file = open_model_file(in);
       file.ok() && file->entity && file->entity->find_section("training"))
-    say("left out: the state of its training, which goes on from " + in + " alone");
-  if (!tokenizer) model.tokenizer = Status(Code::not_found, "it was left out");
+    report.notes.push_back("left out: the state of its training, which goes on from " + in +
+                           " alone");
+  if (!options.tokenizer) model.tokenizer = Status(Code::not_found, "it was left out");
   // Before the work that it would be in vain for.
   if (const Status lost = model_sections(model).status(); !lost.ok())
-    return Status(lost.code(), lost.message() + "; --no-tokenizer leaves it out");
+    return Status(lost.code(), lost.message() + "; \"tokenizer\": false leaves it out");
   if (!model.tokenizer.ok())
-    say("without a tokenizer: " + escaped(model.tokenizer.status().message()));
+    report.notes.push_back("without a tokenizer: " + model.tokenizer.status().message());
   if (!adapter.empty()) {
     LOOM_ASSIGN(Adapter read, load_adapter(adapter, model));
     LOOM_TRY(read.merge(model.network));
@@ -43,13 +43,13 @@ Status convert_to_entity(const std::string& in, const std::string& out, const st
     if (p.tied) continue;
     WeightStore& store = *p.param->store;
     const ParamSpec& spec = p.param->spec;
-    Report::Row row{p.path + ":" + spec.role,
-                    shape_text(std::vector<std::int64_t>{spec.rows, spec.cols}),
-                    to_string(store.format()),
-                    "",
-                    0,
-                    0,
-                    {}};
+    Conversion::Row row{p.path + ":" + spec.role,
+                        shape_text(std::vector<std::int64_t>{spec.rows, spec.cols}),
+                        to_string(store.format()),
+                        "",
+                        0,
+                        0,
+                        {}};
     std::vector<double> before(static_cast<std::size_t>(spec.rows * spec.cols)),
         after(before.size());
     LOOM_TRY(store.values(std::span<double>(before)));
@@ -69,4 +69,4 @@ Status convert_to_entity(const std::string& in, const std::string& out, const st
   return save_model(out, model, provenance);
 }
 
-}  // namespace loom::cli
+}  // namespace loom

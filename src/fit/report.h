@@ -13,7 +13,7 @@
 #include "train/data/data.h"
 #include "train/judge/metrics.h"
 
-namespace loom::cli {
+namespace loom {
 
 // How the rows that judge are told of.
 struct ReportForm {
@@ -65,4 +65,4 @@ std::string sample_text(const Report& report, const Report::Sample& sample);
 // shuffled_rows rows.
 Result<Report> make_report(Session& session, const DataSource& judged, const ReportForm& form);
 
-}  // namespace loom::cli
+}  // namespace loom

@@ -1,11 +1,11 @@
-#include "models/model_file.h"
+#include "convert/model_file.h"
 
 #include <map>
 
 #include "llm/embedded_model.h"
 #include "llm/import/locate.h"
 
-namespace loom::cli {
+namespace loom {
 namespace {
 
 Result<ModelFile> with_tensors(ModelFile file, std::vector<TensorInfo> tensors) {
@@ -63,11 +63,10 @@ Result<ModelFile> open_model_file(const std::string& name) {
     LOOM_ASSIGN(file.path, locate_model(name));
   }
   file.title = title_of(file.path);
-  bool folder = false;
   if (!source) {
-    LOOM_ASSIGN(folder, is_folder(file.path));
+    LOOM_ASSIGN(file.folder, is_folder(file.path));
   }
-  if (folder) {
+  if (file.folder) {
     LOOM_ASSIGN(const Safetensors tensors, Safetensors::open_folder(file.path));
     file.metadata = tensors.metadata();
     return with_tensors(std::move(file), tensors.tensors());
@@ -76,6 +75,7 @@ Result<ModelFile> open_model_file(const std::string& name) {
     LOOM_ASSIGN(source, open_source(file.path));
   }
   LOOM_ASSIGN(file.kind, sniff(*source));
+  file.source = source;
   if (file.kind == FileKind::safetensors) {
     LOOM_ASSIGN(const Safetensors tensors, Safetensors::open(std::move(source)));
     file.metadata = tensors.metadata();
@@ -95,4 +95,4 @@ Result<ModelFile> open_model_file(const std::string& name) {
   return file;
 }
 
-}  // namespace loom::cli
+}  // namespace loom

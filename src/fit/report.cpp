@@ -1,23 +1,24 @@
-#include "report/report.h"
+#include "fit/report.h"
 
 #include <algorithm>
 
 #include "base/escape.h"
+#include "base/json/json_text.h"
 #include "base/math/exact_math.h"
-#include "console.h"
-#include "models/trained_network.h"
+#include "fit/rows.h"
+#include "fit/text.h"
 
-namespace loom::cli {
+namespace loom {
 namespace {
 
 constexpr std::uint64_t kSeed = 0x7265706f7274;  // "report"
 constexpr std::int64_t kShuffles = 5;
-// Rows that are shuffled: fewer where there are many columns.
+// JudgedRows that are shuffled: fewer where there are many columns.
 constexpr std::int64_t kMaxShuffled = 2000, kMinShuffled = 100, kMaxRuns = 200000;
 constexpr std::size_t kBriefColumns = 5, kBriefSamples = 3, kMaxSamples = 20, kMaxLabels = 20;
 
 // The rows that have a target.
-struct Rows {
+struct JudgedRows {
   std::vector<std::int64_t> samples;
   std::vector<double> x;
   std::vector<float> values;
@@ -25,8 +26,8 @@ struct Rows {
   std::size_t width = 0;
 };
 
-Rows rows_of(const DataSource& judged) {
-  Rows rows;
+JudgedRows rows_of(const DataSource& judged) {
+  JudgedRows rows;
   rows.width = static_cast<std::size_t>(judged.form().width);
   Batch batch;
   for (std::int64_t s = 0; s < judged.samples(); ++s) {
@@ -43,7 +44,7 @@ Rows rows_of(const DataSource& judged) {
 }
 
 // The answer to row i, and how far it is off.
-Report::Sample judge(const Rows& rows, std::size_t i, std::span<const float> y,
+Report::Sample judge(const JudgedRows& rows, std::size_t i, std::span<const float> y,
                      const ReportForm& form) {
   Report::Sample sample;
   if (form.labels.empty()) {
@@ -60,7 +61,7 @@ Report::Sample judge(const Rows& rows, std::size_t i, std::span<const float> y,
   return sample;
 }
 
-double mean_error(const Rows& rows, std::size_t n, const std::vector<float>& y,
+double mean_error(const JudgedRows& rows, std::size_t n, const std::vector<float>& y,
                   const ReportForm& form) {
   const std::size_t outputs = y.size() / n;
   double sum = 0;
@@ -70,7 +71,7 @@ double mean_error(const Rows& rows, std::size_t n, const std::vector<float>& y,
 }
 
 // Of each input in turn, what shuffling it costs.
-Status shuffle(Session& session, const Rows& rows, const ReportForm& form,
+Status shuffle(Session& session, const JudgedRows& rows, const ReportForm& form,
                const std::vector<float>& y, Report& report) {
   const auto inputs = static_cast<std::int64_t>(form.inputs.size());
   const std::int64_t runs = std::max<std::int64_t>(inputs, 1) * kShuffles;
@@ -139,7 +140,7 @@ std::string sample_text(const Report& report, const Report::Sample& s) {
 }
 
 Result<Report> make_report(Session& session, const DataSource& judged, const ReportForm& form) {
-  const Rows rows = rows_of(judged);
+  const JudgedRows rows = rows_of(judged);
   Report report;
   report.title = form.title;
   report.labels = form.labels;
@@ -225,4 +226,4 @@ std::string Report::to_text(bool brief) const {
   return text;
 }
 
-}  // namespace loom::cli
+}  // namespace loom

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/escape.h"
-#include "console.h"
-#include "report/report.h"
+#include "fit/report.h"
+#include "fit/text.h"
 
-namespace loom::cli {
+namespace loom {
 
 namespace {
 
@@ -158,4 +158,4 @@ std::string Report::to_svg() const {
   return p.finish(title);
 }
 
-}  // namespace loom::cli
+}  // namespace loom

@@ -1,0 +1,19 @@
+#include "files.h"
+
+#include <algorithm>
+
+#include "client.h"
+
+namespace loom::cli {
+
+std::string read_text(const std::string& path) {
+  return or_exit(kRefused, [&] { return Bytes::load(path).text(); });
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  const Bytes bytes = Bytes::create(text.size());
+  std::copy(text.begin(), text.end(), reinterpret_cast<char*>(bytes.span().data()));
+  bytes.save(path);
+}
+
+}  // namespace loom::cli

@@ -1,0 +1,116 @@
+"""welvet.fit and welvet.evaluate: training from files, and measures of models."""
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+if os.environ.get("WELVET_INSTALLED") != "1":
+    sys.path.insert(0, str(ROOT / "bindings/python"))
+
+import welvet  # noqa: E402
+from welvet import Network, Transformer  # noqa: E402
+
+TINY = ROOT / "tests/cases/data/tiny.entity"
+
+
+class Fit(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.csv = pathlib.Path(self.folder.name) / "table.csv"
+        rows = ["a,b,noise,class"]
+        for i in range(120):
+            a, b = i * 37 % 101 - 50, i * 53 % 97 - 48
+            rows.append("%d,%d,%d,%s" % (a, b, i * 29 % 83, "up" if a + b > 0 else "down"))
+        self.csv.write_text("\n".join(rows) + "\n")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def test_learns_a_table(self):
+        seen = []
+        fitted = welvet.fit(self.csv, target="class", steps=60, threads=1, on_step=seen.append)
+        self.assertIsInstance(fitted.network, Network)
+        self.assertEqual(fitted.step, 60)
+        self.assertGreater(fitted.figures["validation"]["accuracy"], 0.7)
+        self.assertIn("kept: step", fitted.text)
+        self.assertTrue(any("target: column 'class'" in note for note in fitted.notes))
+        self.assertTrue(any("validation" in report for report in seen))
+        self.assertEqual(fitted.network.info["output"]["width"], 2)
+
+    def test_saves_stops_and_resumes_with_the_same_bits(self):
+        out = pathlib.Path(self.folder.name) / "net.entity"
+        whole = welvet.fit(self.csv, steps=40, threads=1)
+        part = welvet.fit(self.csv, steps=40, threads=1, out=out,
+                          on_step=lambda report: report["step"] < 20)
+        self.assertLess(part.step, 40)
+        self.assertTrue(out.exists())
+        rest = welvet.fit(self.csv, threads=1, out=out, resume=True)
+        self.assertEqual(rest.step, 40)
+        self.assertEqual(rest.network.digest(), whole.network.digest())
+        self.assertEqual(Network.load(out).digest(), whole.network.digest())
+
+    def test_step_by_step_with_a_report(self):
+        with welvet.Training(self.csv, steps=30, threads=1) as training:
+            while not training.step(8)["ended"]:
+                pass
+            figures, text = training.judge()
+            self.assertIn("accuracy", figures["validation"])
+            self.assertIn("noise", training.report())
+            self.assertTrue(training.report("svg").startswith("<svg"))
+            training.cancel()
+            with self.assertRaises(welvet.Cancelled):
+                training.step()
+
+    def test_refusals_name_the_option(self):
+        for options, part in (({"task": "guess"}, "task"), ({"horizon": 3}, "horizon: "),
+                              ({"out": str(self.csv)}, "out: "), ({"targets": "a"}, "targets"),
+                              ({"resume": True}, "resume: ")):
+            with self.assertRaises(welvet.InvalidArgument) as caught:
+                welvet.fit(self.csv, **options)
+            self.assertIn(part, str(caught.exception))
+        with self.assertRaises(welvet.NotFound):
+            welvet.fit("no such table.csv")
+
+    def test_no_handles_are_lost(self):
+        before = welvet.live_handles()
+        fitted = welvet.fit(self.csv, steps=20, threads=1)
+        fitted.network.close()
+        self.assertEqual(welvet.live_handles(), before)
+
+
+class Evaluate(unittest.TestCase):
+    def test_loss_of_a_text(self):
+        with Transformer.load_model(TINY) as model, Transformer.load_model(TINY, "i4") as coarse:
+            ids = [3, 1, 4, 1, 5]
+            alone = welvet.evaluate(model, ids, threads=1)
+            self.assertEqual(alone["tokens"], 4)
+            self.assertAlmostEqual(alone["perplexity"], float(np.exp(alone["loss"])), places=4)
+            self.assertNotIn("kl", alone)
+            both = welvet.evaluate(model, ids, coarse, threads=1, chunk=2)
+            self.assertEqual(both["loss"], alone["loss"])
+            self.assertGreater(both["kl"], 0)
+            ids = model.tokenizer.encode("hello there")
+            spoken = welvet.evaluate(model, "hello there", threads=1)
+            self.assertEqual(spoken["tokens"], len(ids) - 1)
+            with self.assertRaises(welvet.InvalidArgument):
+                welvet.evaluate(model, [1])
+
+
+class Convert(unittest.TestCase):
+    def test_to_safetensors_with_a_report(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "tiny.safetensors"
+            report = welvet.convert(TINY, out, dtype="bf16")
+            self.assertTrue(out.exists())
+            self.assertTrue(all(t["to"] == "bf16" for t in report["tensors"]))
+            self.assertTrue(any("left out" in note for note in report["notes"]))
+            with self.assertRaises(welvet.InvalidArgument):
+                welvet.convert(TINY, pathlib.Path(folder) / "tiny.gguf")
+
+
+if __name__ == "__main__":
+    unittest.main()

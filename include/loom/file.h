@@ -1,0 +1,52 @@
+/* Made by api/generate.py from api/loom.json: edit those. */
+/* A part of loom/loom.h, which includes it: model files. */
+#ifndef LOOM_FILE_H
+#define LOOM_FILE_H
+
+#include <loom/loom.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- file
+ * Model files of every format that is read, without their weights: safetensors, GGUF, .entity,
+ * ONNX, topologies in JSON, HuggingFace folders. */
+
+/* Reads the headers alone. Nothing is downloaded.
+ *   name: a folder, a file, a name in the local HuggingFace cache, or "embedded" */
+LOOM_API int32_t loom_file_open(const char* name, size_t name_size, loom_file* file,
+                                loom_error* error);
+
+/* The facts of the file. Texts of the file that are no UTF-8 are escaped.
+ *   options: JSON: tensors (false), model (false): docs/reference/options.md, file_info
+ *   info: JSON: path, title, kind, tensor_count, elements, bytes, main_type (of most bytes),
+ *     sections (of an .entity file). With tensors: [{name, dtype, shape, bytes, sha256}]. With
+ *     model: runs, refused (why it does not run), no_tokenizer (why it has none), summary,
+ *     topology. Of ONNX: ir_version, producer, producer_version, opsets, inputs and outputs
+ *     ([{name, type}]), operators, nodes, functions */
+LOOM_API int32_t loom_file_info(loom_file file, const char* options, size_t options_size,
+                                loom_bytes* info, loom_error* error);
+
+/* Writes a model in another format. The path has the old content or the new, never a part.
+ *   in: as file_open takes it, and networks of JSON
+ *   out: a name that ends in .safetensors or .entity
+ *   options: JSON: dtype, adapter, tokenizer (true): docs/reference/options.md, file_convert
+ *   report: JSON: tensors: [{name, shape, from, to, bytes_before, bytes_after, rms_error (as a
+ *     share of the values), max_error}], notes: what was left out, line by line */
+LOOM_API int32_t loom_file_convert(const char* in, size_t in_size, const char* out, size_t out_size,
+                                   const char* options, size_t options_size, loom_bytes* report,
+                                   loom_error* error);
+
+/* SHA-256 of the bytes of a tensor as they lie in the file, tensor by tensor: hosts show how far
+ * it is.
+ *   tensor: its name
+ *   sha256: 64 hex digits */
+LOOM_API int32_t loom_file_hash(loom_file file, const char* tensor, size_t tensor_size,
+                                loom_bytes* sha256, loom_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
