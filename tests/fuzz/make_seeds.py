@@ -82,75 +82,115 @@ def onnx_model(graph, opset=17, *more):
     return pb((1, 8), (2, "seed"), (7, graph), (8, pb((2, opset))), *more)
 
 
-def operators(ints):
-    """A graph for each operator of the importer that has shapes or indices of its own."""
-    integer = lambda name, v: pb((1, name), (3, v), (20, 2))
-    string = lambda name, v: pb((1, name), (4, v), (20, 3))
-    reals = lambda name, dims: onnx_tensor(name, 1, dims, (9, struct.pack(f"<{len(range(size(dims)))}f", *[i / 4 for i in range(size(dims))])))
-    whole = lambda name, dims, *v: onnx_tensor(name, 7, dims, (9, struct.pack(f"<{len(v)}q", *v)))
+def integer(name, v):
+    return pb((1, name), (3, v), (20, 2))
 
-    def size(dims):
-        n = 1
-        for d in dims:
-            n *= d
-        return n
 
-    def graph(op, inputs, known=(), attributes=(), outputs=1, opset=17, domain=""):
-        """`inputs`: (type, dims) of what arrives; `known`: tensors behind them, None for one left out."""
-        names = [f"x{i}" for i in range(len(inputs))]
-        made = [f"y{i}" for i in range(outputs)]
-        node = pb(*[(1, n) for n in names + [f"k{i}" if t else "" for i, t in enumerate(known)]], *[(2, m) for m in made], (4, op), *[(5, a) for a in attributes], *([(7, domain)] if domain else []))
-        more = [(8, pb((1, domain), (2, 1)))] if domain else []
-        return "onnx", onnx_model(pb((1, node), *[(5, t(f"k{i}")) for i, t in enumerate(known) if t], *[(11, onnx_value(n, *i)) for n, i in zip(names, inputs)],
-                                     *[(12, onnx_value(m, 1, [])) for m in made]), opset, *more)
+def string(name, v):
+    return pb((1, name), (4, v), (20, 3))
 
-    r, w = lambda *dims: (lambda name: reals(name, dims)), lambda dims, *v: (lambda name: whole(name, dims, *v))
-    qkv = [(1, [1, 2, 3, 4]), (1, [1, 1, 3, 4]), (1, [1, 1, 3, 4])]
-    yield graph("Attention", qkv, [r(3, 3), r(1, 1, 2, 4), r(1, 1, 2, 4)], [integer("is_causal", 1), integer("qk_matmul_output_mode", 2)], 4, 24)
-    yield graph("Attention", [(1, [1, 3, 8])] * 3, [], [integer("q_num_heads", 2), integer("kv_num_heads", 2)], 1, 23)
-    yield graph("RotaryEmbedding", [(1, [1, 2, 3, 4]), (1, [5, 2]), (1, [5, 2])], [w([1, 3], 0, 1, 2)], [integer("interleaved", 1)], 1, 23)
+
+def ints(name, *v):
+    return pb((1, name), (8, b"".join(map(varint, v))), (20, 7))
+
+
+def size(dims):
+    n = 1
+    for d in dims:
+        n *= d
+    return n
+
+
+# Known tensors, by the name that they get: reals of these dimensions, whole numbers, bytes.
+def r(*dims):
+    return lambda name: onnx_tensor(name, 1, dims, (9, struct.pack(f"<{size(dims)}f", *[i / 4 for i in range(size(dims))])))
+
+
+def w(dims, *v):
+    return lambda name: onnx_tensor(name, 7, dims, (9, struct.pack(f"<{len(v)}q", *v)))
+
+
+def u8(*dims):
+    return lambda name: onnx_tensor(name, 2, dims, (9, bytes(range(size(dims)))))
+
+
+def operator(op, inputs, known=(), attributes=(), outputs=1, opset=17, domain=""):
+    """A graph of one operator. `inputs`: (type, dims) of what arrives; `known`: tensors behind them, None for one left out."""
+    names = [f"x{i}" for i in range(len(inputs))]
+    made = [f"y{i}" for i in range(outputs)]
+    node = pb(*[(1, n) for n in names + [f"k{i}" if t else "" for i, t in enumerate(known)]], *[(2, m) for m in made], (4, op), *[(5, a) for a in attributes], *([(7, domain)] if domain else []))
+    more = [(8, pb((1, domain), (2, 1)))] if domain else []
+    return "onnx", onnx_model(pb((1, node), *[(5, t(f"k{i}")) for i, t in enumerate(known) if t], *[(11, onnx_value(n, *i)) for n, i in zip(names, inputs)],
+                                 *[(12, onnx_value(m, 1, [])) for m in made]), opset, *more)
+
+
+QKV = [(1, [1, 2, 3, 4]), (1, [1, 1, 3, 4]), (1, [1, 1, 3, 4])]
+
+
+def transformer_operators():
+    """Attention, what stands around it in transformers, and losses."""
+    yield operator("Attention", QKV, [r(3, 3), r(1, 1, 2, 4), r(1, 1, 2, 4)], [integer("is_causal", 1), integer("qk_matmul_output_mode", 2)], 4, 24)
+    yield operator("Attention", [(1, [1, 3, 8])] * 3, [], [integer("q_num_heads", 2), integer("kv_num_heads", 2)], 1, 23)
+    yield operator("RotaryEmbedding", [(1, [1, 2, 3, 4]), (1, [5, 2]), (1, [5, 2])], [w([1, 3], 0, 1, 2)], [integer("interleaved", 1)], 1, 23)
     ms = "com.microsoft"
-    yield graph("Attention", [(1, [1, 2, 4])], [r(4, 12), r(12), None, r(2, 1, 2, 1, 2)], [integer("num_heads", 2), integer("unidirectional", 1)], 2, 11, ms)
-    yield graph("EmbedLayerNormalization", [(6, [1, 2])], [None, r(5, 4), r(3, 4), None, r(4), r(4)], [], 3, 11, ms)
-    yield graph("SkipLayerNormalization", [(1, [1, 2, 4])] * 2, [r(4), r(4), r(4)], [], 1, 11, ms)
+    yield operator("Attention", [(1, [1, 2, 4])], [r(4, 12), r(12), None, r(2, 1, 2, 1, 2)], [integer("num_heads", 2), integer("unidirectional", 1)], 2, 11, ms)
+    yield operator("EmbedLayerNormalization", [(6, [1, 2])], [None, r(5, 4), r(3, 4), None, r(4), r(4)], [], 3, 11, ms)
+    yield operator("SkipLayerNormalization", [(1, [1, 2, 4])] * 2, [r(4), r(4), r(4)], [], 1, 11, ms)
     for op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"):
-        yield graph(op, [(1, [2, 3, 2]), (7, [2, 2])], [r(3)], [integer("ignore_index", 1), string("reduction", "mean")], 1)
-    yield graph("TopK", [(1, [2, 4])], [w([1], 2)], [integer("axis", -1)], 2)
-    yield graph("OneHot", [(7, [2, 2])], [w([], 3), r(2)], [integer("axis", 1)])
-    yield graph("ScatterElements", [(1, [2, 3])], [w([1, 2], 1, 0), r(1, 2)], [integer("axis", 1), string("reduction", "add")], 1, 18)
-    yield graph("ScatterND", [(1, [3, 2])], [w([2, 1], 0, -1), r(2, 2)], [string("reduction", "max")], 1, 18)
-    yield graph("GatherND", [(1, [2, 3])], [w([2, 1], 0, 2)], [integer("batch_dims", 1)])
-    yield graph("GatherElements", [(1, [2, 3])], [w([1, 3], 0, 1, -1)])
-    yield graph("Gather", [(7, [2])], [], [])
-    yield graph("Compress", [(1, [3, 2])], [lambda name: onnx_tensor(name, 9, [3], (9, b"\1\0\1"))], [integer("axis", 0)])
-    yield graph("ReverseSequence", [(1, [3, 2])], [w([2], 3, 1)])
-    yield graph("TensorScatter", [(1, [1, 4, 2]), (1, [1, 2, 2])], [w([1], 1)], [string("mode", "circular")], 1, 24)
+        yield operator(op, [(1, [2, 3, 2]), (7, [2, 2])], [r(3)], [integer("ignore_index", 1), string("reduction", "mean")], 1)
+
+
+def index_operators():
+    """Operators that read or write by index."""
+    yield operator("TopK", [(1, [2, 4])], [w([1], 2)], [integer("axis", -1)], 2)
+    yield operator("OneHot", [(7, [2, 2])], [w([], 3), r(2)], [integer("axis", 1)])
+    yield operator("ScatterElements", [(1, [2, 3])], [w([1, 2], 1, 0), r(1, 2)], [integer("axis", 1), string("reduction", "add")], 1, 18)
+    yield operator("ScatterND", [(1, [3, 2])], [w([2, 1], 0, -1), r(2, 2)], [string("reduction", "max")], 1, 18)
+    yield operator("GatherND", [(1, [2, 3])], [w([2, 1], 0, 2)], [integer("batch_dims", 1)])
+    yield operator("GatherElements", [(1, [2, 3])], [w([1, 3], 0, 1, -1)])
+    yield operator("Gather", [(7, [2])], [], [])
+    yield operator("Compress", [(1, [3, 2])], [lambda name: onnx_tensor(name, 9, [3], (9, b"\1\0\1"))], [integer("axis", 0)])
+    yield operator("ReverseSequence", [(1, [3, 2])], [w([2], 3, 1)])
+    yield operator("TensorScatter", [(1, [1, 4, 2]), (1, [1, 2, 2])], [w([1], 1)], [string("mode", "circular")], 1, 24)
+
+
+def sampling_operators():
+    """Resizing, sampling, and products by names."""
     for mode in ("nearest", "linear", "cubic"):
-        yield graph("Resize", [(1, [1, 1, 3, 4])], [None, None, w([4], 1, 1, 5, 2)], [string("mode", mode), integer("antialias", 1)], 1, 19)
-        yield graph("GridSample", [(1, [1, 2, 3, 4]), (1, [1, 2, 2, 2])], [], [string("mode", mode), string("padding_mode", "reflection")], 1, 20)
-    yield graph("Einsum", [(1, [2, 3, 4]), (1, [2, 4, 2])], [], [string("equation", "bij,bjk->bik")])
-    yield graph("QuantizeLinear", [(1, [2, 3])], [r(3), lambda name: onnx_tensor(name, 2, [3], (9, b"\1\2\3"))], [integer("axis", 1)], 1, 21)
-    yield graph("DequantizeLinear", [(2, [2, 4])], [r(2, 2)], [integer("axis", 1), integer("block_size", 2)], 1, 21)
-    yield graph("DynamicQuantizeLinear", [(1, [2, 3])], [], [], 3)
-    yield graph("MatMulInteger", [(2, [2, 3]), (3, [3, 2])])
-    u8 = lambda *dims: (lambda name: onnx_tensor(name, 2, dims, (9, bytes(range(size(dims))))))
-    yield graph("MatMulInteger", [(2, [2, 3])], [u8(3, 2), u8(), u8()])
-    yield graph("QLinearMatMul", [(2, [2, 3])], [r(), u8(), u8(3, 2), r(), u8(), r(), u8()])
-    yield graph("QLinearConv", [(2, [1, 2, 3, 3])], [r(), u8(), u8(2, 1, 2, 2), r(2), u8(), r(), u8(), lambda name: onnx_tensor(name, 6, [2], (9, bytes(8)))], [integer("group", 2)], 1, 21)
-    yield graph("Attention", qkv, [r(3, 3), None, None, w([1], 2)], [integer("left_window_size", 1), integer("right_window_size", 0)], 1, 25)
-    yield graph("LinearAttention", [(1, [1, 2, 4])] * 3, [r(1, 2, 2, 2), r(1, 2, 2), r(1, 2, 1)], [integer("q_num_heads", 2), integer("kv_num_heads", 2)], 2, 27)
-    yield graph("CausalConvWithState", [(1, [1, 2, 3])], [r(2, 1, 3), r(2), r(1, 2, 2)], [string("activation", "silu")], 2, 27)
-    yield graph("STFT", [(1, [1, 9, 1])], [w([], 2), r(4)], [integer("onesided", 1)])
-    yield graph("DFT", [(1, [1, 5, 2])], [w([], 4), w([], -2)], [integer("inverse", 1), integer("onesided", 1)], 1, 20)
-    yield graph("MelWeightMatrix", [], [w([], 4), w([], 16), w([], 8000), r(), lambda name: onnx_tensor(name, 1, [], (9, struct.pack("<f", 4000)))])
-    yield graph("Col2Im", [(1, [1, 4, 4])], [w([2], 3, 3), w([2], 2, 2)], [ints("pads", 0, 0, 0, 0)], 1, 18)
-    yield graph("AffineGrid", [(1, [1, 2, 3])], [w([4], 1, 1, 2, 3)], [integer("align_corners", 1)], 1, 20)
-    yield graph("LpPool", [(1, [1, 1, 4])], [], [ints("kernel_shape", 2), integer("p", 3)])
-    yield graph("CenterCropPad", [(1, [3, 4])], [w([2], 5, 2)], [], 1, 18)
-    yield graph("Acosh", [(1, [3])], [], [], 1, 22)
+        yield operator("Resize", [(1, [1, 1, 3, 4])], [None, None, w([4], 1, 1, 5, 2)], [string("mode", mode), integer("antialias", 1)], 1, 19)
+        yield operator("GridSample", [(1, [1, 2, 3, 4]), (1, [1, 2, 2, 2])], [], [string("mode", mode), string("padding_mode", "reflection")], 1, 20)
+    yield operator("Einsum", [(1, [2, 3, 4]), (1, [2, 4, 2])], [], [string("equation", "bij,bjk->bik")])
+
+
+def quantized_operators():
+    yield operator("QuantizeLinear", [(1, [2, 3])], [r(3), lambda name: onnx_tensor(name, 2, [3], (9, b"\1\2\3"))], [integer("axis", 1)], 1, 21)
+    yield operator("DequantizeLinear", [(2, [2, 4])], [r(2, 2)], [integer("axis", 1), integer("block_size", 2)], 1, 21)
+    yield operator("DynamicQuantizeLinear", [(1, [2, 3])], [], [], 3)
+    yield operator("MatMulInteger", [(2, [2, 3]), (3, [3, 2])])
+    yield operator("MatMulInteger", [(2, [2, 3])], [u8(3, 2), u8(), u8()])
+    yield operator("QLinearMatMul", [(2, [2, 3])], [r(), u8(), u8(3, 2), r(), u8(), r(), u8()])
+    yield operator("QLinearConv", [(2, [1, 2, 3, 3])], [r(), u8(), u8(2, 1, 2, 2), r(2), u8(), r(), u8(), lambda name: onnx_tensor(name, 6, [2], (9, bytes(8)))], [integer("group", 2)], 1, 21)
+
+
+def late_operators():
+    """Operators of late opsets, signals and casts."""
+    yield operator("Attention", QKV, [r(3, 3), None, None, w([1], 2)], [integer("left_window_size", 1), integer("right_window_size", 0)], 1, 25)
+    yield operator("LinearAttention", [(1, [1, 2, 4])] * 3, [r(1, 2, 2, 2), r(1, 2, 2), r(1, 2, 1)], [integer("q_num_heads", 2), integer("kv_num_heads", 2)], 2, 27)
+    yield operator("CausalConvWithState", [(1, [1, 2, 3])], [r(2, 1, 3), r(2), r(1, 2, 2)], [string("activation", "silu")], 2, 27)
+    yield operator("STFT", [(1, [1, 9, 1])], [w([], 2), r(4)], [integer("onesided", 1)])
+    yield operator("DFT", [(1, [1, 5, 2])], [w([], 4), w([], -2)], [integer("inverse", 1), integer("onesided", 1)], 1, 20)
+    yield operator("MelWeightMatrix", [], [w([], 4), w([], 16), w([], 8000), r(), lambda name: onnx_tensor(name, 1, [], (9, struct.pack("<f", 4000)))])
+    yield operator("Col2Im", [(1, [1, 4, 4])], [w([2], 3, 3), w([2], 2, 2)], [ints("pads", 0, 0, 0, 0)], 1, 18)
+    yield operator("AffineGrid", [(1, [1, 2, 3])], [w([4], 1, 1, 2, 3)], [integer("align_corners", 1)], 1, 20)
+    yield operator("LpPool", [(1, [1, 1, 4])], [], [ints("kernel_shape", 2), integer("p", 3)])
+    yield operator("CenterCropPad", [(1, [3, 4])], [w([2], 5, 2)], [], 1, 18)
+    yield operator("Acosh", [(1, [3])], [], [], 1, 22)
     for to in (10, 16, 17, 20, 21, 23):
-        yield graph("Cast", [(1, [3])], [], [integer("to", to), integer("saturate", 0)], 1, 23)
-    yield graph("Cast", [(18, [3])], [], [integer("to", 1)], 1, 23)
+        yield operator("Cast", [(1, [3])], [], [integer("to", to), integer("saturate", 0)], 1, 23)
+    yield operator("Cast", [(18, [3])], [], [integer("to", 1)], 1, 23)
+
+
+def loop_operators():
     body = pb((1, onnx_node("Add", ["v", "v"], ["w"])), (11, onnx_value("i", 7, [])), (11, onnx_value("go", 9, [])), (11, onnx_value("v", 1, [2])),
               (12, onnx_value("go", 9, [])), (12, onnx_value("w", 1, [2])), (12, onnx_value("v", 1, [2])))
     step = pb((1, onnx_node("Add", ["s", "x"], ["t"])), (11, onnx_value("s", 1, [2])), (11, onnx_value("x", 1, [2])), (12, onnx_value("t", 1, [2])), (12, onnx_value("x", 1, [2])))
@@ -158,27 +198,41 @@ def operators(ints):
                                 (5, onnx_tensor("go0", 9, [], (9, b"\1"))), (11, onnx_value("x0", 1, [2])), (12, onnx_value("y0", 1, [])), (12, onnx_value("y1", 1, []))))
     yield "onnx", onnx_model(pb((1, onnx_node("Scan", ["x0", "x1"], ["y0", "y1"], pb((1, "body"), (6, step), (20, 5)), integer("num_scan_inputs", 1), ints("scan_input_directions", 1))),
                                 (11, onnx_value("x0", 1, [2])), (11, onnx_value("x1", 1, [3, 2])), (12, onnx_value("y0", 1, [])), (12, onnx_value("y1", 1, []))))
-    yield graph("ConvInteger", [(2, [1, 1, 3, 3])], [lambda name: onnx_tensor(name, 2, [1, 1, 2, 2], (9, bytes(4)))])
-    yield graph("LRN", [(1, [1, 4, 2])], [], [integer("size", 3)])
-    yield graph("LpPool", [(1, [1, 1, 4])], [], [ints("kernel_shape", 2)])
-    yield graph("MaxPool", [(1, [1, 1, 4, 4])], [], [ints("kernel_shape", 2, 2), ints("pads", 1, 1, 0, 0)])
-    yield graph("ConvTranspose", [(1, [1, 2, 3, 3])], [r(2, 1, 2, 2)], [ints("strides", 2, 2), ints("output_padding", 1, 1)])
+
+
+def other_operators():
+    yield operator("ConvInteger", [(2, [1, 1, 3, 3])], [lambda name: onnx_tensor(name, 2, [1, 1, 2, 2], (9, bytes(4)))])
+    yield operator("LRN", [(1, [1, 4, 2])], [], [integer("size", 3)])
+    yield operator("LpPool", [(1, [1, 1, 4])], [], [ints("kernel_shape", 2)])
+    yield operator("MaxPool", [(1, [1, 1, 4, 4])], [], [ints("kernel_shape", 2, 2), ints("pads", 1, 1, 0, 0)])
+    yield operator("ConvTranspose", [(1, [1, 2, 3, 3])], [r(2, 1, 2, 2)], [ints("strides", 2, 2), ints("output_padding", 1, 1)])
     for op in ("CumProd", "CumSum"):
-        yield graph(op, [(1, [2, 3])], [w([], 1)], [integer("exclusive", 1)], 1, 26)
+        yield operator(op, [(1, [2, 3])], [w([], 1)], [integer("exclusive", 1)], 1, 26)
     for op in ("Mod", "Div", "BitShift", "BitwiseAnd", "Pow"):
-        yield graph(op, [(6, [2])] * 2, [], [string("direction", "LEFT")] if op == "BitShift" else [], 1, 18)
-    yield graph("LSTM", [(1, [3, 1, 2])], [r(1, 8, 2), r(1, 8, 2), r(1, 16)], [integer("hidden_size", 2)], 3)
-    yield graph("GRU", [(1, [3, 2, 2])], [r(2, 6, 2), r(2, 6, 2)], [string("direction", "bidirectional"), integer("linear_before_reset", 1)], 2)
-    yield graph("Pad", [(1, [2, 3])], [w([4], 0, 1, 0, 2)], [string("mode", "reflect")])
-    yield graph("Slice", [(1, [4, 3])], [w([1], -1), w([1], -9), w([1], 0), w([1], -2)])
-    yield graph("Split", [(1, [4, 3])], [w([2], 1, 3)], [], 2)
-    yield graph("EyeLike", [(1, [2, 3])])
-    yield graph("LayerNormalization", [(1, [2, 3])], [r(3), r(3)], [], 3)
-    yield graph("ReduceMax", [(1, [2, 3])], [w([1], -1)], [], 1, 18)
-    yield graph("Concat", [(1, [2, 1]), (1, [2, 0])], [r(2, 2)], [integer("axis", 1)])
+        yield operator(op, [(6, [2])] * 2, [], [string("direction", "LEFT")] if op == "BitShift" else [], 1, 18)
+    yield operator("LSTM", [(1, [3, 1, 2])], [r(1, 8, 2), r(1, 8, 2), r(1, 16)], [integer("hidden_size", 2)], 3)
+    yield operator("GRU", [(1, [3, 2, 2])], [r(2, 6, 2), r(2, 6, 2)], [string("direction", "bidirectional"), integer("linear_before_reset", 1)], 2)
+    yield operator("Pad", [(1, [2, 3])], [w([4], 0, 1, 0, 2)], [string("mode", "reflect")])
+    yield operator("Slice", [(1, [4, 3])], [w([1], -1), w([1], -9), w([1], 0), w([1], -2)])
+    yield operator("Split", [(1, [4, 3])], [w([2], 1, 3)], [], 2)
+    yield operator("EyeLike", [(1, [2, 3])])
+    yield operator("LayerNormalization", [(1, [2, 3])], [r(3), r(3)], [], 3)
+    yield operator("ReduceMax", [(1, [2, 3])], [w([1], -1)], [], 1, 18)
+    yield operator("Concat", [(1, [2, 1]), (1, [2, 0])], [r(2, 2)], [integer("axis", 1)])
 
 
-def seeds():
+def operators():
+    """A graph for each operator of the importer that has shapes or indices of its own."""
+    yield from transformer_operators()
+    yield from index_operators()
+    yield from sampling_operators()
+    yield from quantized_operators()
+    yield from late_operators()
+    yield from loop_operators()
+    yield from other_operators()
+
+
+def safetensors_seeds():
     every = [("BOOL", 1), ("U8", 1), ("I8", 1), ("F8_E5M2", 1), ("F8_E4M3", 1), ("I16", 2), ("U16", 2), ("F16", 2), ("BF16", 2), ("I32", 4),
              ("U32", 4), ("F32", 4), ("F64", 8), ("I64", 8), ("U64", 8)]
     yield "safetensors", safetensors([])
@@ -186,6 +240,8 @@ def seeds():
     yield "safetensors", safetensors([(f"t.{d}", d, [2], bytes(range(2 * n))) for d, n in every])
     yield "safetensors", safetensors([("f4", "F4", [2, 2], b"\x21\x43"), ("scalar", "F64", [], b"\0" * 8), ("none", "U8", [0, 7], b"")])
 
+
+def gguf_seeds():
     scalars = [("u8", 0, b"\1"), ("i8", 1, b"\xff"), ("u16", 2, b"\1\2"), ("i16", 3, b"\1\2"), ("u32", 4, b"\1\2\3\4"), ("i32", 5, b"\1\2\3\4"),
                ("f32", 6, struct.pack("<f", 1.5)), ("bool", 7, b"\1"), ("string", 8, text("llama")), ("u64", 10, b"\1" * 8), ("i64", 11, b"\2" * 8),
                ("f64", 12, struct.pack("<d", 0.1))]
@@ -199,13 +255,16 @@ def seeds():
     yield "gguf", gguf([("general.alignment", 4, struct.pack("<I", 8))], [("x", [3], 0, b"\1" * 12), ("y", [], 28, b"\2" * 8)], alignment=8)
     yield "gguf", gguf([], [(name, [block, 2], kind, bytes(range(size)) * 2) for name, kind, block, size in blocks])
 
+
+def npy_seeds():
     yield "npy", npy("<f4", (2, 3), bytes(24))
     yield "npy", npy("|b1", (3,), b"\0\1\1")
     yield "npy", npy("<i8", (), bytes(8))
     yield "npy", npy("<f2", (2, 0, 1), b"")
 
+
+def onnx_seeds():
     x, y, f = onnx_value("x", 1, ["n", 2, 8, 8]), onnx_value("y", 1, []), lambda n: struct.pack(f"<{n}f", *range(n))
-    ints = lambda name, *v: pb((1, name), (8, b"".join(map(varint, v))), (20, 7))
     yield "onnx", onnx_model(pb((1, onnx_node("Relu", ["x"], ["y"])), (11, x), (12, y)))
     yield "onnx", onnx_model(pb((1, onnx_node("Conv", ["x", "w"], ["c"], ints("pads", 1, 1, 1, 1), pb((1, "group"), (3, 1), (20, 2)))),
                                 (1, onnx_node("Reshape", ["c", "s"], ["y"])), (5, onnx_tensor("w", 1, [1, 2, 3, 3], (9, f(18)))),
@@ -222,8 +281,8 @@ def seeds():
     yield "onnx", onnx_tensor("t", 5, [3], (5, varint(1) + varint(-2) + varint(300)))
     yield "onnx", onnx_tensor("t", 8, [2], (6, b"ab"), (6, b""))
 
-    yield from operators(ints)
 
+def idx_seeds():
     images = bytes([0, 0, 8, 3]) + struct.pack(">3I", 2, 2, 3) + bytes(range(12))
     yield "idx", images
     yield "idx", bytes([0, 0, 0x0B, 1]) + struct.pack(">I2h", 2, 258, -2)
@@ -236,6 +295,8 @@ def seeds():
         packer = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)
         yield "idx", packer.compress(words) + packer.flush() + struct.pack("<II", zlib.crc32(words), len(words))
 
+
+def image_seeds():
     yield "image", b"P2\n# grey\n3 2\n15\n0 5 10\n15 1 2\n"
     yield "image", b"P6 2 2 65535\n" + bytes(range(24))
     rows = b"".join(b"\0" + bytes((x * y) % 256 for x in range(9 * 4)) for y in range(8))
@@ -251,11 +312,14 @@ def seeds():
         exif = b"Exif\0\0II" + struct.pack("<HIHHHIHHI", 42, 8, 1, 0x0112, 3, 1, 6, 0, 0)  # taken with the camera on its side
         yield "image", made[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + made[2:]
 
+
+def csv_seeds():
     yield "csv", b"a,b,y\n1,2,3\n4,5,6\n"
     yield "csv", b'name;"day";y\r\n"x;1";2020-01-02;1\r\n"a""b";2021-03-04;0\r\n?;;1\r\n'
     yield "csv", b"\xef\xbb\xbfM\t.5\t1e3\nF\t5.\t-2\nM\t+1\tNA\n"
 
-    # Sequences of calls are made of any bytes; these are long from the beginning.
+
+def template_seeds():
     yield "template", (
         b"{%- set ns = namespace(n=0, text='') -%}\n{{ bos_token }}{% for m in messages %}\n"
         b"  {%- if m['role'] == 'system' and loop.first %}<|{{ m.role | upper }}|>{{ m.content | trim }}"
@@ -271,18 +335,38 @@ def seeds():
         b"{% set x %}{{ strftime_now('%d %B %Y') }}{% endset %}{{ x[2:-1:1] }}"
         b"{% for k, v in {'a': 1, 'b': [2, none]}.items() %}{{ k }}{{ v is iterable }}{% endfor %}"
         b"{{ range(3) | join(', ') }}{{ ('x' in 'xyz') and (1 not in [2]) or -1 // 2 }}")
-    # What campaigns found: much work of few bytes.
+
+
+def found_seeds():
+    """What campaigns found, much work of few bytes, and calls."""
     yield "template", (b"{% for m in messages %}{{ m | tojson }}" * 9) + b"{% endfor %}" * 9
     yield "onnx", onnx_model(pb(
         (1, onnx_node("Transpose", ["x"], ["y"])), (5, onnx_tensor("x", 1, [2, 3], (9, bytes(24)))),
         (11, onnx_value("x", 1, [2, 3])), (12, onnx_value("y", 1, []))))
+    # Sequences of calls are made of any bytes; these are long from the beginning.
     for seed in range(12):
         yield "abi", random.Random(seed).randbytes(3000)
 
+
+def json_seeds():
     yield "json", b'{"a": [1, -2.5e-3, true, null, "x\\u00e9\\n\\ud83d\\ude00"], "b": {"c": {}}}'
     yield "json", b"[0, -0.0, 1e308, 123456789012345678901234567890, 4.9e-324]"
     yield "json", '"\u00e9\U0001f600"'.encode()
     yield "json", b"[" * 20 + b"]" * 20
+
+
+def seeds():
+    yield from safetensors_seeds()
+    yield from gguf_seeds()
+    yield from npy_seeds()
+    yield from onnx_seeds()
+    yield from operators()
+    yield from idx_seeds()
+    yield from image_seeds()
+    yield from csv_seeds()
+    yield from template_seeds()
+    yield from found_seeds()
+    yield from json_seeds()
 
 
 def llama():
