@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Makes of loom.json everything that must agree about the C ABI: the header, the list of exported symbols, the reference page and the tables
-that the bindings call through. `generate.py` writes them, `generate.py --check` fails where one differs. The keys of options come from the schema
-that tools/generate makes of src/c_api/options.h."""
+"""Makes of loom.json everything that must agree about the C ABI: the header, the list of exported
+symbols, the reference page and the tables that the bindings call through. `generate.py` writes
+them, `generate.py --check` fails where one differs. The keys of options come from the schema that
+tools/generate makes of src/c_api/options.h."""
 import json
 import pathlib
+import re
 import sys
 import textwrap
 
@@ -78,7 +80,8 @@ def functions(api):
 
 
 def c_parameters(function):
-    out = [(c, name + suffix) for name, kind, _ in function.get("params", []) for c, suffix in C_PARAMETERS[kind]]
+    out = [(c, name + suffix) for name, kind, _ in function.get("params", []) for c,
+           suffix in C_PARAMETERS[kind]]
     return out if "returns" in function else out + [("loom_error*", "error")]
 
 
@@ -118,9 +121,11 @@ def comment(text, indent=""):
 def described(function):
     """What a function does, then a line per parameter that says more than its name."""
     text = comment(function["doc"])
-    notes = ["%s: %s" % (name, ("JSON: " if kind in ("json", "new json") else "") + doc) for name, kind, doc in function.get("params", []) if doc]
+    notes = ["%s: %s" % (name, ("JSON: " if kind in ("json", "new json") else "") + doc) for name,
+             kind, doc in function.get("params", []) if doc]
     if notes:
-        wrapped = [line for note in notes for line in textwrap.wrap(note, WIDTH - 8, subsequent_indent="  ")]
+        wrapped = [line for note in notes
+                   for line in textwrap.wrap(note, WIDTH - 8, subsequent_indent="  ")]
         text = text.rstrip()[:-3].rstrip() + "\n *   " + "\n *   ".join(wrapped) + " */\n"
     return text
 
@@ -180,7 +185,8 @@ def with_struct(function):
 
 
 def by_hand(function):
-    return with_struct(function) or any(kind == "layer" for _, kind, _ in function.get("params", []))
+    return with_struct(function) or any(kind == "layer" for _, kind,
+                                        _ in function.get("params", []))
 
 
 def prototypes(groups):
@@ -286,60 +292,89 @@ typedef struct loom_error {
 } loom_error;
 """)
     out.append(prototypes(g for g in api["groups"] if g["name"] != "layer"))
-    out.append("\n#ifdef __cplusplus\n}\n#endif\n\n#include <loom/layer.h>\n#include <loom/options.h>\n\n#endif\n")
+    out.append(
+        "\n#ifdef __cplusplus\n}\n#endif\n\n#include <loom/layer.h>\n#include "
+        "<loom/options.h>\n\n#endif\n")
     return "".join(out)
 
 
 def exports(api):
-    return "# %s\n{\n  global:\n%s  local: *;\n};\n" % (NOTE, "".join("    loom_%s;\n" % f["name"] for f in functions(api)))
+    return "# %s\n{\n  global:\n%s  local: *;\n};\n" % (NOTE,
+                                                        "".join("    loom_%s;\n" % f["name"]
+                                                                for f in functions(api)))
 
 
 def reference(api):
     out = ["# The C interface\n\n<!-- %s -->\n\n" % NOTE,
-           "`#include <loom/loom.h>`. Functions return a code and fill the caller's `loom_error`; handles are numbers, 0 is none; texts go in as pointer and\n"
-           "size and come out as bytes objects. [Options](options.md) are JSON, unknown keys are refused, or [structs](#structs-of-options). The header says the rest; `include/loom/loom.hpp` wraps it for C++.\n"]
-    for title, rows, prefix in (("Results", api["codes"], "LOOM_"), ("Kinds of objects", api["kinds"], "LOOM_KIND_"), ("Finish reasons", api["finish"], "LOOM_FINISH_")):
+           "`#include <loom/loom.h>`. Functions return a code and fill the caller's `loom_error`; "
+           "handles are numbers, 0 is none; texts go in as pointer and\n"
+           "size and come out as bytes objects. [Options](options.md) are JSON, unknown keys are "
+           "refused, or [structs](#structs-of-options). The header says the rest; "
+           "`include/loom/loom.hpp` wraps it for C++.\n"]
+    for title, rows, prefix in (("Results", api["codes"], "LOOM_"),
+                                ("Kinds of objects", api["kinds"], "LOOM_KIND_"),
+                                ("Finish reasons", api["finish"], "LOOM_FINISH_")):
         out.append("\n## %s\n\n| | | |\n|---|---|---|\n" % title)
-        out += ["| `%s%s` | %d | %s |\n" % (prefix, name.upper(), value, doc) for name, value, doc in rows]
+        out += ["| `%s%s` | %d | %s |\n" % (prefix, name.upper(), value, doc) for name, value,
+                doc in rows]
     for group in api["groups"]:
         out.append("\n## %s\n\n%s\n" % (group["name"].capitalize(), group["doc"]))
         for function in group["functions"]:
-            out.append("\n### loom_%s\n\n```c\n%s;\n```\n\n%s\n" % (function["name"], declaration(function), function["doc"]))
-            notes = ["* `%s`: %s\n" % (name, doc) for name, _, doc in function.get("params", []) if doc]
+            out.append("\n### loom_%s\n\n```c\n%s;\n```\n\n%s\n"
+                       % (function["name"], declaration(function), function["doc"]))
+            notes = ["* `%s`: %s\n" % (name, doc) for name, _, doc in function.get("params", [])
+                     if doc]
             out += ["\n"] + notes if notes else []
     return "".join(out) + option_structs.reference(option_structs.load(api))
 
 
 def table(api):
-    """Name, what it returns, parameters as (name, kind): all that a binding needs to call a function."""
+    """Name, what it returns, parameters as (name, kind): all that a binding needs to call a
+    function."""
     return [(f["name"], f.get("returns", "code"),
              [(name, kind) for name, kind, _ in f.get("params", [])])
             for f in functions(api) if not by_hand(f)]
 
 
+def narrow(line):
+    """A line of a table, over several where it is too long for one."""
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    pair = re.compile(r'[(\[]"[^"]*", "[^"]*"[)\]]')
+    kept = pair.sub(lambda found: found.group().replace(" ", "\0"), line)  # stays together
+    lines = textwrap.wrap(kept, 100, subsequent_indent=indent, break_long_words=False,
+                          break_on_hyphens=False)
+    return "\n".join(lines).replace("\0", " ") + "\n"
+
+
 def python_raw(api):
     out = ['"""The C ABI as data. %s"""\n\nABI_VERSION = %d\n' % (NOTE, api["abi_version"])]
     for title, key in (("CODES", "codes"), ("KINDS", "kinds"), ("FINISH", "finish")):
-        out.append("\n%s = {\n%s}\n" % (title, "".join('    "%s": %d,\n' % (name, value) for name, value, _ in api[key])))
+        out.append("\n%s = {\n%s}\n"
+                   % (title,
+                      "".join('    "%s": %d,\n' % (name, value) for name, value, _ in api[key])))
     out.append("\n# name: (what it returns, ((parameter, kind), ...))\nFUNCTIONS = {\n")
     for name, returns, params in table(api):
         inner = "".join('("%s", "%s"), ' % p for p in params).rstrip()
-        out.append('    "%s": ("%s", (%s)),\n' % (name, returns, inner))
+        out.append(narrow('    "%s": ("%s", (%s)),' % (name, returns, inner)))
     return "".join(out) + "}\n"
 
 
 def js_raw(api):
-    out = ["// The C ABI as data. %s\nexport const ABI_VERSION = %d;\n" % (NOTE, api["abi_version"])]
+    out = ["// The C ABI as data. %s\nexport const ABI_VERSION = %d;\n"
+           % (NOTE, api["abi_version"])]
     for title, key in (("CODES", "codes"), ("KINDS", "kinds"), ("FINISH", "finish")):
-        out.append("export const %s = { %s };\n" % (title, ", ".join("%s: %d" % (name, value) for name, value, _ in api[key])))
+        pairs = ", ".join("%s: %d" % (name, value) for name, value, _ in api[key])
+        out.append(narrow("export const %s = { %s };" % (title, pairs)))
     out.append("// name: [what it returns, [[parameter, kind], ...]]\nexport const FUNCTIONS = {\n")
     for name, returns, params in table(api):
-        out.append("  %s: [\"%s\", [%s]],\n" % (name, returns, ", ".join('["%s", "%s"]' % p for p in params)))
+        out.append(narrow("  %s: [\"%s\", [%s]],"
+                          % (name, returns, ", ".join('["%s", "%s"]' % p for p in params))))
     return "".join(out) + "};\n"
 
 
 def fuzz_table(api):
-    """A call of every function whose arguments a Caller (tests/fuzz/targets/abi_fuzz.cpp) makes up."""
+    """A call of every function whose arguments a Caller (tests/fuzz/targets/abi_fuzz.cpp) makes
+    up."""
     out = ["// %s\n" % NOTE]
     for f in functions(api):
         if "returns" in f or by_hand(f):
@@ -347,12 +382,15 @@ def fuzz_table(api):
         lines, arguments = [], []
         for name, kind, _ in f.get("params", []):
             head, _, what = kind.partition(" ")
-            maker = {"new": "out_handle", "out": "out_" + what, "handle": "handle", "read": "read_" + what, "fill": "fill_" + what, "bool": "boolean"}.get(head, head)
+            maker = {"new": "out_handle", "out": "out_" + what, "handle": "handle",
+                     "read": "read_" + what, "fill": "fill_" + what, "bool": "boolean"}.get(head,
+                     head)
             given = '"%s"' % name + (", LOOM_KIND_" + what.upper() if head == "handle" else "")
             lines.append("     const auto %s = c.%s(%s);\n" % (name, maker, given))
             counted = head in ("read", "fill", "text", "json")
             arguments += [name + ".data", name + ".size"] if counted else [name]
-        out.append('    {"%s", [](Caller& c) {\n%s     return loom_%s(%s);\n   }},\n' % (f["name"], "".join(lines), f["name"], ", ".join(arguments + ["c.error()"])))
+        out.append('    {"%s", [](Caller& c) {\n%s     return loom_%s(%s);\n   }},\n'
+                   % (f["name"], "".join(lines), f["name"], ", ".join(arguments + ["c.error()"])))
     return "".join(out)
 
 
@@ -364,8 +402,8 @@ OUTPUTS = {
     "src/c_api/option_structs.inc": options_table,
     "src/c_api/exports.map": exports,
     "docs/reference/c-api.md": reference,
-    "bindings/python/welvet/_raw.py": python_raw,
-    "bindings/js/src/raw.js": js_raw,
+    "bindings/python/welvet/_core/raw.py": python_raw,
+    "bindings/js/src/runtime/raw.js": js_raw,
     "tests/fuzz/targets/abi_table.inc": fuzz_table,
 }
 

@@ -29,7 +29,8 @@ SPEC = {"description": "a training spec as JSON, docs/reference/training-spec.md
 
 class Member:
     def __init__(self, name, path, field, required, only):
-        self.name, self.path, self.field, self.required, self.only = name, path, field, required, only
+        self.name, self.path, self.field = name, path, field
+        self.required, self.only = required, only
         self.kind = kind_of(name, field)
         default = field.get("default")
         assert self.kind not in LISTS or not default, name + ": a list begins empty"
@@ -46,7 +47,8 @@ class Member:
         """What it is, for a comment of code."""
         field = self.field
         text = re.sub(r"\[([^]]*)\]\(([^)]*)\)", r"\1 (docs/reference/\2)", field["description"])
-        text = text.replace(", see below", "").replace("absent:", "0:" if self.optional else "absent:")
+        text = text.replace(", see below", "").replace("absent:",
+                                                       "0:" if self.optional else "absent:")
         parts = [text]
         if "enum" in field and "`%s`" % field["enum"][0] not in text:
             parts.append("one of " + ", ".join(n for n in field["enum"] if n))
@@ -69,7 +71,8 @@ def kind_of(name, field):
         return "flag" if field["type"] == "boolean" else field["type"]
     if field.get("type") == "string":
         return "text"
-    item = field.get("items") or next((o["items"] for o in field.get("oneOf", ()) if "items" in o), {})
+    item = field.get("items") or next((o["items"] for o in field.get("oneOf", ()) if "items" in o),
+                                      {})
     assert item.get("type") in ("string", "integer"), name + ": no kind of member"
     return "texts" if item["type"] == "string" else "ids"
 
@@ -134,7 +137,8 @@ def fields_of(name):
             having = [k for k, v in kinds.items() if inner in v["properties"]]
             every = [kinds[k]["properties"][inner] for k in having]
             if len({json.dumps(f.get("default")) for f in every}) == 1:  # else no one default
-                out[key + "." + inner] = (every[0], False, having if len(having) < len(kinds) else ())
+                out[key + "." + inner] = (every[0], False, having if len(having) < len(kinds)
+                                          else ())
     return out
 
 
@@ -245,7 +249,8 @@ def cpp_struct(struct):
 
 def cpp_conversion(struct):
     out = ["inline %s to_c(const %s& o, std::vector<const char*>&%s) {\n"
-           % (struct.c, struct.cpp, " texts" if any(m.kind == "texts" for m in struct.members) else ""),
+           % (struct.c, struct.cpp, " texts" if any(m.kind == "texts" for m in struct.members)
+              else ""),
            "  %s c = %s;\n" % (struct.c, struct.macro())]
     for m in struct.members:
         if m.kind == "text":
@@ -301,7 +306,8 @@ def reference(structs):
     """The section of docs/reference/c-api.md."""
     out = ["\n## Structs of options\n\n",
            "Beside the JSON form, `loom/options.h` has structs for functions whose names end in\n"
-           "`_with`. Each begins with its initializer, `LOOM_SESSION_OPTIONS_INIT`, which holds the\n"
+           "`_with`. Each begins with its initializer, `LOOM_SESSION_OPTIONS_INIT`, which holds "
+           "the\n"
            "size and the defaults. A member that stands as the initializer has it is not given.\n"
            "Others are read as the [JSON key](options.md) of that name is. `NULL` stands for a\n"
            "struct as its initializer has it.\n"]

@@ -1,5 +1,6 @@
-# cmake --install: the program, both libraries with the public headers, packages for find_package(Loom) and pkg-config. The targets of the
-# package are Loom::loom (static) and Loom::shared.
+# cmake --install: the program, both libraries with the public headers, packages for
+# find_package(Loom) and pkg-config. The targets of the package are Loom::loom (static) and
+# Loom::shared.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Loom)
@@ -10,11 +11,19 @@ install(TARGETS loom loom_shared loom_usage loom_options EXPORT LoomTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT LoomTargets NAMESPACE Loom:: DESTINATION ${package})
 file(WRITE ${PROJECT_BINARY_DIR}/LoomConfig.cmake
-  "include(CMakeFindDependencyMacro)\nfind_dependency(Threads)\ninclude(\${CMAKE_CURRENT_LIST_DIR}/LoomTargets.cmake)\n")
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/LoomConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/LoomConfig.cmake ${PROJECT_BINARY_DIR}/LoomConfigVersion.cmake DESTINATION ${package})
+  "include(CMakeFindDependencyMacro)\nfind_dependency(Threads)\n\
+include(\${CMAKE_CURRENT_LIST_DIR}/LoomTargets.cmake)\n")
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/LoomConfigVersion.cmake COMPATIBILITY
+  SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/LoomConfig.cmake ${PROJECT_BINARY_DIR}/LoomConfigVersion.cmake
+  DESTINATION ${package})
 # The prefix is known when it is installed.
-install(CODE "set(CMAKE_INSTALL_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})\nset(CMAKE_INSTALL_LIBDIR ${CMAKE_INSTALL_LIBDIR})\nset(PROJECT_VERSION ${PROJECT_VERSION})\nconfigure_file(${PROJECT_SOURCE_DIR}/cmake/loom.pc.in ${PROJECT_BINARY_DIR}/loom.pc @ONLY)")
+install(CODE
+  "set(CMAKE_INSTALL_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})\n\
+set(CMAKE_INSTALL_LIBDIR ${CMAKE_INSTALL_LIBDIR})\n\
+set(PROJECT_VERSION ${PROJECT_VERSION})\n\
+configure_file(${PROJECT_SOURCE_DIR}/cmake/loom.pc.in\
+ ${PROJECT_BINARY_DIR}/loom.pc @ONLY)")
 install(FILES ${PROJECT_BINARY_DIR}/loom.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(DIRECTORY include/loom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET loom_cli)

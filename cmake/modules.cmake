@@ -1,7 +1,9 @@
-# Builds one library per line of src/modules.txt, with exactly the dependencies that line allows. A module's sources are
-# its folder's *.cpp files without *_test.cpp; kernels_<isa>.cpp files are compiled once per ISA (see loom_isa_sources).
+# Builds one library per line of src/modules.txt, with exactly the dependencies that line allows. A
+# module's sources are its folder's *.cpp files without *_test.cpp; kernels_<isa>.cpp files are
+# compiled once per ISA (see loom_isa_sources).
 file(STRINGS ${PROJECT_SOURCE_DIR}/src/modules.txt LOOM_MODULE_LINES REGEX "^[a-z_]+:")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/modules.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/src/modules.txt)
 set(LOOM_MODULES "")
 foreach(line ${LOOM_MODULE_LINES})
   string(REGEX REPLACE "^([a-z_]+):.*" "\\1" module "${line}")
@@ -35,12 +37,16 @@ add_library(loom STATIC ${objects})
 add_library(Loom::loom ALIAS loom)
 target_link_libraries(loom PUBLIC loom_usage PRIVATE loom_options)
 
-# The same behind the C interface alone: libloom.so with the functions of include/loom/loom.h and nothing else.
+# The same behind the C interface alone: libloom.so with the functions of include/loom/loom.h and
+# nothing else.
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "wasm32")
   add_library(loom_shared SHARED ${objects})
   add_library(Loom::shared ALIAS loom_shared)
   target_link_libraries(loom_shared PRIVATE loom_options)
-  target_link_options(loom_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/c_api/exports.map -Wl,--no-undefined -Wl,--gc-sections)
-  set_target_properties(loom_shared PROPERTIES OUTPUT_NAME loom VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+  target_link_options(loom_shared PRIVATE
+    -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/c_api/exports.map -Wl,--no-undefined
+    -Wl,--gc-sections)
+  set_target_properties(loom_shared PROPERTIES OUTPUT_NAME loom VERSION ${PROJECT_VERSION} SOVERSION
+    ${PROJECT_VERSION_MAJOR}
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/c_api/exports.map)
 endif()

@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""Speed of training beside PyTorch on this machine, in one process, step by step in turn; run by hand, not in CI:
+"""Speed of training beside PyTorch on this machine, in one process, step by step in turn; run by
+hand, not in CI:
 
     python3 tools/bench_training.py [--threads N] [--rounds N] [--isa NAME] [NETWORK...]
 
-needs NumPy and torch. The networks are those of six published benchmarks (dense, convolutions over one to three dimensions, a norm, a deep one), an LSTM fed one row at a time,
-and a large convolution. A round is a few steps of Loom, then the same number of PyTorch (plain SGD, f32, mean squared error, eager mode), each after a rest of 50 ms and
-some steps that are not timed: threads of either look for more work for a while before they sleep, on the cores that the other is measured on, and wake slowly. Printed is the median of the rounds' ratios, PyTorch's time / Loom's, with the
-extremes: above 1 Loom is faster. What is learned is compared first: both losses after the same steps from the same weights.
+needs NumPy and torch. The networks are those of six published benchmarks (dense, convolutions over
+one to three dimensions, a norm, a deep one), an LSTM fed one row at a time, and a large
+convolution. A round is a few steps of Loom, then the same number of PyTorch (plain SGD, f32, mean
+squared error, eager mode), each after a rest of 50 ms and some steps that are not timed: threads of
+either look for more work for a while before they sleep, on the cores that the other is measured on,
+and wake slowly. Printed is the median of the rounds' ratios, PyTorch's time / Loom's, with the
+extremes: above 1 Loom is faster. What is learned is compared first: both losses after the same
+steps from the same weights.
 """
 import argparse
 import os
@@ -30,7 +35,8 @@ def dense(out, activation="relu"):
 
 
 def conv(rank, filters):
-    return {"type": f"conv{rank}d", "filters": filters, "kernel": [3], "padding": [1], "activation": "relu"}
+    return {"type": f"conv{rank}d", "filters": filters, "kernel": [3], "padding": [1],
+            "activation": "relu"}
 
 
 NORM = {"type": "rms_norm", "eps": 1e-6}
@@ -44,7 +50,8 @@ NETWORKS = {
     "conv3d": ([2, 8, 8, 8], 8, [conv(3, 8), FLAT, dense(8, "linear")], 40),
     "norm": ([128], 64, [dense(512), NORM, dense(512), dense(8, "linear")], 40),
     "deep": ([128], 64, [dense(512), dense(512), dense(512), dense(512), dense(8, "linear")], 20),
-    "lstm": ([32, 64], 1, [{"type": "lstm", "hidden": 128, "output": "last"}, dense(8, "linear")], 60),
+    "lstm": ([32, 64], 1, [{"type": "lstm", "hidden": 128, "output": "last"}, dense(8, "linear")],
+             60),
     "conv": ([64, 56, 56], 8, [conv(2, 64), FLAT, dense(8, "linear")], 2),
 }
 
@@ -76,7 +83,8 @@ def torch_network(dims, cells):
             module = nn.Linear(dims[0], cell["out"])
             dims = [cell["out"]]
         elif kind.startswith("conv"):
-            module = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[int(kind[3]) - 1](dims[0], cell["filters"], 3, padding=1)
+            module = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[int(kind[3]) - 1](dims[0], cell["filters"],
+                    3, padding=1)
             dims[0] = cell["filters"]
         elif kind == "flatten":
             module, dims = nn.Flatten(), [int(np.prod(dims))]
@@ -95,7 +103,8 @@ def torch_network(dims, cells):
 
 def compare(name, threads, rounds, isa):
     dims, batch, cells, steps = NETWORKS[name]
-    topology = {"format": "loom-topology", "version": 1, "layers_per_cell": len(cells), "input": {"dims": dims} if len(dims) > 1 else {"width": dims[0]},
+    topology = {"format": "loom-topology", "version": 1, "layers_per_cell": len(cells),
+                "input": {"dims": dims} if len(dims) > 1 else {"width": dims[0]},
                 "cells": [{"at": [0, 0, 0, at], **cell} for at, cell in enumerate(cells)]}
     loom = welvet.Network(topology, seed=1)
     model, named = torch_network(dims, cells)
@@ -131,7 +140,11 @@ def compare(name, threads, rounds, isa):
     untimed = 1 + steps // UNTIMED
     total = (untimed + steps) * (rounds + 1)
     ratios, times, losses = [], [], []
-    with loom.trainer(x, y, spec={"loss": "mse", "batch": batch, "steps": total, "shuffle": False, "log_every": 0, "optimizer": {"type": "sgd"}, "schedule": {"type": "constant", "lr": 1e-4}}, threads=threads, isa=isa) as trainer:
+    with loom.trainer(x, y,
+                      spec={"loss": "mse", "batch": batch, "steps": total, "shuffle": False,
+                            "optimizer": {"type": "sgd"},
+                            "schedule": {"type": "constant", "lr": 1e-4}}, threads=threads,
+                              isa=isa) as trainer:
         for _ in range(rounds + 1):
             ours, loss = timed(lambda count: trainer.step(count).loss)
             theirs, torch_loss = timed(torch_steps)
@@ -142,7 +155,9 @@ def compare(name, threads, rounds, isa):
     worst = max(abs(a - b) / max(abs(b), 1e-3) for a, b in losses[:2])
     if worst > 1e-3:
         sys.exit(f"{name}: the losses differ by {worst:.2g}: {losses[:2]}")
-    print(f"{name:6} {1e3 * statistics.median(times):9.3f} ms a step   PyTorch / Loom {statistics.median(ratios):5.2f}x  ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+    print(f"{name:6} {1e3 * statistics.median(times):9.3f} ms a step   PyTorch / Loom "
+          f"{statistics.median(ratios):5.2f}x  ({min(ratios):.2f} to "
+          f"{max(ratios):.2f})", flush=True)
     return statistics.median(ratios)
 
 
@@ -158,7 +173,8 @@ def main():
         parser.error(f"no network '{unknown[0]}': there are {', '.join(NETWORKS)}")
     torch.set_num_threads(args.threads)
     print(f"PyTorch {torch.__version__} and Loom {welvet.__version__}, {args.threads} threads")
-    ratios = {name: compare(name, args.threads, args.rounds, args.isa) for name in args.networks or NETWORKS}
+    ratios = {name: compare(name, args.threads, args.rounds, args.isa) for name in args.networks
+              or NETWORKS}
     six = [ratios[name] for name in list(NETWORKS)[:6] if name in ratios]
     if len(six) == 6:
         print(f"geometric mean of the six: {statistics.geometric_mean(six):.2f}x")

@@ -15,12 +15,15 @@ import numpy as np
 
 import read_packed
 
-DTYPES = ["f64", "f32", "f16", "bf16", "fp8e4m3", "fp8e5m2", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "i4", "u4", "fp4", "i2", "u2", "ternary", "binary"]
-PLAIN = {"f64": "<f8", "f32": "<f4", "f16": "<f2", "bf16": "<u2", "fp8e4m3": "u1", "fp8e5m2": "u1", "i64": "<i8", "i32": "<i4", "i16": "<i2", "i8": "i1",
+DTYPES = ["f64", "f32", "f16", "bf16", "fp8e4m3", "fp8e5m2", "i64", "i32", "i16", "i8", "u64",
+          "u32", "u16", "u8", "i4", "u4", "fp4", "i2", "u2", "ternary", "binary"]
+PLAIN = {"f64": "<f8", "f32": "<f4", "f16": "<f2", "bf16": "<u2", "fp8e4m3": "u1", "fp8e5m2": "u1",
+         "i64": "<i8", "i32": "<i4", "i16": "<i2", "i8": "i1",
          "u64": "<u8", "u32": "<u4", "u16": "<u2", "u8": "u1"}
 LAYOUTS = ["plain", "a4", "s4", "q4_0", "q8_0", "q4_k", "q6_k"]
 MASK = (1 << 64) - 1
-P1, P2, P3, P4, P5 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+P1, P2, P3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
+P4, P5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
 
 
 def rotl(x, n):
@@ -76,20 +79,23 @@ class Entity:
         self.sections, self.tensors = {}, {}
         at, end = 0, 64
         while at < len(table):
-            kind, dtype, layout, scale, block, rank, name_size = struct.unpack_from("<4B3H", table, at)
+            kind, dtype, layout, scale, block, rank, name_size = struct.unpack_from("<4B3H", table,
+                    at)
             offset, size, checksum = struct.unpack_from("<3Q", table, at + 16)
             sha = table[at + 40 : at + 72]
             shape = struct.unpack_from(f"<{rank}q", table, at + 72)
             name = table[at + 72 + 8 * rank :][:name_size].decode()
             at += -(-(72 + 8 * rank + name_size) // 8) * 8
             raw = data[offset : offset + size]
-            assert offset == end and xxh64(raw) == checksum and hashlib.sha256(raw).digest() == sha, name
+            assert offset == end and xxh64(raw) == checksum and hashlib.sha256(
+                raw).digest() == sha, name
             end = -(-(offset + size) // 64) * 64
             assert not any(data[offset + size : end]), f"padding behind {name}"
             if kind == 0:
                 self.sections[name] = raw
             else:
-                self.tensors[name] = (kind == 2, DTYPES[dtype], LAYOUTS[layout], scale, block, shape, raw)
+                self.tensors[name] = (kind == 2, DTYPES[dtype], LAYOUTS[layout], scale, block,
+                                      shape, raw)
         assert end == toc, "the entries end before the table"
 
     def type(self, name):
@@ -111,7 +117,9 @@ def main():
         return
     print("identity", entity.identity)
     for name, raw in entity.sections.items():
-        print(f"section {name}: {len(raw)} bytes" + (", " + str(len(json.loads(raw)["cells"])) + " cells" if name == "topology" else ""))
+        print(f"section {name}: {len(raw)} bytes"
+              + (", " + str(len(json.loads(raw)["cells"])) + " cells" if name == "topology"
+                 else ""))
     for name, (*_, shape, raw) in entity.tensors.items():
         print(f"tensor {name}: {entity.type(name)} {list(shape)}, {len(raw)} bytes")
 

@@ -1,4 +1,5 @@
-"""A reader of packed weight matrices written from docs/reference/packing.md alone: numpy, no Loom code.
+"""A reader of packed weight matrices written from docs/reference/packing.md alone: numpy, no Loom
+code.
 
     read(format, rows, cols, data) -> float64 array of rows x cols
 """
@@ -7,7 +8,8 @@ import numpy as np
 UNSCALED = {"f64", "f32", "f16", "bf16"}
 CLASS_D = {"f64", "i64", "i32", "u64", "u32"}
 CLASS_I = {"i8", "u8", "i4", "u4", "fp4", "i2", "u2", "ternary", "binary"}
-BITS = {"f64": 64, "i64": 64, "u64": 64, "f32": 32, "i32": 32, "u32": 32, "f16": 16, "bf16": 16, "i16": 16, "u16": 16, "fp8e4m3": 8, "fp8e5m2": 8,
+BITS = {"f64": 64, "i64": 64, "u64": 64, "f32": 32, "i32": 32, "u32": 32, "f16": 16, "bf16": 16,
+        "i16": 16, "u16": 16, "fp8e4m3": 8, "fp8e5m2": 8,
         "i8": 8, "u8": 8, "i4": 4, "u4": 4, "fp4": 4, "i2": 2, "u2": 2, "ternary": 0, "binary": 1}
 GGUF = {"q4_0": (32, 18), "q8_0": (32, 34), "q4_k": (256, 144), "q6_k": (256, 210)}
 
@@ -50,7 +52,9 @@ def centered(codes, dtype, zero):
     if dtype == "fp4":
         return small_float(codes, 2, 1, 1)
     if dtype in ("f16", "bf16", "fp8e4m3", "fp8e5m2"):
-        return small_float(codes, *{"f16": (5, 10, 15), "bf16": (8, 7, 127), "fp8e4m3": (4, 3, 7), "fp8e5m2": (5, 2, 15)}[dtype])
+        return small_float(codes,
+                           *{"f16": (5, 10, 15), "bf16": (8, 7, 127), "fp8e4m3": (4, 3, 7),
+                             "fp8e5m2": (5, 2, 15)}[dtype])
     if dtype in ("i64", "i32", "i16"):
         return codes.view(f"<i{BITS[dtype] // 8}").astype(np.float64)
     if dtype == "binary":
@@ -67,7 +71,8 @@ def native4(panel, layout, k_padded):
     line = 0
     while k < k_padded:
         count = min(span, k_padded - k)
-        codes = panel_codes(lines[line : line + count // 8].reshape(-1), "i4", count).astype(np.int64)
+        codes = panel_codes(lines[line : line + count // 8].reshape(-1), "i4",
+                            count).astype(np.int64)
         subs = lines[line + count // 8].reshape(16, 4).astype(np.int64)
         for b in range(count // block):
             part = codes[:, b * block : (b + 1) * block]
@@ -100,16 +105,22 @@ def gguf(layout, rows, cols, data):
             if j < 4:
                 sc, m = s[..., j] & 63, s[..., j + 4] & 63
             else:
-                sc, m = s[..., j + 4] & 15 | s[..., j - 4] >> 6 << 4, s[..., j + 4] >> 4 | s[..., j] >> 6 << 4
+                sc, m = s[..., j + 4] & 15 | s[..., j - 4] >> 6 << 4, s[..., j + 4] >> 4 | s[...,
+                        j] >> 6 << 4
             byte = blocks[..., 16 + j // 2 * 32 : 48 + j // 2 * 32].astype(np.int64)
             q = (byte >> 4 if j % 2 else byte & 15).astype(np.float32)
-            scale, least = half(0) * sc[..., None].astype(np.float32), half(2) * m[..., None].astype(np.float32)
+            scale, least = half(0) * sc[..., None].astype(np.float32), half(2) * m[...,
+                    None].astype(np.float32)
             out[..., 32 * j : 32 * j + 32] = scale * q - least
     else:
-        ql, qh, sc = blocks[..., :128].astype(np.int64), blocks[..., 128:192].astype(np.int64), blocks[..., 192:208].view(np.int8).astype(np.float32)
+        ql, qh, sc = blocks[..., :128].astype(np.int64), blocks[...,
+                                                                128:192].astype(np.int64), blocks[
+                                                                ..., 192:208].view(np.int8).astype(
+                                                                np.float32)
         for w in range(256):
             h, u, l = w // 128, w // 32 % 4, w % 32
-            q = ql[..., 64 * h + 32 * (u % 2) + l] >> u // 2 * 4 & 15 | (qh[..., 32 * h + l] >> 2 * u & 3) << 4
+            q = ql[..., 64 * h + 32 * (u % 2) + l] >> u // 2 * 4 & 15 | (qh[..., 32 * h + l] >> 2
+                    * u & 3) << 4
             out[..., w] = (half(208)[..., 0] * sc[..., w // 16]) * (q - 32).astype(np.float32)
     return out.reshape(rows, -1)[:, :cols].astype(np.float64)
 
@@ -123,9 +134,11 @@ def read(name, rows, cols, data):
     panels = -(-rows // 16)
     k_padded = up(cols, 20 if dtype == "ternary" else 64 if dtype in CLASS_I else 32)
     if layout == "plain":
-        panel_bytes = k_padded // 20 * 64 if dtype == "ternary" else k_padded * 16 * BITS[dtype] // 8
+        panel_bytes = k_padded // 20 * 64 if dtype == "ternary" else k_padded * 16 * BITS[
+            dtype] // 8
     else:
-        panel_bytes = k_padded * 8 + (k_padded // 64 if layout == "a4" else -(-k_padded // 256)) * 64
+        panel_bytes = k_padded * 8 + (k_padded // 64 if layout == "a4"
+                                      else -(-k_padded // 256)) * 64
     block = int(how[5:]) if how.startswith("block") else 0
     blocks = -(-k_padded // block) if block else 1
     scale_type = "<f8" if dtype in CLASS_D else "<f4"
@@ -141,9 +154,11 @@ def read(name, rows, cols, data):
     codes = section(panels * panel_bytes)
     scale = zero = None
     if dtype not in UNSCALED:
-        scale = section(panels * blocks * 16 * np.dtype(scale_type).itemsize).view(scale_type).reshape(panels, blocks, 16).astype(np.float64)
+        scale = section(panels * blocks * 16 * np.dtype(scale_type).itemsize).view(
+            scale_type).reshape(panels, blocks, 16).astype(np.float64)
     if dtype[0] == "u":
-        zero = section(panels * blocks * 16 * np.dtype(zero_type).itemsize).view(zero_type).reshape(panels, blocks, 16)
+        zero = section(panels * blocks * 16 * np.dtype(zero_type).itemsize).view(zero_type).reshape(
+            panels, blocks, 16)
     assert at == len(data), f"{name}: {at} bytes expected, {len(data)} given"
 
     def spread(values, p):  # [block][16] to 16 x k_padded
@@ -155,10 +170,12 @@ def read(name, rows, cols, data):
         if layout != "plain":
             value = native4(panel, layout, k_padded)
         else:
-            value = centered(np.ascontiguousarray(panel_codes(panel, dtype, k_padded)), dtype, spread(zero, p) if zero is not None else None)
+            value = centered(np.ascontiguousarray(panel_codes(panel, dtype, k_padded)), dtype,
+                             spread(zero, p) if zero is not None else None)
         if scale is not None:
             value = value * spread(scale, p)
             if block and dtype not in CLASS_D:
-                value = value.astype(np.float32).astype(np.float64)  # block scales are in the f32 that kernels multiply
+                # block scales are in the f32 that kernels multiply
+                value = value.astype(np.float32).astype(np.float64)
         out[16 * p : 16 * p + 16] = value
     return out[:rows, :cols]

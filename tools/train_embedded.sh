@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# ./dev model: trains the embedded model from nothing in build/model and compares it with the one of this tree. Stopped, it goes on where it was.
-#   --first-steps   only the first 300 steps, from nothing, in build/model-ci: the weights after them are the same on every machine
+# ./dev model: trains the embedded model from nothing in build/model and compares it with the one of
+# this tree. Stopped, it goes on where it was.
+# --first-steps   only the first 300 steps, from nothing, in build/model-ci: the weights after them
+# are the same on every machine
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,7 +29,8 @@ case ${1:-} in
     expected=$(cut -d ' ' -f 1 models/embedded.sha256)
     result=$(sha256sum build/model/embedded.entity | cut -d ' ' -f 1)
     if [ "$result" != "$expected" ]; then
-      printf 'build/model/embedded.entity differs from models/embedded.entity:\nexpected  %s\ngot       %s\n' "$expected" "$result"
+      printf '%s differs from models/embedded.entity:\nexpected  %s\ngot       %s\n' \
+        build/model/embedded.entity "$expected" "$result"
       exit 1
     fi
     echo "build/model/embedded.entity is models/embedded.entity, bit for bit: $result" ;;

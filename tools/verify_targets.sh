@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# tools/verify_targets.sh [TARGET...]: builds the verifying program (loom_verify) for every target, runs it and prints its fingerprint,
-# a line per target: that of the numerics table, and the beginning of that of the matrix of layers. Ends with 0 only where all are equal. A target without its tools is skipped; with LOOM_CI set that is a failure.
+# tools/verify_targets.sh [TARGET...]: builds the verifying program (loom_verify) for every target,
+# runs it and prints its fingerprint, a line per target: that of the numerics table, and the
+# beginning of that of the matrix of layers. Ends with 0 only where all are equal. A target without
+# its tools is skipped; with LOOM_CI set that is a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 out=build/targets
 limit=${LOOM_VERIFY_SECONDS:-900}  # of one run
 jobs=${LOOM_JOBS:-$(nproc 2>/dev/null || echo 2)}
 
-# A line is a preset, the commands it needs ("a|b": either), and the instruction sets to force ("-": what the target has).
+# A line is a preset, the commands it needs ("a|b": either), and the instruction sets to force ("-":
+# what the target has).
 targets() {
   cat <<'TABLE'
 gcc-O0   g++                                               generic,avx2,avxvnni,avx512
@@ -53,13 +56,18 @@ run_program() {  # TARGET NAME [--isa ISA]
   local target=$1 name=$2 start=$SECONDS rc=0 all
   shift 2
   # shellcheck disable=SC2046
-  timeout "$limit" $(runner "$target") "build/$target/tools/loom_verify" "$@" >"$out/$name.rows" 2>"$out/$name.err" || rc=$?
+  timeout "$limit" $(runner "$target") "build/$target/tools/loom_verify" "$@" >"$out/$name.rows" \
+    2>"$out/$name.err" || rc=$?
   all=$(tail -n 1 "$out/$name.rows")
-  if [ $rc != 0 ] && grep -q "is not available here" "$out/$name.err"; then report "$name" skipped "this machine does not have $2"
+  if [ $rc != 0 ] && grep -q "is not available here" "$out/$name.err"; then report "$name" skipped \
+    "this machine does not have $2"
   elif [ $rc = 124 ]; then report "$name" FAILED "did not end within $limit s"
   elif [ $rc != 0 ]; then report "$name" FAILED "ended with $rc: $(tail -n 1 "$out/$name.err")"
-  elif ! [[ $all =~ ^all\ ([0-9a-f]{64})\ ([0-9a-f]{64})$ ]]; then report "$name" FAILED "the last line has no fingerprints: $all"
-  else report "$name" equal "${BASH_REMATCH[1]} ${BASH_REMATCH[2]:0:12} $(printf '%5d s' $((SECONDS - start)))" "${BASH_REMATCH[1]}${BASH_REMATCH[2]}"
+  elif ! [[ $all =~ ^all\ ([0-9a-f]{64})\ ([0-9a-f]{64})$ ]]; then report "$name" FAILED \
+    "the last line has no fingerprints: $all"
+  else report "$name" equal \
+    "${BASH_REMATCH[1]} ${BASH_REMATCH[2]:0:12} $(printf '%5d s' $((SECONDS - start)))" \
+    "${BASH_REMATCH[1]}${BASH_REMATCH[2]}"
   fi
 }
 
@@ -67,22 +75,26 @@ run_target() {  # TARGET NEEDS ISAS
   local target=$1 need isa log=$out/$1.log
   for need in ${2//,/ }; do
     first_of "$need" >/dev/null && continue
-    report "$target" "$([ -n "${LOOM_CI:-}" ] && echo FAILED || echo skipped)" "needs ${need/|/ or }"
+    report "$target" "$([ -n "${LOOM_CI:-}" ] && echo FAILED || echo skipped)" \
+      "needs ${need/|/ or }"
     return
   done
-  if ! { cmake --preset "$target" && cmake --build --preset "$target" -j $(((jobs + 1) / 2)); } >"$log" 2>&1; then
+  if ! { cmake --preset "$target" && cmake --build --preset "$target" -j $(((jobs + 1) / 2)); } \
+    >"$log" 2>&1; then
     report "$target" FAILED "does not build: $(grep -m 1 -E 'error|Error' "$log"), see $log"
     return
   fi
   for isa in ${3//,/ }; do
-    if [ "$isa" = - ]; then run_program "$target" "$target"; else run_program "$target" "$target-$isa" --isa "$isa"; fi
+    if [ "$isa" = - ]; then run_program "$target" "$target"; else run_program "$target" \
+      "$target-$isa" --isa "$isa"; fi
   done
 }
 
 mkdir -p "$out"
 rm -f "$out"/*.result "$out"/*.rows
 for wanted in "$@"; do
-  targets | grep "^$wanted " >/dev/null || { echo "there is no target '$wanted': $(targets | awk '{ printf "%s ", $1 }')" >&2; exit 2; }
+  targets | grep "^$wanted " >/dev/null ||
+    { echo "there is no target '$wanted': $(targets | awk '{ printf "%s ", $1 }')" >&2; exit 2; }
 done
 while read -r target needs isas; do
   [ $# = 0 ] || [[ " $* " == *" $target "* ]] || continue
@@ -101,10 +113,15 @@ if [ "$kinds" -gt 1 ]; then
   reference=$(basename "$(grep -l " $most\$" "$out"/*.result | head -n 1)" .result)
   for result in $(grep -l '^equal' "$out"/*.result); do
     name=$(basename "$result" .result)
-    rows=$(diff "$out/$reference.rows" "$out/$name.rows" | awk '$1 == ">" && $2 != "all" && ++n <= 20 { printf " %s", $2; for (i = 3; i < NF; ++i) printf "-%s", $i }')
+    rows=$(diff "$out/$reference.rows" "$out/$name.rows" |
+      awk '$1 == ">" && $2 != "all" && ++n <= 20 {
+             printf " %s", $2; for (i = 3; i < NF; ++i) printf "-%s", $i }')
     [ -z "$rows" ] || echo "$name differs from $reference in:$rows"
   done
 fi
-layers=$(cat "$out"/*.rows | awk '$1 == "layer" { types[$2]; dtypes[$3]; ways[$4]; n++ } END { print length(types), "layers x", length(dtypes), "dtypes x", length(ways), "directions x targets =", n, "combinations" }')
+layers=$(cat "$out"/*.rows |
+  awk '$1 == "layer" { types[$2]; dtypes[$3]; ways[$4]; n++ }
+       END { print length(types), "layers x", length(dtypes), "dtypes x", length(ways),
+                   "directions x targets =", n, "combinations" }')
 echo "matrix: $layers; $count targets ran, $kinds fingerprint(s), $failed failed"
 [ "$kinds" = 1 ] && [ "$failed" = 0 ]

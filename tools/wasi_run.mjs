@@ -1,4 +1,5 @@
-// Runs a WASI program: node --no-warnings tools/wasi_run.mjs PROGRAM [ARGUMENT...]. It sees no files and no environment.
+// Runs a WASI program: node --no-warnings tools/wasi_run.mjs PROGRAM [ARGUMENT...]. It sees no
+// files and no environment.
 import { readFile } from 'node:fs/promises';
 import { argv } from 'node:process';
 import { WASI } from 'node:wasi';

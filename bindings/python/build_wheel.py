@@ -1,5 +1,6 @@
-"""The build backend (PEP 517) of the package: a wheel is the Python files and libloom.so, which CMake builds from the source tree around this
-folder. It needs cmake, ninja or make, and a C++20 compiler; or LOOM_LIBRARY, the path of a libloom.so that is built already. No network."""
+"""The build backend (PEP 517) of the package: a wheel is the Python files and libloom.so, which
+CMake builds from the source tree around this folder. It needs cmake, ninja or make, and a C++20
+compiler; or LOOM_LIBRARY, the path of a libloom.so that is built already. No network."""
 import base64
 import hashlib
 import os
@@ -28,9 +29,11 @@ def project():
 
 def metadata():
     p = project()
-    lines = ["Metadata-Version: 2.1", "Name: " + p["name"], "Version: " + p["version"], "Summary: " + p["description"], "Requires-Python: " + p["requires-python"]]
+    lines = ["Metadata-Version: 2.1", "Name: " + p["name"], "Version: " + p["version"],
+             "Summary: " + p["description"], "Requires-Python: " + p["requires-python"]]
     lines += ["Requires-Dist: " + d for d in p["dependencies"]]
-    return "\n".join(lines) + "\nDescription-Content-Type: text/markdown\n\n" + (HERE / p["readme"]).read_text()
+    return "\n".join(lines) + "\nDescription-Content-Type: text/markdown\n\n" + (
+        HERE / p["readme"]).read_text()
 
 
 def tag():
@@ -49,16 +52,19 @@ def missing_tools():
         return any(command and shutil.which(command) for command in commands)
 
     compiler = os.environ.get("CXX", "").split(" ")[0]
-    needs = {"cmake": one_of("cmake"), "ninja or make": one_of("ninja", "make"), "a C++20 compiler": one_of(compiler, "c++", "g++", "clang++")}
+    needs = {"cmake": one_of("cmake"), "ninja or make": one_of("ninja", "make"),
+             "a C++20 compiler": one_of(compiler, "c++", "g++", "clang++")}
     return [name for name, there in needs.items() if not there]
 
 
 def configure(build):
-    """CMake's first step. What a failed one leaves behind would stay when the machine has what was missing, so it goes."""
+    """CMake's first step. What a failed one leaves behind would stay when the machine has what was
+    missing, so it goes."""
     fresh = not (build / "CMakeCache.txt").exists()
     generator = ["-G", "Ninja"] if fresh and shutil.which("ninja") else []
     try:
-        run("cmake", "-S", str(ROOT), "-B", str(build), *generator, "-DCMAKE_BUILD_TYPE=Release", "-DLOOM_CLI=OFF", "-DLOOM_TESTS=OFF")
+        run("cmake", "-S", str(ROOT), "-B", str(build), *generator, "-DCMAKE_BUILD_TYPE=Release",
+            "-DLOOM_CLI=OFF", "-DLOOM_TESTS=OFF")
     except SystemExit:
         shutil.rmtree(build, ignore_errors=True)
         raise
@@ -72,11 +78,16 @@ def check_tools():
             raise SystemExit("LOOM_LIBRARY is %s, and there is no such file" % given)
         return
     if not (ROOT / "CMakeLists.txt").exists():
-        raise SystemExit("welvet is built inside of Loom's source tree, or with LOOM_LIBRARY set to a libloom.so")
+        raise SystemExit(
+            "welvet is built inside of Loom's source tree, or with LOOM_LIBRARY set to a "
+            "libloom.so")
     missing = missing_tools()
     if missing:
-        raise SystemExit("building libloom.so needs %s, which %s not here (Debian, Ubuntu: apt-get install cmake ninja-build g++); or set LOOM_LIBRARY to a "
-                         "libloom.so that is built" % (", ".join(missing), "is" if len(missing) == 1 else "are"))
+        raise SystemExit(
+            "building libloom.so needs %s, which %s not here (Debian, Ubuntu: apt-get install "
+            "cmake ninja-build g++); or set LOOM_LIBRARY to a "
+                         "libloom.so that is built"
+                         % (", ".join(missing), "is" if len(missing) == 1 else "are"))
 
 
 def library(folder):
@@ -89,7 +100,8 @@ def library(folder):
     else:
         build = ROOT / "build/python"
         configure(build)
-        run("cmake", "--build", str(build), "--target", "loom_shared", "--parallel", os.environ.get("LOOM_JOBS", str(os.cpu_count() or 1)))
+        run("cmake", "--build", str(build), "--target", "loom_shared", "--parallel",
+            os.environ.get("LOOM_JOBS", str(os.cpu_count() or 1)))
         shutil.copy((build / "libloom.so").resolve(), target)
     if shutil.which("strip"):
         run("strip", "--strip-unneeded", str(target))
@@ -100,14 +112,19 @@ def info_files():
     """The folder of the package's metadata, and what is in it but RECORD."""
     p = project()
     return "%s-%s.dist-info" % (p["name"], p["version"]), {
-        "METADATA": metadata().encode(), "WHEEL": ("Wheel-Version: 1.0\nGenerator: welvet\nRoot-Is-Purelib: false\nTag: %s\n" % tag()).encode()}
+        "METADATA": metadata().encode(),
+        "WHEEL": ("Wheel-Version: 1.0\nGenerator: welvet\nRoot-Is-Purelib: false\nTag: %s\n"
+                  % tag()).encode()}
 
 
 def write(directory, files):
     """A wheel (PEP 427) of {name: bytes}. Equal files give an equal wheel."""
     folder, info = info_files()
     files = {**files, **{folder + "/" + name: data for name, data in info.items()}}
-    record = "".join("%s,sha256=%s,%d\n" % (name, base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("="), len(data)) for name, data in sorted(files.items()))
+    record = "".join("%s,sha256=%s,%d\n"
+                     % (name, base64.urlsafe_b64encode(
+                         hashlib.sha256(data).digest()).decode().rstrip("="), len(data)) for name,
+                           data in sorted(files.items()))
     files[folder + "/RECORD"] = (record + folder + "/RECORD,,\n").encode()
     name = "%s-%s.whl" % (folder[:-len(".dist-info")], tag())
     with zipfile.ZipFile(os.path.join(directory, name), "w", zipfile.ZIP_DEFLATED) as wheel:
@@ -130,7 +147,8 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    files = {"welvet/" + f.name: f.read_bytes() for f in (HERE / "welvet").iterdir() if f.suffix == ".py" or f.name == "py.typed"}
+    files = {f.relative_to(HERE).as_posix(): f.read_bytes() for f in (HERE / "welvet").rglob("*")
+             if f.suffix == ".py" or f.name == "py.typed"}
     with tempfile.TemporaryDirectory() as folder:
         files["welvet/libloom.so"] = library(pathlib.Path(folder)).read_bytes()
     return write(wheel_directory, files)
@@ -142,4 +160,6 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    raise SystemExit("welvet has no source distribution: take Loom's source tree and `pip wheel ./bindings/python`")
+    raise SystemExit(
+        "welvet has no source distribution: take Loom's source tree and `pip wheel "
+        "./bindings/python`")

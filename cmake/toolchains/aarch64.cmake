@@ -1,4 +1,5 @@
-# AArch64 Linux with the cross compiler of Debian (g++-aarch64-linux-gnu); static, so that qemu-aarch64-static runs the programs as they are.
+# AArch64 Linux with the cross compiler of Debian (g++-aarch64-linux-gnu); static, so that
+# qemu-aarch64-static runs the programs as they are.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)

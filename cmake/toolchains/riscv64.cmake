@@ -1,4 +1,5 @@
-# riscv64 Linux with the cross compiler of Debian (g++-riscv64-linux-gnu); static, so that qemu-riscv64-static runs the programs as they are.
+# riscv64 Linux with the cross compiler of Debian (g++-riscv64-linux-gnu); static, so that
+# qemu-riscv64-static runs the programs as they are.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR riscv64)
 set(CMAKE_CXX_COMPILER riscv64-linux-gnu-g++)

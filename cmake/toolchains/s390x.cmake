@@ -1,4 +1,5 @@
-# s390x Linux with the cross compiler of Debian (g++-s390x-linux-gnu); static, so that qemu-s390x-static runs the programs as they are.
+# s390x Linux with the cross compiler of Debian (g++-s390x-linux-gnu); static, so that
+# qemu-s390x-static runs the programs as they are.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR s390x)
 set(CMAKE_CXX_COMPILER s390x-linux-gnu-g++)

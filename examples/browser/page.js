@@ -5,16 +5,21 @@ import { yinYang } from './points.js';
 
 const $ = (id) => document.getElementById(id);
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
-const rate = (perSecond) => `${perSecond < 10 ? perSecond.toFixed(1) : number.format(perSecond)} tokens/s`;
+const rate = (perSecond) =>
+  `${perSecond < 10 ? perSecond.toFixed(1) : number.format(perSecond)} tokens/s`;
 // What computed, and of a GPU what it may claim after its self-test.
-const on = (device, { target, numerics }) => (device === 'cpu' ? 'WebAssembly' : `${target}, numerics: ${numerics}`);
+const on = (device, { target, numerics }) => (device === 'cpu' ? 'WebAssembly'
+    : `${target}, numerics: ${numerics}`);
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** A fingerprint, in green where it is the golden one, in red where it is not, plain where there is none to compare with. */
+/** A fingerprint, in green where it is the golden one, in red where it is not, plain where there
+ *  is none to compare with. */
 function show(element, fingerprint, golden) {
   const equal = fingerprint === golden;
   element.className = golden === undefined ? 'print' : `print ${equal ? 'good' : 'bad'}`;
-  element.textContent = golden === undefined ? fingerprint : equal ? `\u2713 ${fingerprint}, as on every machine` : `\u2717 ${fingerprint}, but elsewhere ${golden}`;
+  element.textContent = golden === undefined ? fingerprint : equal
+    ? `\u2713 ${fingerprint}, as on every machine`
+      : `\u2717 ${fingerprint}, but elsewhere ${golden}`;
 }
 
 /** A button whose work can be stopped by a second click. */
@@ -60,8 +65,10 @@ async function tellStory(model, story, signal) {
     const { done, value } = await pieces.next();
     if (done) {
       const stats = await model.stats;
-      $('rate').textContent = `${rate(stats.decodeTokens / stats.decodeSeconds)}, ${on(chosen, stats)}`;
-      show($('story-print'), value.fingerprint, prompt === story.prompt && seed === story.options.seed ? story.fingerprint : undefined);
+      $('rate').textContent =
+        `${rate(stats.decodeTokens / stats.decodeSeconds)}, ${on(chosen, stats)}`;
+      show($('story-print'), value.fingerprint,
+          prompt === story.prompt && seed === story.options.seed ? story.fingerprint : undefined);
       return;
     }
     text.data += value;
@@ -81,7 +88,8 @@ async function trainNetwork(loom, training, points, signal) {
     const draw = async () => {
       drawCurve($('curve'), losses, training.spec.steps);
       drawMap($('map'), await network.forward(grid), points);
-      $('train-figures').textContent = `step ${number.format(last.step)}, loss ${last.loss.toFixed(4)}`;
+      $('train-figures').textContent =
+        `step ${number.format(last.step)}, loss ${last.loss.toFixed(4)}`;
       drawn = performance.now();
     };
     $('train-figures').textContent = 'working';
@@ -104,9 +112,14 @@ async function verifyNumerics(loom) {
   try {
     const report = await loom.verify({ device: chosen });
     const ran = report.rows.filter(({ why }) => !why).length;
-    $('verify-figures').textContent = `${ran === report.rows.length ? ran : `${ran} of ${report.rows.length}`} rows in ${((performance.now() - start) / 1000).toFixed(1)} s, ${on(chosen, report)}`;
+    $('verify-figures').textContent =
+      `${ran === report.rows.length ? ran : `${ran} of ${report.rows.length}`} rows in ` +
+      `${((performance.now() - start) / 1000).toFixed(1)} s, ${on(chosen, report)}`;
     show($('verify-print'), report.fingerprint, report.golden);
-    $('rows').textContent = report.rows.map(({ name, hash, why }) => `${why ? ' '.repeat(16) : hash.slice(0, 16)}  ${name}${why ? `: ${why}` : ''}`).join('\n');
+    $('rows').textContent =
+      report.rows.map(({ name, hash, why }) =>
+          `${why ? ' '.repeat(16) : hash.slice(0, 16)}  ${name}${why ? `: ${why}` : ''}`)
+            .join('\n');
   } catch (e) {
     fail(e);
   }
@@ -120,11 +133,15 @@ async function main() {
 
   const loom = await createWorker();
   const model = await loom.Transformer.loadModel('embedded', {
-    onProgress: ({ loaded, total }) => ($('status').textContent = `${megabytes(loaded)} of ${total ? megabytes(total) : 'the model'}`),
+    onProgress: ({ loaded, total }) => ($('status')
+        .textContent = `${megabytes(loaded)} of ${total ? megabytes(total) : 'the model'}`),
   });
   const info = await loom.info(), gpu = await loom.gpu();
-  $('status').textContent = `Loom ${info.version}, numerics version ${info.numerics_version}, WebAssembly SIMD, ${info.threads === 1 ? '1 thread' : `${info.threads} threads`}`;
-  $('gpu-note').textContent = gpu.available ? `${gpu.name}${gpu.software ? ', in software: slow' : ''}` : gpu.missing;
+  $('status').textContent =
+    `Loom ${info.version}, numerics version ${info.numerics_version}, WebAssembly SIMD, ` +
+    `${info.threads === 1 ? '1 thread' : `${info.threads} threads`}`;
+  $('gpu-note').textContent = gpu.available
+    ? `${gpu.name}${gpu.software ? ', in software: slow' : ''}` : gpu.missing;
   $('gpu').disabled = !gpu.available;
   $('devices').disabled = false;
   for (const id of ['tell', 'train', 'verify']) $(id).disabled = false;
@@ -133,7 +150,8 @@ async function main() {
   $('story-form').addEventListener('submit', tell);
 
   const points = yinYang(training.samples);
-  $('train').addEventListener('click', action($('train'), (signal) => trainNetwork(loom, training, points, signal)));
+  const train = action($('train'), (signal) => trainNetwork(loom, training, points, signal));
+  $('train').addEventListener('click', train);
   $('verify').addEventListener('click', () => verifyNumerics(loom));
 
   tell();

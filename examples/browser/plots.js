@@ -5,11 +5,13 @@ const LOW = [164, 202, 240], HIGH = [242, 214, 160];
 /** Inputs at the middle of each cell of the map. */
 export function mapGrid() {
   const grid = new Float32Array(2 * SIDE * SIDE);
-  for (let i = 0; i < SIDE * SIDE; ++i) grid.set([(2 * (i % SIDE) + 1) / SIDE - 1, 1 - (2 * Math.floor(i / SIDE) + 1) / SIDE], 2 * i);
+  for (let i = 0; i < SIDE * SIDE; ++i)
+    grid.set([(2 * (i % SIDE) + 1) / SIDE - 1, 1 - (2 * Math.floor(i / SIDE) + 1) / SIDE], 2 * i);
   return grid;
 }
 
-/** How sure the network is of each class, from two outputs per cell, and the points it learns from. */
+/** How sure the network is of each class, from two outputs per cell, and the points it learns
+ *  from. */
 export function drawMap(canvas, logits, { x, classes }) {
   const context = canvas.getContext('2d'), size = canvas.width / SIDE;
   for (let i = 0; i < SIDE * SIDE; ++i) {
@@ -19,7 +21,8 @@ export function drawMap(canvas, logits, { x, classes }) {
   }
   for (let i = 0; i < classes.length; ++i) {
     context.fillStyle = classes[i] ? '#7a2e00' : '#003a6b';
-    context.fillRect(((x[2 * i] + 1) / 2) * canvas.width - 1, ((1 - x[2 * i + 1]) / 2) * canvas.height - 1, 2, 2);
+    context.fillRect(((x[2 * i] + 1) / 2) * canvas.width - 1,
+        ((1 - x[2 * i + 1]) / 2) * canvas.height - 1, 2, 2);
   }
 }
 
@@ -31,7 +34,8 @@ export function drawCurve(canvas, losses, steps) {
     canvas.height = Math.round(canvas.clientHeight * scale);
   }
   const context = canvas.getContext('2d'), { width, height } = canvas;
-  const y = (loss) => (height * Math.min(3, -Math.log10(Math.max(loss, 1e-3)))) / 3.1 + 0.02 * height;
+  const y = (loss) => (height * Math.min(3, -Math.log10(Math.max(loss, 1e-3)))) / 3.1 + 0.02
+    * height;
   context.clearRect(0, 0, width, height);
   context.strokeStyle = context.fillStyle = getComputedStyle(canvas).color;
   context.globalAlpha = 0.4;

@@ -1,4 +1,5 @@
-// Points in a disc that a curve of two half circles cuts: classes 1 and 0. Every number is exact: tools/page_golden.cpp makes the same.
+// Points in a disc that a curve of two half circles cuts: classes 1 and 0. Every number is exact:
+// tools/page_golden.cpp makes the same.
 export function yinYang(count) {
   const x = [], classes = [];
   let state = 1;
@@ -9,7 +10,8 @@ export function yinYang(count) {
   while (classes.length < count) {
     const a = next(), b = next();
     if (a * a + b * b > 1) continue;
-    const upper = a * a + (b - 0.5) * (b - 0.5) < 0.25, lower = a * a + (b + 0.5) * (b + 0.5) < 0.25;
+    const upper = a * a + (b - 0.5) * (b - 0.5) < 0.25,
+      lower = a * a + (b + 0.5) * (b + 0.5) < 0.25;
     x.push(a, b);
     classes.push(upper || (!lower && a > 0) ? 1 : 0);
   }

@@ -1,13 +1,17 @@
-// node examples/browser/serve.mjs [PORT]: the page, with the package of this tree as welvet/. A port of 0 is any; the address is printed.
-// Any static server does as well, of a folder that holds both; threads need the two isolation headers.
+// node examples/browser/serve.mjs [PORT]: the page, with the package of this tree as welvet/. A
+// port of 0 is any; the address is printed. Any static server does as well, of a folder that holds
+// both; threads need the two isolation headers.
 import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PAGE = path.dirname(fileURLToPath(import.meta.url));
-const ROOTS = { '/welvet/': path.join(PAGE, '../../bindings/js/'), '/cases/': path.join(PAGE, '../../tests/cases/'), '/': `${PAGE}/` };
-const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.mjs': 'text/javascript', '.css': 'text/css', '.json': 'application/json', '.wasm': 'application/wasm' };
+const ROOTS = { '/welvet/': path.join(PAGE, '../../bindings/js/'),
+  '/cases/': path.join(PAGE, '../../tests/cases/'), '/': `${PAGE}/` };
+const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript',
+  '.mjs': 'text/javascript', '.css': 'text/css', '.json': 'application/json',
+    '.wasm': 'application/wasm' };
 
 const server = createServer((request, response) => {
   const name = decodeURIComponent(new URL(request.url, 'http://here').pathname);
@@ -33,4 +37,5 @@ const server = createServer((request, response) => {
   if (request.method === 'HEAD') response.end();
   else createReadStream(file).pipe(response);
 });
-server.listen(Number(process.argv[2] ?? 8000), '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}/`));
+server.listen(Number(process.argv[2] ?? 8000), '127.0.0.1',
+    () => console.log(`http://127.0.0.1:${server.address().port}/`));

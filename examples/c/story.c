@@ -19,7 +19,8 @@ int main(void) {
 
   if (loom_model_load("embedded", 8, NULL, 0, &model, &error) != LOOM_OK) return failed(&error);
   if (loom_generator_create_with(model, NULL, &generator, &error) != LOOM_OK) return failed(&error);
-  if (loom_generator_feed_text(generator, 0, prompt, strlen(prompt), &error) != LOOM_OK) return failed(&error);
+  if (loom_generator_feed_text(generator, 0, prompt, strlen(prompt), &error) != LOOM_OK)
+    return failed(&error);
   sampling.temperature = 0.7;
   sampling.seed = 1;
   sampling.max_tokens = 120;
@@ -30,7 +31,8 @@ int main(void) {
     loom_bytes text;
     void* data;
     uint64_t size;
-    if (loom_generator_next(generator, &finish, &id, &text, &error) != LOOM_OK) return failed(&error);
+    if (loom_generator_next(generator, &finish, &id, &text, &error) != LOOM_OK)
+      return failed(&error);
     if (loom_bytes_data(text, &data, &size, &error) != LOOM_OK) return failed(&error);
     fwrite(data, 1, (size_t)size, stdout);
     fflush(stdout);

@@ -24,13 +24,13 @@ def samples(count, seed):
 
 
 def block(hidden):
-    return layers.Sequential(layers.Dense(hidden, activation="tanh"), layers.Dense(1))
+    return layers.Sequential(layers.Linear(hidden, activation="tanh"), layers.Linear(1))
 
 
 def trained(layer):
     network = Network(layers.Sequential(layers.Input(2), layer), seed=1)
     x, y, _ = samples(6000, seed=1)
-    welvet.train(network, x, y, epochs=100, batch=64, lr=0.01, schedule="cosine")
+    network.train(x, y, epochs=100, batch_size=64, lr=0.01, schedule="cosine")
     x, y, _ = samples(1000, seed=2)
     return network, np.square(network(x) - y).mean()
 

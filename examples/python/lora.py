@@ -12,7 +12,7 @@ import tempfile
 import numpy as np
 
 import welvet
-from welvet import Data, Transformer
+from welvet import Transformer
 
 
 def log_book(nights, seed):
@@ -46,8 +46,7 @@ before, digest = loss_of(model, other), model.network.digest()
 print("before: loss %.3f" % before)
 print("  Night on" + model.generate("Night on", max_tokens=40, seed=1))
 
-welvet.train(model.network, Data.tokens(model.tokenizer.encode(text), length=64),
-             lora={"rank": 8}, lr=0.01, epochs=6, batch=4)
+model.train(text, length=64, lora={"rank": 8}, lr=0.01, epochs=6, batch_size=4)
 after = loss_of(model, other)
 print("after: loss %.3f" % after)
 print("  Night on" + model.generate("Night on", max_tokens=40, seed=1))

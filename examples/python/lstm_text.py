@@ -46,11 +46,11 @@ network = Network(layers.Sequential(
     layers.Input(ids=len(letters)),  # one letter a row, the rows of a text one behind the other
     layers.Embedding(16),
     layers.LSTM(64),
-    layers.Dense(len(letters)),
+    layers.Linear(len(letters)),
 ), seed=1)
 counts = np.bincount(ids) / len(ids)
-history = welvet.train(network, Data.tokens(ids, length=50), streams=32, epochs=16, lr=0.015,
-                       schedule="cosine")
+history = network.train(Data.tokens(ids, length=50), streams=32, epochs=16, lr=0.015,
+                        schedule="cosine")
 print("bits for a letter: %.2f by how often each comes, %.2f by the LSTM"
       % (-(counts * np.log2(counts)).sum(), history["loss"][-1] / np.log(2)))
 

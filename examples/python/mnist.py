@@ -43,10 +43,10 @@ network = Network(layers.Sequential(
     layers.Conv2d(8, kernel_size=3, stride=2, padding=1, activation="relu"),
     layers.Conv2d(16, kernel_size=3, stride=2, padding=1, activation="relu"),
     layers.Flatten(),
-    layers.Dense(64, activation="relu"),
-    layers.Dense(10),
+    layers.Linear(64, activation="relu"),
+    layers.Linear(10),
 ), seed=1)
-history = welvet.train(network, x, y, lr=0.003, schedule="cosine", epochs=3, batch=32)
+history = network.train(x, y, lr=0.003, schedule="cosine", epochs=3, batch_size=32)
 print("%d images learned, mean loss of each epoch %s"
       % (len(x), ", ".join("%.3f" % loss for loss in history["loss"])))
 

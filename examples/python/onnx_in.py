@@ -39,8 +39,8 @@ print("white digits on black: %.1f %%" % (100 * accuracy(network, images, labels
 before = accuracy(network, 1 - images, labels)
 more, more_labels = digits.draw(2000, seed=3)
 both = np.concatenate([more, 1 - more])
-welvet.train(network, both, np.tile(more_labels, 2), epochs=10, batch=32, lr=0.005,
-             schedule="cosine")
+network.train(both, np.tile(more_labels, 2), epochs=10, batch_size=32, lr=0.005,
+              schedule="cosine")
 after, still = accuracy(network, 1 - images, labels), accuracy(network, images, labels)
 print("black on white: %.1f %% before, %.1f %% after training (white on black still %.1f %%)"
       % (100 * before, 100 * after, 100 * still))

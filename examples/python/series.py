@@ -32,10 +32,10 @@ learned, later = windows(series[:-60]), windows(series[-60 - PAST:])
 network = Network(layers.Sequential(
     layers.Input(PAST, 1),  # steps, values of a step
     layers.GRU(32, output="last"),
-    layers.Dense(AHEAD),
+    layers.Linear(AHEAD),
 ), seed=1)
-history = welvet.train(network, learned[:, :PAST, None], learned[:, PAST:], epochs=60, batch=32,
-                       lr=0.005, schedule="cosine")
+history = network.train(learned[:, :PAST, None], learned[:, PAST:], epochs=60, batch_size=32,
+                        lr=0.005, schedule="cosine")
 print("%d stretches learned, loss %.5f" % (len(learned), history["loss"][-1]))
 
 forecast = np.exp(network(later[:, :PAST, None]))

@@ -42,8 +42,8 @@ sizes = layers.Input(3, name="sizes")
 known = layers.Standardize(missing=True, name="scaled")(sizes)  # an empty cell counts as the mean
 hidden = layers.concat(layers.Flatten()(layers.Embedding(4)(town)), known)
 for _ in range(2):
-    hidden = layers.Dense(32, activation="silu")(hidden)
-network = Network(layers.Model([town, sizes], layers.Dense(1)(hidden)), seed=1)
+    hidden = layers.Linear(32, activation="silu")(hidden)
+network = Network(layers.Model([town, sizes], layers.Linear(1)(hidden)), seed=1)
 for p in network.parameters:  # what Standardize subtracts and multiplies by: set, not learned
     if p.role in ("mean", "scale"):
         mean, spread = np.nanmean(numbers[:2400], axis=0), np.nanstd(numbers[:2400], axis=0)
@@ -52,8 +52,8 @@ for p in network.parameters:  # what Standardize subtracts and multiplies by: se
 inputs = {"town": towns, "sizes": numbers}
 learned = {name: values[:2400] for name, values in inputs.items()}
 others = {name: values[2400:] for name, values in inputs.items()}
-welvet.train(network, learned, (price[:2400] - center) / scale, loss="huber", epochs=60,
-             batch=64, lr=0.005, schedule="cosine")
+network.train(learned, (price[:2400] - center) / scale, loss="huber", epochs=60,
+              batch_size=64, lr=0.005, schedule="cosine")
 
 error = np.abs(network(others) * scale + center - price[2400:]).mean()
 line = np.c_[np.eye(4)[towns[:, 0]], np.nan_to_num(numbers - np.nanmean(numbers, axis=0))]

@@ -1,6 +1,6 @@
 // The browser's host: navigator.gpu behind functions that the WASM module imports from "loom_gpu"
-// (bindings/js/src/gpu.js). Numbers, and ranges of this module's memory, go across. Only open and
-// read wait: the module is suspended there (JavaScript Promise Integration).
+// (bindings/js/src/runtime/gpu.js). Numbers, and ranges of this module's memory, go across. Only
+// open and read wait: the module is suspended there (JavaScript Promise Integration).
 #include "gpu/device.h"
 
 #if defined(__wasm__)

@@ -1,5 +1,5 @@
-# Lists the layer folders: each defines register_<folder>(LayerList&), and may have samples for the tests' matrices,
-# <folder>_samples.def. A new folder is found at the next configure.
+# Lists the layer folders: each defines register_<folder>(LayerList&), and may have samples for the
+# tests' matrices, <folder>_samples.def. A new folder is found at the next configure.
 file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/src/layers/*)
 set(declarations "")
 set(calls "")

@@ -1,5 +1,6 @@
 # Encoders try many codes per weight.
-file(GLOB loom_encoders ${PROJECT_SOURCE_DIR}/src/numeric/packed/*.cpp ${PROJECT_SOURCE_DIR}/src/numeric/q15.cpp)
+file(GLOB loom_encoders ${PROJECT_SOURCE_DIR}/src/numeric/packed/*.cpp
+  ${PROJECT_SOURCE_DIR}/src/numeric/q15.cpp)
 # Shapes, parts, names and errors; the loops over values are in the other files.
 set(loom_numeric_cold packed/packed_encode.cpp weight_store.cpp weight_format.cpp dtype.cpp)
 list(TRANSFORM loom_numeric_cold PREPEND ${PROJECT_SOURCE_DIR}/src/numeric/)

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Does the cases over again in NumPy and f64, and compares: the recorded values of forward runs, losses, learning rates and learned weights must be
-those of an implementation that shares nothing with Loom. It has forward formulas alone; gradients are complex steps, f'(w) = Im f(w + ih) / h
+"""Does the cases over again in NumPy and f64, and compares: the recorded values of forward runs,
+losses, learning rates and learned weights must be those of an implementation that shares nothing
+with Loom. It has forward formulas alone; gradients are complex steps, f'(w) = Im f(w + ih) / h
 (Squire and Trapp, SIAM Review 40, 1998), so no backward pass is written twice the same wrong way.
 
     reference.py            every value within 1e-5 of its size; a line per file
 
-All of values.json is checked. Of the other files, what this small reference knows: f32 networks of dense and norm cells, batches of all samples. A
-parameter after network_initialize is what the case records of it first.
+All of values.json is checked. Of the other files, what this small reference knows: f32 networks of
+dense and norm cells, batches of all samples. A parameter after network_initialize is what the case
+records of it first.
 """
 import json
 import math
@@ -45,12 +47,15 @@ def softplus(z):
 
 def erf(z):
     real = np.vectorize(math.erf)(z.real)
-    return real + 1j * z.imag * (2 / math.sqrt(math.pi)) * np.exp(-z.real**2) if np.iscomplexobj(z) else real
+    return real + 1j * z.imag * (2 / math.sqrt(math.pi)) * np.exp(-z.real**2) if np.iscomplexobj(
+        z) else real
 
 
 ACTIVATIONS = {
-    "linear": lambda z: z, "relu": relu, "relu2": lambda z: relu(z) ** 2, "tanh": np.tanh, "sigmoid": sigmoid, "silu": lambda z: z * sigmoid(z),
-    "softplus": softplus, "mish": lambda z: z * np.tanh(softplus(z)), "gelu_erf": lambda z: z / 2 * (1 + erf(z / math.sqrt(2))),
+    "linear": lambda z: z, "relu": relu, "relu2": lambda z: relu(z) ** 2, "tanh": np.tanh,
+    "sigmoid": sigmoid, "silu": lambda z: z * sigmoid(z),
+    "softplus": softplus, "mish": lambda z: z * np.tanh(softplus(z)),
+    "gelu_erf": lambda z: z / 2 * (1 + erf(z / math.sqrt(2))),
     "gelu_tanh": lambda z: z / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3))),
 }
 
@@ -65,13 +70,16 @@ class Network:
         if "width" not in topology["input"] or "dtype" in json.dumps(topology):
             raise Unknown
         for cell in self.cells:
-            if cell["type"] not in ("dense", "rms_norm", "layer_norm") or cell.get("activation", "linear") not in ACTIVATIONS:
+            if cell["type"] not in ("dense", "rms_norm", "layer_norm") or cell.get("activation",
+                    "linear") not in ACTIVATIONS:
                 raise Unknown
-            if any("read" not in link for link in cell.get("links", [])) or ("links" in cell and cell.get("merge") != "add"):
+            if any("read" not in link for link in cell.get("links", [])) or ("links" in cell
+                    and cell.get("merge") != "add"):
                 raise Unknown
         self.params, width, widths = {}, topology["input"]["width"], {}
         for cell in self.cells:
-            at, inside = self.name(cell["at"]), [widths[self.name(link["read"])] for link in cell.get("links", [])]
+            at, inside = self.name(cell["at"]), [widths[self.name(link["read"])]
+                                                 for link in cell.get("links", [])]
             width = inside[0] if inside else width
             if cell["type"] == "dense":
                 self.params[at, "weight"] = np.zeros((cell["out"], width))
@@ -98,11 +106,13 @@ class Network:
             if "links" in cell:
                 x = sum(out[self.name(link["read"])] for link in cell["links"])
             if cell["type"] == "dense":
-                x = ACTIVATIONS[cell.get("activation", "linear")](x @ params[at, "weight"].T + params.get((at, "bias"), 0))
+                x = ACTIVATIONS[cell.get("activation", "linear")](x @ params[at, "weight"].T
+                                                                  + params.get((at, "bias"), 0))
             else:
                 if cell["type"] == "layer_norm":
                     x = x - x.mean(-1, keepdims=True)
-                x = x / np.sqrt((x * x).mean(-1, keepdims=True) + cell.get("eps", 1e-5)) * params[at, "gain"] + params.get((at, "bias"), 0)
+                x = x / np.sqrt((x * x).mean(-1, keepdims=True) + cell.get("eps", 1e-5)) * params[
+                    at, "gain"] + params.get((at, "bias"), 0)
             out[at] = x
         return x
 
@@ -136,7 +146,8 @@ class Trainer:
         counted = np.flatnonzero(self.y >= 0)
         y, w = y[counted], self.w[counted]
         y = y - y.real.max(-1, keepdims=True)
-        return ((np.log(np.exp(y).sum(-1)) - y[np.arange(len(y)), self.y[counted]]) * w).sum() / w.sum()
+        return ((np.log(np.exp(y).sum(-1)) - y[np.arange(len(y)), self.y[counted]])
+                * w).sum() / w.sum()
 
     def rate(self):
         s = {"type": "constant", "lr": 0.001, "warmup": 0, **self.spec.get("schedule", {})}
@@ -169,14 +180,16 @@ class Trainer:
             g = grads[key] * (clip / norm if clip and norm > clip else 1)
             decay = o.get("weight_decay", 0) if len(w) > 1 else 0
             if o["type"] == "sgd":
-                velocity = self.state[key] = o.get("momentum", 0) * self.state.get(key, 0) + g + decay * w
+                velocity = self.state[key] = o.get("momentum", 0) * self.state.get(key,
+                        0) + g + decay * w
                 w -= rate * velocity
             else:
                 b1, b2 = o.get("beta1", 0.9), o.get("beta2", 0.999)
                 m, v = self.state.get(key, (0, 0))
                 m, v = self.state[key] = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g * g
                 w *= 1 - rate * decay
-                w -= rate * (m / (1 - b1**self.done)) / (np.sqrt(v / (1 - b2**self.done)) + o.get("eps", 1e-8))
+                w -= rate * (m / (1 - b1**self.done)) / (np.sqrt(v / (1 - b2**self.done))
+                                                         + o.get("eps", 1e-8))
         return loss, rate
 
 
@@ -197,7 +210,9 @@ class Case:
             if "write" in step or "error" in step:
                 continue
             try:
-                results = self.call(step["call"], {k: self.value(v) for k, v in step.get("args", {}).items()}, step.get("expect", {}))
+                results = self.call(step["call"],
+                                    {k: self.value(v) for k, v in step.get("args", {}).items()},
+                                    step.get("expect", {}))
             except Unknown:
                 self.passed_over += 1
                 for variable in step.get("save", {}).values():
@@ -207,7 +222,9 @@ class Case:
                 if result in results:
                     self.saved[variable] = results[result]
             for result, expected in step.get("expect", {}).items():
-                if result in results and isinstance(expected, (int, float, list)) and not isinstance(expected, bool):
+                if result in results and isinstance(expected,
+                                                    (int, float, list)) and not isinstance(expected,
+                                                    bool):
                     self.compare(step["call"] + " " + result, results[result], expected)
 
     def compare(self, what, got, expected):
@@ -215,7 +232,8 @@ class Case:
         self.checked += got.size
         scale = max(1.0, float(np.abs(expected).max(initial=0)))
         if got.shape != expected.shape or not np.all(np.abs(got - expected) <= TOLERANCE * scale):
-            self.failures.append("%s: %s: recorded %s, here %s" % (self.name, what, expected[:8], got[:8]))
+            self.failures.append("%s: %s: recorded %s, here %s"
+                                 % (self.name, what, expected[:8], got[:8]))
 
     def call(self, function, a, expect):
         if function == "trainer_resume_bytes":
@@ -229,7 +247,9 @@ class Case:
             network.unseen = set(network.params)
         elif function == "network_copy":
             made = Network.__new__(Network)
-            made.__dict__ = {**network.__dict__, "params": {k: v.copy() for k, v in network.params.items()}, "unseen": set(network.unseen)}
+            made.__dict__ = {**network.__dict__,
+                             "params": {k: v.copy() for k, v in network.params.items()},
+                             "unseen": set(network.unseen)}
             return {"copy": made}
         elif function == "network_morph":
             network.packed = a["format"] != "f32"
@@ -242,18 +262,22 @@ class Case:
             if key in network.unseen:  # an input of the reference, not a result
                 if not isinstance(expect.get("values"), list):
                     raise Unknown
-                network.params[key] = np.array(expect["values"], float).reshape(network.params[key].shape)
+                network.params[key] = np.array(expect["values"],
+                                               float).reshape(network.params[key].shape)
                 network.unseen.discard(key)
                 return {}
             return {"values": network.known().params[key]}
         elif function == "session_create":
             return {"session": network}
         elif function == "session_run":
-            return {"y": a["session"].known().forward(np.array(a["x"], float).reshape(a["rows"], -1))}
+            return {"y": a["session"].known().forward(
+                np.array(a["x"], float).reshape(a["rows"], -1))}
         elif function in ("data_values", "data_values_f64"):
-            return {"data": (np.array(a["x"], float).reshape(-1, a["width"]), np.array(a["y"], float).reshape(-1, a["targets"]))}
+            return {"data": (np.array(a["x"], float).reshape(-1, a["width"]),
+                             np.array(a["y"], float).reshape(-1, a["targets"]))}
         elif function in ("data_classes", "data_classes_f64"):
-            return {"data": (np.array(a["x"], float).reshape(-1, a["width"]), np.array(a["classes"]))}
+            return {"data": (np.array(a["x"], float).reshape(-1, a["width"]),
+                             np.array(a["classes"]))}
         elif function == "data_weighted":
             return {"data": (*a["samples"], np.array(a["weights"], float))}
         else:
@@ -292,11 +316,13 @@ def main():
             with np.errstate(all="ignore"):
                 case.run()
             if path.name == "values.json" and (case.passed_over or not case.checked):
-                case.failures.append("%s: %d calls are more than the reference knows" % (case.name, case.passed_over))
+                case.failures.append("%s: %d calls are more than the reference knows"
+                                     % (case.name, case.passed_over))
             for failure in case.failures:
                 print("%s: %s" % (path.name, failure))
             bad += len(case.failures)
-        print("%s: %d values of %d cases" % (path.name, sum(c.checked for c in cases), sum(c.checked > 0 for c in cases)))
+        print("%s: %d values of %d cases"
+              % (path.name, sum(c.checked for c in cases), sum(c.checked > 0 for c in cases)))
     return bad > 0
 
 

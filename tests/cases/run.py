@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""tests/cases/run.py [--record] [HOST...]: runs the cases (README.md here) in the hosts python, c, cpp, node; all that this machine has where
-none is named. One line per host. LOOM_LIBRARY names libloom.so, else the one in build/release. Ends with 0 where nothing failed, with 77
-where nothing could run."""
+"""tests/cases/run.py [--record] [HOST...]: runs the cases (README.md here) in the hosts python, c,
+cpp, node; all that this machine has where none is named. One line per host. LOOM_LIBRARY names
+libloom.so, else the one in build/release. Ends with 0 where nothing failed, with 77 where nothing
+could run."""
 import hashlib
 import importlib.util
 import json
@@ -39,14 +40,16 @@ class Mismatch(Exception):
 
 
 class PythonHost:
-    """Runs cases through the marshaller of the Python binding; NULL pointers, which it has no words for, through ctypes itself."""
+    """Runs cases through the marshaller of the Python binding; NULL pointers, which it has no words
+    for, through ctypes itself."""
 
     def __init__(self):
-        from welvet import _call, _raw
+        from welvet._core import call as _call, raw as _raw
 
         self.library, self.raw, self.module = _call.library(), _raw, _call
         self.api = {name: params for name, (_, params) in _raw.FUNCTIONS.items()}
-        self.has = {"files"} | ({"embedded"} if self.library.call("info")["embedded_model"] else set())
+        self.has = {"files"} | ({"embedded"} if self.library.call("info")["embedded_model"]
+                                else set())
         self.recorded = []
 
     def run(self, case):
@@ -57,7 +60,8 @@ class PythonHost:
                 try:
                     self.write(step) if "write" in step else self.call(step)
                 except Mismatch as e:
-                    raise Mismatch("step %d, %s: %s" % (number, step.get("call", "write"), e)) from None
+                    raise Mismatch("step %d, %s: %s"
+                                   % (number, step.get("call", "write"), e)) from None
         finally:
             for handle in reversed(self.handles):
                 self.library.call("release", handle)
@@ -100,7 +104,8 @@ class PythonHost:
         if kind.startswith("fill"):
             return self.module.np.zeros(v, self.module._DTYPES[kind[5:]])
         if kind.startswith("read"):
-            return self.module.np.array([float(x) if isinstance(x, str) else x for x in v], self.module._DTYPES[kind[5:]])
+            return self.module.np.array([float(x) if isinstance(x, str) else x for x in v],
+                                        self.module._DTYPES[kind[5:]])
         return int(v) if not kind.startswith("text") else v
 
     # ---- steps
@@ -117,7 +122,9 @@ class PythonHost:
         params = self.api[name]
         unknown = set(args) - {p for p, _ in params}
         assert not unknown, "%s has no parameter %s" % (name, unknown)
-        inputs, fills, nulls = [], {}, any(args.get(p) is None for p, k in params if p in args and k.split()[0] in ("out", "new"))
+        inputs, fills, nulls = [], {}, any(args.get(p) is None for p,
+                                           k in params if p in args
+                                           and k.split()[0] in ("out", "new"))
         for param, kind in params:
             if kind.split()[0] in ("out", "new"):
                 continue
@@ -127,7 +134,8 @@ class PythonHost:
             if kind.startswith("fill"):
                 fills[param] = value
         try:
-            outputs = self.with_nulls(name, params, args, inputs) if nulls else self.library.call(name, *inputs)
+            outputs = self.with_nulls(name, params, args,
+                                      inputs) if nulls else self.library.call(name, *inputs)
         except self.module.LoomError as e:
             if not wanted:
                 raise Mismatch("%s: %s" % (e.code, e)) from None
@@ -179,7 +187,8 @@ class PythonHost:
         if expected == "?":
             self.recorded.append(shown(got))
         elif not self.holds(got, expected):
-            raise Mismatch("%s is %s, expected %s" % (what, str(shown(got))[:2000], json.dumps(expected)[:2000]))
+            raise Mismatch("%s is %s, expected %s"
+                           % (what, str(shown(got))[:2000], json.dumps(expected)[:2000]))
 
     def holds(self, got, expected):
         if not is_test(expected):
@@ -189,12 +198,14 @@ class PythonHost:
             if hasattr(got, "dtype"):
                 return got.tobytes() == self.module.np.array(expected, got.dtype).tobytes()
             return got == expected and isinstance(got, bool) == isinstance(expected, bool)
-        return all(self.test(got, name, v, expected) for name, v in expected.items() if name != "within")
+        return all(self.test(got, name, v, expected) for name, v in expected.items()
+                   if name != "within")
 
     def test(self, got, name, v, whole):
         v = v if name in ("has", "not") or v == "?" else self.resolve(v)
         if name == "sha256":
-            data = got.encode() if isinstance(got, str) else got if isinstance(got, bytes) else got.tobytes()
+            data = got.encode() if isinstance(got, str) else got if isinstance(got,
+                    bytes) else got.tobytes()
             digest = hashlib.sha256(data).hexdigest()
             if v == "?":
                 self.recorded.append(digest)
@@ -210,7 +221,8 @@ class PythonHost:
         if name == "length":
             return len(got.encode() if isinstance(got, str) else got) == v
         if name == "near":
-            pairs = zip(got, v) if isinstance(v, list) else ((x, v) for x in got) if hasattr(got, "__len__") else [(got, v)]
+            pairs = zip(got, v) if isinstance(v, list) else ((x, v) for x in got) if hasattr(got,
+                    "__len__") else [(got, v)]
             return all(abs(a - b) <= whole["within"] for a, b in pairs)
         if name == "above":
             return got > v
@@ -224,7 +236,8 @@ def shown(got):
     if not hasattr(got, "dtype"):
         return got
     if got.dtype.kind == "f" and got.dtype.itemsize == 4:
-        return [next(float(t) for t in ("%.*g" % (p, x) for p in range(6, 10)) if struct.pack("f", float(t)) == struct.pack("f", x)) for x in got.tolist()]
+        return [next(float(t) for t in ("%.*g" % (p, x) for p in range(6, 10))
+                     if struct.pack("f", float(t)) == struct.pack("f", x)) for x in got.tolist()]
     return got.tolist()
 
 
@@ -246,8 +259,10 @@ def run_python(record):
                 print("python: %s: %s: %s" % (path.name, case["name"], e))
         if record and host.recorded:
             values = iter(host.recorded)
-            assert text.count('"?"') == len(host.recorded), "%s: a case with places to record has failed" % path.name
-            path.write_text(re.sub(r'"\?"', lambda _: json.dumps(next(values), ensure_ascii=False), text))
+            assert text.count('"?"') == len(
+                host.recorded), "%s: a case with places to record has failed" % path.name
+            path.write_text(re.sub(r'"\?"', lambda _: json.dumps(next(values), ensure_ascii=False),
+                                   text))
             print("recorded %d values in %s" % (len(host.recorded), path.name))
         elif host.recorded:
             failed += 1
@@ -257,21 +272,24 @@ def run_python(record):
 
 
 def run_c(language):
-    """The cases as one program in C99, or C++20, over the installed header and libloom.so; and a program written by
-    hand of what that language alone has."""
+    """The cases as one program in C99, or C++20, over the installed header and libloom.so; and a
+    program written by hand of what that language alone has."""
     from to_c import write_program
 
     compiler = {"c": os.environ.get("CC", "cc"), "cpp": os.environ.get("CXX", "c++")}[language]
-    library = pathlib.Path(os.environ.get("LOOM_LIBRARY", ROOT / "build/release/libloom.so")).resolve()
+    library = pathlib.Path(
+        os.environ.get("LOOM_LIBRARY", ROOT / "build/release/libloom.so")).resolve()
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder) / ("cases." + language)
         source.write_text(write_program([(p, cases) for p, _, cases in load_cases()], language))
         flags = ["-std=c99"] if language == "c" else ["-std=c++20"]
-        flags += ["-pedantic", "-Wall", "-Wextra", "-Werror", "-O0", "-I", str(ROOT / "include"), "-I", str(HERE)]
+        flags += ["-pedantic", "-Wall", "-Wextra", "-Werror", "-O0", "-I", str(ROOT / "include"),
+                  "-I", str(HERE)]
         good = True
         for program in (HERE / {"c": "structs.c", "cpp": "typed.cpp"}[language], source):
             made = folder + "/" + program.stem
-            subprocess.run([compiler, *flags, str(program), "-o", made, str(library), "-Wl,-rpath," + str(library.parent)], check=True)
+            subprocess.run([compiler, *flags, str(program), "-o", made, str(library),
+                            "-Wl,-rpath," + str(library.parent)], check=True)
             good &= subprocess.run([made, folder]).returncode == 0
         return good
 
@@ -283,9 +301,13 @@ def run_node():
 
 HOSTS = {
     "python": (run_python, lambda: None if importlib.util.find_spec("numpy") else "no numpy"),
-    "c": (lambda _: run_c("c"), lambda: None if shutil.which(os.environ.get("CC", "cc")) else "no C compiler"),
-    "cpp": (lambda _: run_c("cpp"), lambda: None if shutil.which(os.environ.get("CXX", "c++")) else "no C++ compiler"),
-    "node": (lambda _: run_node(), lambda: "no node" if not shutil.which("node") else None if (ROOT / "bindings/js/dist/loom.wasm").exists() else "bindings/js/dist/loom.wasm is not built"),
+    "c": (lambda _: run_c("c"), lambda: None if shutil.which(os.environ.get("CC", "cc"))
+          else "no C compiler"),
+    "cpp": (lambda _: run_c("cpp"), lambda: None if shutil.which(os.environ.get("CXX", "c++"))
+            else "no C++ compiler"),
+    "node": (lambda _: run_node(), lambda: "no node" if not shutil.which("node") else None
+             if (ROOT / "bindings/js/dist/loom.wasm").exists()
+             else "bindings/js/dist/loom.wasm is not built"),
 }
 
 
@@ -297,7 +319,8 @@ def check_coverage():
     functions = {f["name"] for g in api["groups"] for f in g["functions"]
                  if all(kind != "layer" and not kind.startswith("options ")
                         for _, kind, _ in f.get("params", []))}
-    called = {s["call"] for _, _, cases in load_cases() for c in cases for s in c["steps"] if "call" in s}
+    called = {s["call"] for _, _, cases in load_cases() for c in cases for s in c["steps"]
+              if "call" in s}
     for name in sorted(functions - called):
         print("no case calls " + name)
     for name in sorted(called - functions):

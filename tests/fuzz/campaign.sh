@@ -1,10 +1,10 @@
 #!/bin/sh
 # Fuzzes on every core for SECONDS, all targets together: campaign.sh SECONDS [TARGET...]
-# JOBS (all cores) programs run at a time; each takes its turn at one target and shares that target's
-# corpus. Works in build/fuzz after tests/fuzz/run.sh has built it, or beside what `./dev soak pack`
-# packed, on a machine that has neither compiler nor tree. Prints a line per target, then findings,
-# each with its input in Base64; fails if there is one. OUT (./campaign) takes logs, corpora and
-# findings.
+# JOBS (all cores) programs run at a time; each takes its turn at one target and shares that
+# target's corpus. Works in build/fuzz after tests/fuzz/run.sh has built it, or beside what `./dev
+# soak pack` packed, on a machine that has neither compiler nor tree. Prints a line per target, then
+# findings, each with its input in Base64; fails if there is one. OUT (./campaign) takes logs,
+# corpora and findings.
 set -eu
 seconds=${1:?"usage: campaign.sh SECONDS [TARGET...]"}
 shift
@@ -29,7 +29,8 @@ length=$((seconds * jobs / ($# * turns)))
 one() {
   target=$1 turn=$2
   log="$out/logs/$target.$turn"
-  dictionary=$(ls "$home/dictionaries/$target.dict" "$here/dictionaries/$target.dict" 2>/dev/null | head -1)
+  dictionary=$(ls "$home/dictionaries/$target.dict" "$here/dictionaries/$target.dict" 2>/dev/null |
+    head -1)
   mkdir -p "$out/corpus/$target" "$home/seeds/$target" "$home/corpus/$target"
   # A machine of many cores may leave a program waiting: the limit is CPU time, in fuzz.h.
   "$home/fuzz/${target}_fuzz" -max_total_time="$length" -rss_limit_mb=512 -malloc_limit_mb=256 \

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What Jinja makes of the chat templates of the test material: makes tests/golden/chat_templates.json
-for text_test, with the `jinja2` package set up as transformers sets it up.
+"""What Jinja makes of the chat templates of the test material: makes
+tests/golden/chat_templates.json for text_test, with the `jinja2` package set up as transformers
+sets it up.
 
 usage: chat_templates.py [--data DIR] [--check]
 --check: compares with the file that is there; exit code 1 where they differ, 77 without material.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""An independent decoder of the GGUF block formats and of f16, in NumPy: whole arrays in f64 from the layout of each block, rounded
-to f32 once. Prints the SHA-256 of each format's f32 values over fixed pseudo-random blocks; src/formats/decode_test.cpp holds the same
-digests. Run it by hand after a change of either side."""
+"""An independent decoder of the GGUF block formats and of f16, in NumPy: whole arrays in f64 from
+the layout of each block, rounded to f32 once. Prints the SHA-256 of each format's f32 values over
+fixed pseudo-random blocks; src/formats/decode_test.cpp holds the same digests. Run it by hand after
+a change of either side."""
 import hashlib
 
 import numpy as np
@@ -10,7 +11,8 @@ BLOCKS = 512
 
 
 def stream(count, seed):
-    """Bytes of the 64-bit linear congruential generator of Knuth's MMIX, upper byte of each state."""
+    """Bytes of the 64-bit linear congruential generator of Knuth's MMIX, upper byte of each
+    state."""
     state, out = seed, bytearray()
     for _ in range(count):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -47,7 +49,8 @@ def q4_k(raw):
     least[:, 4:] = number(np.concatenate([bits[:, 8:12, 4:], bits[:, 4:8, 6:]], axis=-1))
     q = raw[:, 16:].reshape(-1, 4, 1, 32)
     q = np.concatenate([q & 15, q >> 4], axis=2).reshape(-1, 8, 32).astype(np.float64)
-    return (f16(raw, 0)[:, :, None] * scale[:, :, None] * q - f16(raw, 2)[:, :, None] * least[:, :, None]).reshape(-1, 256)
+    return (f16(raw, 0)[:, :, None] * scale[:, :, None] * q - f16(raw, 2)[:, :, None]
+            * least[:, :, None]).reshape(-1, 256)
 
 
 def q6_k(raw):
@@ -60,7 +63,8 @@ def q6_k(raw):
 
 
 def main():
-    formats = [("q4_0", q4_0, 18, [0]), ("q8_0", q8_0, 34, [0]), ("q4_k", q4_k, 144, [0, 2]), ("q6_k", q6_k, 210, [208])]
+    formats = [("q4_0", q4_0, 18, [0]), ("q8_0", q8_0, 34, [0]), ("q4_k", q4_k, 144, [0, 2]),
+               ("q6_k", q6_k, 210, [208])]
     for name, decode, size, scales in formats:
         values = decode(blocks(size, scales)).astype("<f4")
         print(name, hashlib.sha256(values.tobytes()).hexdigest())

@@ -138,7 +138,7 @@ def resnet_block(r, s):
             L.Activation("relu")(L.BatchNorm()(L.Conv2d(filters, 3, padding=1)(h)))
         )
     )
-    model = L.Model(x, L.Dense(classes)(L.Flatten()(L.Activation("relu")(h + inner))))
+    model = L.Model(x, L.Linear(classes)(L.Flatten()(L.Activation("relu")(h + inner))))
     p = {
         "in": nn.Conv2d(channels, filters, 3, padding=1),
         "a": nn.Conv2d(filters, filters, 3, padding=1),
@@ -169,8 +169,8 @@ def resnet_block(r, s):
 def siamese_twins(r, s):
     width, inner, out, n = s(6, 1, 9), s(8, 3, 12), s(4, 2), s(20, 6)
     left, right = L.Input(width, name="left"), L.Input(width, name="right")
-    tower = L.Sequential(L.Dense(inner, activation="tanh"), L.Dense(out))
-    model = L.Model([left, right], L.Dense(1)(L.concat(tower(left), tower(right))))
+    tower = L.Sequential(L.Linear(inner, activation="tanh"), L.Linear(out))
+    model = L.Model([left, right], L.Linear(1)(L.concat(tower(left), tower(right))))
     p = {"a": nn.Linear(width, inner), "b": nn.Linear(inner, out), "out": nn.Linear(2 * out, 1)}
 
     def forward(p, left, right):
@@ -190,10 +190,10 @@ def autoencoder(r, s):
     width, inner, code, n = s(10, 2, 15), s(6, 1, 9), s(3, 1, 4), s(30, 8)
     model = L.Sequential(
         L.Input(width),
-        L.Dense(inner, activation="relu"),
-        L.Dense(code),
-        L.Dense(inner, activation="relu"),
-        L.Dense(width),
+        L.Linear(inner, activation="relu"),
+        L.Linear(code),
+        L.Linear(inner, activation="relu"),
+        L.Linear(width),
     )
     p = {
         "a": nn.Linear(width, inner),
@@ -218,7 +218,7 @@ def table_and_image(r, s):
     image, table = L.Input(1, size, size, name="image"), L.Input(width, name="table")
     seen = L.Flatten()(L.MaxPool2d(2)(L.Conv2d(filters, 3, activation="relu")(image)))
     model = L.Model(
-        [image, table], L.Dense(classes)(L.concat(seen, L.Dense(inner, activation="relu")(table)))
+        [image, table], L.Linear(classes)(L.concat(seen, L.Linear(inner, activation="relu")(table)))
     )
     p = {
         "conv": nn.Conv2d(1, filters, 3),
@@ -248,7 +248,7 @@ def tags_box_and_kind(r, s):
     h = layer(x)
     rows = L.Flatten()(h)
     model = L.Model(
-        x, {"tag": L.Dense(tags)(h), "box": L.Dense(3)(rows), "kind": L.Dense(kinds)(rows)}
+        x, {"tag": L.Linear(tags)(h), "box": L.Linear(3)(rows), "kind": L.Linear(kinds)(rows)}
     )
     p = {
         "layer": module(features),
@@ -278,9 +278,9 @@ class GatedBlock:
 
     def __init__(self, width, inner):
         self.up, self.gate, self.down, self.norm = (
-            L.Dense(inner),
-            L.Dense(inner, activation="sigmoid"),
-            L.Dense(width),
+            L.Linear(inner),
+            L.Linear(inner, activation="sigmoid"),
+            L.Linear(width),
             L.LayerNorm(),
         )
 
@@ -293,7 +293,7 @@ def a_layer_of_ones_own(r, s):
     """Used twice, and classes with weights."""
     width, inner, classes, n = s(6, 2, 9), s(8, 3, 12), s(3, 2, 5), s(20, 7)
     x, block = L.Input(width), GatedBlock(width, inner)
-    model = L.Model(x, L.Dense(classes)(block(block(x))))
+    model = L.Model(x, L.Linear(classes)(block(block(x))))
     p = {
         "up": nn.Linear(width, inner),
         "gate": nn.Linear(width, inner),

@@ -33,7 +33,7 @@ def transformer_with_a_mask(r, s):
     }
     for b in "abc"[:blocks]:
         h = L.LayerNorm()(h + L.CrossAttention(heads, **ATTENTION)(h, h, mask))
-        h = L.LayerNorm()(h + L.Dense(width)(L.Dense(inner, activation="gelu_erf")(h)))
+        h = L.LayerNorm()(h + L.Linear(width)(L.Linear(inner, activation="gelu_erf")(h)))
         p.update(
             {
                 b + "attention": attention(width, heads),
@@ -43,7 +43,7 @@ def transformer_with_a_mask(r, s):
                 b + "norm2": nn.LayerNorm(width),
             }
         )
-    model = L.Model([x, mask], L.Dense(classes)(L.Flatten()(h)))
+    model = L.Model([x, mask], L.Linear(classes)(L.Flatten()(h)))
     p["out"] = nn.Linear(t * width, classes)
 
     def forward(p, x, mask):
@@ -69,10 +69,10 @@ def mean_over_what_is_not_masked(r, s):
     t, words, width, classes, n = s(6, 1, 9), s(9, 2, 33), s(8, 1, 5, 16), s(3, 2, 5), s(24, 7)
     x, mask = L.Input(t, ids=words, name="x"), L.Input(t, name="mask")
     h = L.Embedding(width, std=0.5)(x)
-    h = h * L.Activation("sigmoid")(L.Dense(1)(h))
+    h = h * L.Activation("sigmoid")(L.Linear(1)(h))
     keep = L.Unary("not")(mask)
     mean = L.Reshape(width)(L.BatchedMatmul()(L.Reshape(1, t)(keep), h)) / L.Reduce("sum")(keep)
-    model = L.Model([x, mask], L.Dense(classes)(mean))
+    model = L.Model([x, mask], L.Linear(classes)(mean))
     p = {
         "in": nn.Embedding(words, width),
         "gate": nn.Linear(width, 1),
@@ -107,7 +107,7 @@ def seq2seq_with_cross_attention(r, s):
     h = L.Embedding(width)(target)
     h = h + L.Attention(heads, rope=False, **ATTENTION)(h)
     h = h + L.CrossAttention(heads, **ATTENTION)(h, memory, mask)
-    model = L.Model([source, mask, target], L.Dense(words)(h))
+    model = L.Model([source, mask, target], L.Linear(words)(h))
     p = {
         "in": nn.Embedding(words, width),
         "own": attention(width, heads),
@@ -140,7 +140,7 @@ def characters_by_attention(r, s):
     for b in "ab"[:blocks]:
         layers += [L.Residual(L.Attention(heads, rope=False, **ATTENTION)), L.LayerNorm()]
         p.update({b + "attention": attention(width, heads), b + "norm": nn.LayerNorm(width)})
-    model = L.Sequential(*layers, L.Dense(words))
+    model = L.Sequential(*layers, L.Linear(words))
     p["out"] = nn.Linear(width, words)
 
     def forward(p, x):
@@ -167,7 +167,7 @@ def characters_by_lstm(r, s):
         L.Input(t, ids=words),
         L.Embedding(inner, std=0.5),
         L.LSTM(width, num_layers=stack),
-        L.Dense(words),
+        L.Linear(words),
     )
     p = {
         "embedding": nn.Embedding(words, inner),
@@ -185,7 +185,7 @@ def characters_row_by_row(r, s):
     """A row is an id, and recurrence goes from row to row: what generates."""
     t, words, inner, n = s(9, 2, 14), s(11, 4, 30), s(6, 3), s(12, 5)
     width, layer, module = recurrent(r, s)
-    model = L.Sequential(L.Input(ids=words), L.Embedding(inner, std=0.5), layer, L.Dense(words))
+    model = L.Sequential(L.Input(ids=words), L.Embedding(inner, std=0.5), layer, L.Linear(words))
     p = {
         "embedding": nn.Embedding(words, inner),
         "layer": module(inner),
@@ -212,7 +212,7 @@ def attention_row_by_row(r, s):
         L.Positions(count=64, std=0.5),
         L.Residual(L.Attention(heads, rope=False, **ATTENTION)),
         L.LayerNorm(),
-        L.Dense(words),
+        L.Linear(words),
     )
     p = {
         "embedding": nn.Embedding(words, width),
@@ -245,7 +245,7 @@ def bidirectional_tagger(r, s):
         L.Input(t, ids=words),
         L.Embedding(inner, std=0.5),
         L.LSTM(width, bidirectional=True),
-        L.Dense(tags),
+        L.Linear(tags),
     )
     p = {
         "embedding": nn.Embedding(words, inner),
@@ -290,7 +290,7 @@ def packed_bidirectional_tagger(r, s):
     h = L.LSTM(width, num_layers=stack, bidirectional=True)(
         L.Embedding(inner, std=0.5)(x), lengths=lengths
     )
-    model = L.Model([x, lengths], L.Dense(tags)(h))
+    model = L.Model([x, lengths], L.Linear(tags)(h))
     p = {
         "in": nn.Embedding(words, inner),
         "lstm": nn.LSTM(inner, width, stack, batch_first=True, bidirectional=True),
@@ -314,7 +314,7 @@ def packed_rnn_and_its_last_state(r, s):
     x, lengths = L.Input(t, features, name="x"), L.Input(ids=t + 1, name="n")
     model = L.Model(
         [x, lengths],
-        L.Dense(classes)(L.RNN(width, bidirectional=True, output="last")(x, lengths=lengths)),
+        L.Linear(classes)(L.RNN(width, bidirectional=True, output="last")(x, lengths=lengths)),
     )
     p = {
         "rnn": nn.RNN(features, width, batch_first=True, bidirectional=True),
@@ -335,7 +335,7 @@ def gru_and_the_mean_of_its_steps(r, s):
     x, lengths = L.Input(t, features, name="x"), L.Input(ids=t + 1, name="n")
     h = L.GRU(width)(x, lengths=lengths)
     pooled = L.concat(*(L.PoolSteps(how)(h, lengths=lengths) for how in ("mean", "max", "last")))
-    model = L.Model([x, lengths], L.Dense(classes)(pooled))
+    model = L.Model([x, lengths], L.Linear(classes)(pooled))
     p = {"gru": nn.GRU(features, width, batch_first=True), "out": nn.Linear(3 * width, classes)}
 
     def forward(p, x, n):
@@ -377,7 +377,7 @@ def seq2seq_by_states(r, s):
     _, h2, c = L.LSTM(width, return_state=True)(source, lengths=lengths)
     start = L.Embedding(width)(target)
     decoded = L.GRU(width, num_layers=stack)(start, h0=h) + L.LSTM(width)(start, c0=c, h0=h2)
-    model = L.Model([source, lengths, target], L.Dense(words)(decoded))
+    model = L.Model([source, lengths, target], L.Linear(words)(decoded))
     p = {
         "in": nn.Embedding(words, width),
         "encoder": nn.GRU(features, width, stack, batch_first=True),
@@ -414,7 +414,7 @@ def transformer_classifier_with_lengths(r, s):
         h + L.Attention(heads, causal=True, rope=False, **ATTENTION)(h, lengths=lengths)
     )
     h = h + L.CrossAttention(heads, **ATTENTION)(h, h, lengths=lengths)
-    model = L.Model([x, lengths], L.Dense(classes)(L.PoolSteps()(h, lengths=lengths)))
+    model = L.Model([x, lengths], L.Linear(classes)(L.PoolSteps()(h, lengths=lengths)))
     p = {
         "in": nn.Embedding(words, width),
         "positions": nn.Embedding(t, width),
@@ -462,7 +462,7 @@ def alibi_row_by_row(r, s):
         L.Embedding(width, std=0.5),
         L.Residual(L.Attention(heads, rope=False, alibi=True, **ATTENTION)),
         L.LayerNorm(),
-        L.Dense(words),
+        L.Linear(words),
     )
     p = {
         "embedding": nn.Embedding(words, width),
@@ -489,7 +489,7 @@ def alibi_in_a_row(r, s):
     hides = L.Input(t, name="hides") if not lengths else L.Input(ids=t + 1, name="hides")
     layer = L.Attention(heads, causal=False, rope=False, alibi=True, **ATTENTION)
     model = L.Model(
-        [x, hides], L.Dense(3)(layer(x, **({"lengths" if lengths else "mask": hides})))
+        [x, hides], L.Linear(3)(layer(x, **({"lengths" if lengths else "mask": hides})))
     )
     p = {"attention": attention(width, heads), "out": nn.Linear(width, 3)}
 
@@ -523,7 +523,7 @@ def causal_attention_with_a_mask(r, s):
     x, mask = L.Input(t, width, name="x"), L.Input(t, name="mask")
     model = L.Model(
         [x, mask],
-        L.Dense(3)(L.Attention(heads, kv_heads=kv, window=window, rope=False)(x, mask=mask)),
+        L.Linear(3)(L.Attention(heads, num_kv_heads=kv, window=window, rope=False)(x, mask=mask)),
     )
     rows = {"q": width, "k": kv * depth, "v": kv * depth, "o": width}
     p = {
@@ -560,7 +560,7 @@ def gru_on_a_series(r, s):
     t, n = s(12, 3, 20), s(20, 6)
     width, layer, module = recurrent(r, s)
     layer["output"] = "last"
-    model = L.Sequential(L.Input(t, 1), layer, L.Dense(1))
+    model = L.Sequential(L.Input(t, 1), layer, L.Linear(1))
     p = {"layer": module(1), "out": nn.Linear(width, 1)}
     wave = np.sin(0.4 * np.arange(t + 1) + r.uniform(0, 6, (n, 1)))
     return Case(

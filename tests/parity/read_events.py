@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Reads TensorBoard event files without TensorBoard: TFRecord framing with masked CRC-32C, Event and Summary protobufs.
+"""Reads TensorBoard event files without TensorBoard: TFRecord framing with masked CRC-32C, Event
+and Summary protobufs.
 
-Written from the descriptions of TFRecord (tensorflow/core/lib/io/record_writer.h), event.proto and summary.proto.
-read_events.py FILE prints "step tag value"; --check FILE compares with what src/telemetry/event_file_test.cpp writes.
+Written from the descriptions of TFRecord (tensorflow/core/lib/io/record_writer.h), event.proto and
+summary.proto. read_events.py FILE prints "step tag value"; --check FILE compares with what
+src/telemetry/event_file_test.cpp writes.
 """
 import struct
 import sys
@@ -29,7 +31,8 @@ def records(data):
         if crc32c(data[at:at + 8]) != unmask(crc):
             raise ValueError(f"record at {at}: the checksum of its length is wrong")
         body = data[at + 12:at + 12 + length]
-        if len(body) != length or crc32c(body) != unmask(struct.unpack_from("<I", data, at + 12 + length)[0]):
+        if len(body) != length or crc32c(body) != unmask(
+            struct.unpack_from("<I", data, at + 12 + length)[0]):
             raise ValueError(f"record at {at}: the checksum of its data is wrong")
         yield body
         at += 16 + length

@@ -1,4 +1,5 @@
-"""Prints the table of src/llm/generate/sampler_test.cpp: picks of an independent sampler in NumPy, f64 and plain loops.
+"""Prints the table of src/llm/generate/sampler_test.cpp: picks of an independent sampler in NumPy,
+f64 and plain loops.
 
 usage: sampler.py
 """
@@ -18,7 +19,8 @@ def philox(counter, key):
 
 def uniform(seed, index):
     block = index // 4
-    words = philox([block & 0xFFFFFFFF, block >> 32, STREAM & 0xFFFFFFFF, STREAM >> 32], [seed & 0xFFFFFFFF, seed >> 32])
+    words = philox([block & 0xFFFFFFFF, block >> 32, STREAM & 0xFFFFFFFF, STREAM >> 32],
+                   [seed & 0xFFFFFFFF, seed >> 32])
     return words[index % 4] / 2.0**32
 
 
@@ -51,8 +53,12 @@ def pick(logits, history, index, temperature, top_k, top_p, min_p, penalty, seed
 logits = np.array([((i * 7919) % 641 - 320) / 32 for i in range(1000)])
 history = [(i * 37) % 1000 for i in range(40)]
 for temperature, top_k, top_p, min_p, penalty, seed in [
-    (1, 0, 1, 0, 1, 0), (0.7, 0, 1, 0, 1, 0), (1, 5, 1, 0, 1, 7), (2, 0, 0.9, 0, 1, 1), (1.5, 0, 1, 0.05, 1, 2), (1, 0, 1, 0, 1.3, 3),
-    (3, 200, 0.8, 0.02, 1.1, 1 << 40), (100, 0, 0.999, 0, 1, 9), (0, 0, 1, 0, 1, 0), (0, 0, 1, 0, 2, 0), (1, 1, 1, 0, 1, 5), (1, 0, 1e-6, 0, 1, 5),
+    (1, 0, 1, 0, 1, 0), (0.7, 0, 1, 0, 1, 0), (1, 5, 1, 0, 1, 7), (2, 0, 0.9, 0, 1, 1),
+    (1.5, 0, 1, 0.05, 1, 2), (1, 0, 1, 0, 1.3, 3),
+    (3, 200, 0.8, 0.02, 1.1, 1 << 40), (100, 0, 0.999, 0, 1, 9), (0, 0, 1, 0, 1, 0),
+    (0, 0, 1, 0, 2, 0), (1, 1, 1, 0, 1, 5), (1, 0, 1e-6, 0, 1, 5),
 ]:
-    picks = [pick(logits, history, index, temperature, top_k, top_p, min_p, penalty, seed) for index in range(12)]
-    print("    {{%g, %d, %g, %g, %g, %dull}, {%s}}," % (temperature, top_k, top_p, min_p, penalty, seed, ", ".join(map(str, picks))))
+    picks = [pick(logits, history, index, temperature, top_k, top_p, min_p, penalty, seed)
+             for index in range(12)]
+    print("    {{%g, %d, %g, %g, %g, %dull}, {%s}},"
+          % (temperature, top_k, top_p, min_p, penalty, seed, ", ".join(map(str, picks))))

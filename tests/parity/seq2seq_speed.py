@@ -18,7 +18,7 @@ STEPS, WIDTH, WORDS, DEPTH, ROWS, HEADS = 64, 256, 1000, 4, 8, 4
 
 def ours():
     def feed(h):
-        return L.LayerNorm()(h + L.Dense(WIDTH)(L.Dense(4 * WIDTH, activation="relu")(h)))
+        return L.LayerNorm()(h + L.Linear(WIDTH)(L.Linear(4 * WIDTH, activation="relu")(h)))
 
     source = L.Input(STEPS, ids=WORDS, name="source")
     target = L.Input(STEPS, ids=WORDS, name="target")
@@ -29,7 +29,7 @@ def ours():
     for _ in range(DEPTH):
         h = L.LayerNorm()(h + L.Attention(HEADS, rope=False)(h))
         h = feed(L.LayerNorm()(h + L.CrossAttention(HEADS)(h, memory)))
-    return welvet.Network(L.Model([source, target], L.Dense(WORDS)(h)), seed=1)
+    return welvet.Network(L.Model([source, target], L.Linear(WORDS)(h)), seed=1)
 
 
 def whole_rows(network, source):

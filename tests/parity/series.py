@@ -76,10 +76,10 @@ MADE = {"a line, a year and noise": line_and_year, "AR(2)": ar2,
         "a season that grows with the level": growing_season,
         "a year, and a level that shifts": level_shift}
 TIMES = 1.1  # the error of who knows the rule
-# Missed, and why. A forecast from the mean of the last n values has sqrt(1 + 1/n) times the error of
-# the noise s. Over N rows with one shift of d, the squares of that mean are N s^2 / n for the noise
-# and about d^2 n / 3 for the shift: here, with d = 15 s and N = 384, they are least at n = 2.3, which
-# is 1.2 times the noise. Least squares cannot know that the shift will not come again.
+# Missed, and why. A forecast from the mean of the last n values has sqrt(1 + 1/n) times the error
+# of the noise s. Over N rows with one shift of d, the squares of that mean are N s^2 / n for the
+# noise and about d^2 n / 3 for the shift: here, with d = 15 s and N = 384, they are least at n =
+# 2.3, which is 1.2 times the noise. Least squares cannot know that the shift will not come again.
 KNOWN = {"a year, and a level that shifts"}
 
 

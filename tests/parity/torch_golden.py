@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Writes tests/golden/torch.json: what PyTorch computes in f64, for tests/conformance/torch_test.cpp.
+"""Writes tests/golden/torch.json: what PyTorch computes in f64, for
+tests/conformance/torch_test.cpp.
 
 torch_golden.py > tests/golden/torch.json
 
-Learning rates of each schedule, and the losses of 100 steps of six small networks with each optimizer. Weights and data are hashes of their
-place, so that the test makes the same. Lion is not part of PyTorch: it is written here from algorithm 2 of arXiv 2302.06675.
+Learning rates of each schedule, and the losses of 100 steps of six small networks with each
+optimizer. Weights and data are hashes of their place, so that the test makes the same. Lion is not
+part of PyTorch: it is written here from algorithm 2 of arXiv 2302.06675.
 """
 import itertools
 import json
@@ -32,22 +34,33 @@ def values(n, stream, scale=2.0, middle=0.0):
     return torch.tensor((hashed(n, stream).astype(np.float64) / 65536 - 0.5) * scale + middle)
 
 
-# --- schedules ---------------------------------------------------------------------------------------------------------------
+# --- schedules
+# ------------------------------------------------------------------------------
 R = torch.optim.lr_scheduler
 SCHEDULES = [
     ({"type": "constant", "lr": 0.1}, lambda o: R.ConstantLR(o, factor=1.0)),
-    ({"type": "linear", "lr": 0.1, "floor": 0.02, "steps": 80}, lambda o: R.LinearLR(o, start_factor=1.0, end_factor=0.2, total_iters=80)),
-    ({"type": "cosine", "lr": 0.1, "floor": 0.01, "steps": 101}, lambda o: R.CosineAnnealingLR(o, T_max=101, eta_min=0.01)),
-    ({"type": "cosine_restarts", "lr": 0.1, "floor": 0.01, "every": 30}, lambda o: R.CosineAnnealingWarmRestarts(o, T_0=30, eta_min=0.01)),
-    ({"type": "cosine_restarts", "lr": 0.1, "every": 10, "multiplier": 2}, lambda o: R.CosineAnnealingWarmRestarts(o, T_0=10, T_mult=2)),
-    ({"type": "step", "lr": 0.1, "every": 15, "factor": 0.5}, lambda o: R.StepLR(o, step_size=15, gamma=0.5)),
-    ({"type": "multi_step", "lr": 0.1, "milestones": [10, 11, 60], "factor": 0.3}, lambda o: R.MultiStepLR(o, milestones=[10, 11, 60], gamma=0.3)),
+    ({"type": "linear", "lr": 0.1, "floor": 0.02, "steps": 80},
+     lambda o: R.LinearLR(o, start_factor=1.0, end_factor=0.2, total_iters=80)),
+    ({"type": "cosine", "lr": 0.1, "floor": 0.01, "steps": 101},
+     lambda o: R.CosineAnnealingLR(o, T_max=101, eta_min=0.01)),
+    ({"type": "cosine_restarts", "lr": 0.1, "floor": 0.01, "every": 30},
+     lambda o: R.CosineAnnealingWarmRestarts(o, T_0=30, eta_min=0.01)),
+    ({"type": "cosine_restarts", "lr": 0.1, "every": 10, "multiplier": 2},
+     lambda o: R.CosineAnnealingWarmRestarts(o, T_0=10, T_mult=2)),
+    ({"type": "step", "lr": 0.1, "every": 15, "factor": 0.5},
+     lambda o: R.StepLR(o, step_size=15, gamma=0.5)),
+    ({"type": "multi_step", "lr": 0.1, "milestones": [10, 11, 60], "factor": 0.3},
+     lambda o: R.MultiStepLR(o, milestones=[10, 11, 60], gamma=0.3)),
     ({"type": "exponential", "lr": 0.1, "factor": 0.97}, lambda o: R.ExponentialLR(o, gamma=0.97)),
-    ({"type": "one_cycle", "lr": 0.1, "steps": 100}, lambda o: R.OneCycleLR(o, max_lr=0.1, total_steps=100, cycle_momentum=False)),
+    ({"type": "one_cycle", "lr": 0.1, "steps": 100},
+     lambda o: R.OneCycleLR(o, max_lr=0.1, total_steps=100, cycle_momentum=False)),
     ({"type": "one_cycle", "lr": 0.1, "steps": 120, "share": 0.4, "div": 10, "final_div": 100},
-     lambda o: R.OneCycleLR(o, max_lr=0.1, total_steps=120, pct_start=0.4, div_factor=10, final_div_factor=100, cycle_momentum=False)),
-    ({"type": "polynomial", "lr": 0.1, "steps": 90, "power": 2}, lambda o: R.PolynomialLR(o, total_iters=90, power=2)),
-    ({"type": "polynomial", "lr": 0.1, "steps": 70, "power": 0.5}, lambda o: R.PolynomialLR(o, total_iters=70, power=0.5)),
+     lambda o: R.OneCycleLR(o, max_lr=0.1, total_steps=120, pct_start=0.4, div_factor=10,
+                            final_div_factor=100, cycle_momentum=False)),
+    ({"type": "polynomial", "lr": 0.1, "steps": 90, "power": 2},
+     lambda o: R.PolynomialLR(o, total_iters=90, power=2)),
+    ({"type": "polynomial", "lr": 0.1, "steps": 70, "power": 0.5},
+     lambda o: R.PolynomialLR(o, total_iters=70, power=0.5)),
 ]
 
 
@@ -61,7 +74,8 @@ def rates(make):
     return found
 
 
-# --- optimizers --------------------------------------------------------------------------------------------------------------
+# --- optimizers
+# ------------------------------------------------------------------------------
 class Lion(torch.optim.Optimizer):
     def __init__(self, groups, lr, betas, weight_decay=0.0):
         super().__init__(groups, dict(lr=lr, betas=betas, weight_decay=weight_decay))
@@ -72,27 +86,35 @@ class Lion(torch.optim.Optimizer):
             b1, b2 = group["betas"]
             for p in group["params"]:
                 m = self.state[p].setdefault("m", torch.zeros_like(p))
-                p.mul_(1 - group["lr"] * group["weight_decay"]).sub_(group["lr"] * torch.sign(b1 * m + (1 - b1) * p.grad))
+                p.mul_(1 - group["lr"] * group["weight_decay"]).sub_(
+                    group["lr"] * torch.sign(b1 * m + (1 - b1) * p.grad))
                 m.mul_(b2).add_((1 - b2) * p.grad)
 
 
 OPTIMIZERS = [
     ({"type": "sgd"}, 0.05, lambda g, lr: torch.optim.SGD(g, lr)),
-    ({"type": "sgd", "momentum": 0.9, "weight_decay": 0.01}, 0.02, lambda g, lr: torch.optim.SGD(g, lr, momentum=0.9)),
-    ({"type": "sgd", "momentum": 0.9, "nesterov": True, "weight_decay": 0.01}, 0.02, lambda g, lr: torch.optim.SGD(g, lr, momentum=0.9, nesterov=True)),
-    ({"type": "adamw", "weight_decay": 0.1}, 0.01, lambda g, lr: torch.optim.AdamW(g, lr, betas=(0.9, 0.999), eps=1e-8)),
-    ({"type": "rmsprop", "alpha": 0.9, "weight_decay": 0.01}, 0.003, lambda g, lr: torch.optim.RMSprop(g, lr, alpha=0.9)),
-    ({"type": "rmsprop", "momentum": 0.5, "centered": True}, 0.001, lambda g, lr: torch.optim.RMSprop(g, lr, momentum=0.5, centered=True)),
+    ({"type": "sgd", "momentum": 0.9, "weight_decay": 0.01}, 0.02, lambda g,
+     lr: torch.optim.SGD(g, lr, momentum=0.9)),
+    ({"type": "sgd", "momentum": 0.9, "nesterov": True, "weight_decay": 0.01}, 0.02, lambda g,
+     lr: torch.optim.SGD(g, lr, momentum=0.9, nesterov=True)),
+    ({"type": "adamw", "weight_decay": 0.1}, 0.01, lambda g,
+     lr: torch.optim.AdamW(g, lr, betas=(0.9, 0.999), eps=1e-8)),
+    ({"type": "rmsprop", "alpha": 0.9, "weight_decay": 0.01}, 0.003, lambda g,
+     lr: torch.optim.RMSprop(g, lr, alpha=0.9)),
+    ({"type": "rmsprop", "momentum": 0.5, "centered": True}, 0.001, lambda g,
+     lr: torch.optim.RMSprop(g, lr, momentum=0.5, centered=True)),
     ({"type": "lion", "weight_decay": 0.1}, 0.001, lambda g, lr: Lion(g, lr, (0.9, 0.99))),
 ]
 
 
-# --- networks: cells as Loom writes them, and the same in PyTorch --------------------------------------------------------------
+# --- networks: cells as Loom writes them, and the same in PyTorch
+# --------------------------------------------------------------
 def rms_norm(x, gain):
     return x / torch.sqrt((x * x).mean(-1, keepdim=True) + 1e-5) * gain
 
 
-ACTIVATIONS = {"tanh": torch.tanh, "relu": F.relu, "silu": F.silu, "gelu_erf": F.gelu, "softplus": F.softplus, "sigmoid": torch.sigmoid, "linear": lambda x: x}
+ACTIVATIONS = {"tanh": torch.tanh, "relu": F.relu, "silu": F.silu, "gelu_erf": F.gelu,
+               "softplus": F.softplus, "sigmoid": torch.sigmoid, "linear": lambda x: x}
 
 
 class Model:
@@ -107,7 +129,8 @@ class Model:
     def add(self, name, rows, cols, scale, middle=0.0):
         v = values(rows * cols, len(self.params), scale, middle).reshape(rows, cols)
         self.params[name] = v.float().double().requires_grad_()
-        self.described = getattr(self, "described", []) + [{"name": name, "scale": scale, "middle": middle}]
+        self.described = getattr(self, "described",
+                                 []) + [{"name": name, "scale": scale, "middle": middle}]
 
     def plan(self, cell, path, width):
         kind = cell["type"]
@@ -153,7 +176,8 @@ class Model:
             return p[path + ":weight"][x]
         if kind == "swiglu":
             return (F.silu(x @ p[path + ":gate"].T) * (x @ p[path + ":up"].T)) @ p[path + ":down"].T
-        return ACTIVATIONS[cell.get("activation", "linear")](x @ p[path + ":weight"].T + p[path + ":bias"])
+        return ACTIVATIONS[cell.get("activation", "linear")](x @ p[path + ":weight"].T
+                                                             + p[path + ":bias"])
 
     def forward(self, x):
         for i, cell in enumerate(self.cells):
@@ -172,10 +196,14 @@ NETWORKS = [
     ({"width": 7}, [dense(12, "gelu_erf"), {"type": "rms_norm"}, dense(2)], "mae"),
     ({"width": 4}, [dense(10, "softplus"), dense(8, "sigmoid"), dense(3)], "bce"),
     ({"ids": 11}, [{"type": "embedding", "out": 8},
-                   {"type": "sequential", "layers": [{"type": "sequential", "layers": [{"type": "rms_norm"}, {"type": "swiglu", "hidden": 12}]}, {"type": "residual"}]},
+                   {"type": "sequential",
+                    "layers": [{"type": "sequential",
+                                "layers": [{"type": "rms_norm"}, {"type": "swiglu", "hidden": 12}]},
+                                  {"type": "residual"}]},
                    {"type": "rms_norm"}, dense(11)], "cross_entropy"),
 ]
-LOSSES = {"mse": F.mse_loss, "mae": F.l1_loss, "huber": lambda y, t: F.huber_loss(y, t, delta=0.5), "bce": F.binary_cross_entropy_with_logits, "cross_entropy": F.cross_entropy}
+LOSSES = {"mse": F.mse_loss, "mae": F.l1_loss, "huber": lambda y, t: F.huber_loss(y, t, delta=0.5),
+          "bce": F.binary_cross_entropy_with_logits, "cross_entropy": F.cross_entropy}
 
 
 def curve(inputs, cells, loss, build, lr, schedule):
@@ -187,11 +215,15 @@ def curve(inputs, cells, loss, build, lr, schedule):
     else:
         x = values(SAMPLES * inputs["width"], 1000).reshape(SAMPLES, -1)
         # Targets between 0 and 1 suit every loss.
-        y = torch.tensor((hashed(SAMPLES, 1001) % outputs).astype(np.int64)) if loss == "cross_entropy" else values(SAMPLES * outputs, 1001, 1.0, 0.5).reshape(SAMPLES, -1)
+        y = torch.tensor(
+            (hashed(SAMPLES, 1001) % outputs).astype(
+                np.int64)) if loss == "cross_entropy" else values(SAMPLES * outputs, 1001, 1.0,
+                  0.5).reshape(SAMPLES, -1)
     decayed = [p for p in model.params.values() if p.shape[0] > 1]
     others = [p for p in model.params.values() if p.shape[0] == 1]
     decay = build[0].get("weight_decay", 0.0)
-    optimizer = build[2]([{"params": decayed, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}], lr)
+    optimizer = build[2](
+        [{"params": decayed, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}], lr)
     found = []
     for step in range(STEPS):
         for group in optimizer.param_groups:
@@ -206,7 +238,9 @@ def curve(inputs, cells, loss, build, lr, schedule):
 
 
 def main():
-    out = {"torch": torch.__version__, "rates": [{"schedule": s, "rates": [float(f"{r:.15g}") for r in rates(make)]} for s, make in SCHEDULES], "curves": []}
+    out = {"torch": torch.__version__,
+           "rates": [{"schedule": s, "rates": [float(f"{r:.15g}") for r in rates(make)]} for s,
+                     make in SCHEDULES], "curves": []}
     for n, ((inputs, cells, loss), build) in enumerate(itertools.product(NETWORKS, OPTIMIZERS)):
         shape, lr = dict(SCHEDULES[n % len(SCHEDULES)][0]), build[1]
         schedule = out["rates"][n % len(SCHEDULES)]["rates"]
@@ -214,11 +248,17 @@ def main():
             if key in shape:
                 shape[key] = shape[key] / 0.1 * lr
         params, losses = curve(inputs, cells, loss, build, lr, schedule)
-        network = {"format": "loom-topology", "version": 1, "layers_per_cell": len(cells), "input": inputs, "cells": [{"at": [0, 0, 0, i], **c} for i, c in enumerate(cells)]}
-        spec = {"format": "loom-training", "version": 2, "network": network, "loss": loss, "delta": 0.5, "optimizer": build[0], "schedule": shape, "steps": STEPS, "batch": BATCH, "shuffle": False}
+        network = {"format": "loom-topology", "version": 1, "layers_per_cell": len(cells),
+                   "input": inputs,
+                   "cells": [{"at": [0, 0, 0, i], **c} for i, c in enumerate(cells)]}
+        spec = {"format": "loom-training", "version": 2, "network": network, "loss": loss,
+                "delta": 0.5, "optimizer": build[0], "schedule": shape, "steps": STEPS,
+                "batch": BATCH, "shuffle": False}
         out["curves"].append({"spec": spec, "params": params, "losses": losses})
     lines = lambda items: ",\n".join(json.dumps(i, separators=(",", ":")) for i in items)
-    sys.stdout.write(f'{{"torch":"{out["torch"]}",\n"rates":[\n{lines(out["rates"])}],\n"curves":[\n{lines(out["curves"])}]}}\n')
+    sys.stdout.write(
+        f'{{"torch":"{out["torch"]}",\n"rates":[\n{lines(out["rates"])}],\n'
+        f'"curves":[\n{lines(out["curves"])}]}}\n')
 
 
 if __name__ == "__main__":

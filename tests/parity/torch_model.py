@@ -1,10 +1,12 @@
-"""Loom's topologies (docs/reference/topology.md) in PyTorch, in double: what each layer type is, with PyTorch's own layers where it has them and by formula
-where it has not. PyTorch differentiates; no backward pass is written here.
+"""Loom's topologies (docs/reference/topology.md) in PyTorch, in double: what each layer type is,
+with PyTorch's own layers where it has them and by formula where it has not. PyTorch differentiates;
+no backward pass is written here.
 
     model = Model(topology, params)      # params: {"path:role": tensor}
-    y = model.values(x, training)        # rows of values; with training, model.after has what it moves without gradients
-    y = model.tokens(ids, lengths)       # sequences one after another
-    model.margin                         # how near values came to a step, where f32 may fall on its other side
+    y = model.values(x, training)        # rows of values; with training, model.after has what it
+    moves without gradients y = model.tokens(ids, lengths)       # sequences one after another
+    model.margin                         # how near values came to a step, where f32 may fall on its
+    other side
 """
 import math
 
@@ -14,42 +16,62 @@ import torch.nn.functional as F
 from torch_configs import OWN
 
 ACTIVATIONS = {
-    "linear": lambda z: z, "relu": F.relu, "relu2": lambda z: F.relu(z) ** 2, "leaky_relu": F.leaky_relu, "silu": F.silu, "gelu_erf": F.gelu,
-    "gelu_tanh": lambda z: z / 2 * (1 + torch.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3))), "tanh": torch.tanh, "sigmoid": torch.sigmoid,
+    "linear": lambda z: z, "relu": F.relu, "relu2": lambda z: F.relu(z) ** 2,
+    "leaky_relu": F.leaky_relu, "silu": F.silu, "gelu_erf": F.gelu,
+    "gelu_tanh": lambda z: z / 2 * (1 + torch.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3))),
+    "tanh": torch.tanh, "sigmoid": torch.sigmoid,
     "softplus": F.softplus, "mish": F.mish,
 }
 
 UNARIES = {
-    "abs": lambda x, a, b: x.abs(), "neg": lambda x, a, b: -x, "sqrt": lambda x, a, b: x.sqrt(), "reciprocal": lambda x, a, b: x.reciprocal(),
-    "exp": lambda x, a, b: x.exp(), "log": lambda x, a, b: x.log(), "floor": lambda x, a, b: x.floor(), "ceil": lambda x, a, b: x.ceil(),
-    "round": lambda x, a, b: x.round(), "sign": lambda x, a, b: x.sign(), "erf": lambda x, a, b: torch.erf(x), "elu": lambda x, a, b: F.elu(x, a),
-    "selu": lambda x, a, b: b * torch.where(x > 0, x, a * (x.exp() - 1)), "celu": lambda x, a, b: F.celu(x, a), "hard_sigmoid": lambda x, a, b: (a * x + b).clamp(0, 1),
-    "hard_swish": lambda x, a, b: F.hardswish(x), "softsign": lambda x, a, b: F.softsign(x), "thresholded_relu": lambda x, a, b: F.threshold(x, a, 0),
-    "clip": lambda x, a, b: x.clamp(a, b), "not": lambda x, a, b: x.logical_not().to(x.dtype), "is_nan": lambda x, a, b: x.isnan().to(x.dtype),
-    "is_inf": lambda x, a, b: x.isinf().to(x.dtype), "leaky_relu": lambda x, a, b: F.leaky_relu(x, a),
-    "shrink": lambda x, a, b: torch.where(x < -a, x + b, torch.where(x > a, x - b, torch.zeros_like(x))), "trunc": lambda x, a, b: x.trunc(),
-    "swish": lambda x, a, b: x * torch.sigmoid(a * x), "square": lambda x, a, b: x.square(), "sin": lambda x, a, b: x.sin(), "cos": lambda x, a, b: x.cos(),
+    "abs": lambda x, a, b: x.abs(), "neg": lambda x, a, b: -x, "sqrt": lambda x, a, b: x.sqrt(),
+    "reciprocal": lambda x, a, b: x.reciprocal(),
+    "exp": lambda x, a, b: x.exp(), "log": lambda x, a, b: x.log(), "floor": lambda x, a,
+    b: x.floor(), "ceil": lambda x, a, b: x.ceil(),
+    "round": lambda x, a, b: x.round(), "sign": lambda x, a, b: x.sign(), "erf": lambda x, a,
+    b: torch.erf(x), "elu": lambda x, a, b: F.elu(x, a),
+    "selu": lambda x, a, b: b * torch.where(x > 0, x, a * (x.exp() - 1)), "celu": lambda x, a,
+    b: F.celu(x, a), "hard_sigmoid": lambda x, a, b: (a * x + b).clamp(0, 1),
+    "hard_swish": lambda x, a, b: F.hardswish(x), "softsign": lambda x, a, b: F.softsign(x),
+    "thresholded_relu": lambda x, a, b: F.threshold(x, a, 0),
+    "clip": lambda x, a, b: x.clamp(a, b), "not": lambda x, a, b: x.logical_not().to(x.dtype),
+    "is_nan": lambda x, a, b: x.isnan().to(x.dtype),
+    "is_inf": lambda x, a, b: x.isinf().to(x.dtype), "leaky_relu": lambda x, a,
+    b: F.leaky_relu(x, a),
+    "shrink": lambda x, a,
+    b: torch.where(x < -a, x + b, torch.where(x > a, x - b, torch.zeros_like(x))),
+    "trunc": lambda x, a, b: x.trunc(),
+    "swish": lambda x, a, b: x * torch.sigmoid(a * x), "square": lambda x, a, b: x.square(),
+    "sin": lambda x, a, b: x.sin(), "cos": lambda x, a, b: x.cos(),
 }
 
 STEPS = {  # how far a value is from where the function jumps
-    "floor": lambda x, a: (x - x.round()).abs(), "ceil": lambda x, a: (x - x.round()).abs(), "trunc": lambda x, a: (x - x.round()).abs(),
-    "round": lambda x, a: (x - x.floor() - 0.5).abs(), "sign": lambda x, a: x.abs(), "thresholded_relu": lambda x, a: (x - a).abs(), "shrink": lambda x, a: (x.abs() - a).abs(),
+    "floor": lambda x, a: (x - x.round()).abs(), "ceil": lambda x, a: (x - x.round()).abs(),
+    "trunc": lambda x, a: (x - x.round()).abs(),
+    "round": lambda x, a: (x - x.floor() - 0.5).abs(), "sign": lambda x, a: x.abs(),
+    "thresholded_relu": lambda x, a: (x - a).abs(), "shrink": lambda x, a: (x.abs() - a).abs(),
 }
 
 BINARIES = {
-    "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "pow": torch.pow, "max": torch.maximum, "min": torch.minimum,
-    "prelu": lambda a, b: torch.where(a > 0, a, a * b), "less": torch.lt, "less_equal": torch.le, "greater": torch.gt, "greater_equal": torch.ge, "equal": torch.eq,
+    "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "pow": torch.pow,
+    "max": torch.maximum, "min": torch.minimum,
+    "prelu": lambda a, b: torch.where(a > 0, a, a * b), "less": torch.lt, "less_equal": torch.le,
+    "greater": torch.gt, "greater_equal": torch.ge, "equal": torch.eq,
     "and": torch.logical_and, "or": torch.logical_or, "xor": torch.logical_xor,
 }
 
 REDUCTIONS = {
-    "sum": lambda x: x.sum(-1), "mean": lambda x: x.mean(-1), "max": lambda x: x.max(-1)[0], "min": lambda x: x.min(-1)[0], "prod": lambda x: x.prod(-1),
-    "l1": lambda x: x.abs().sum(-1), "l2": lambda x: x.norm(dim=-1), "sum_square": lambda x: x.square().sum(-1), "log_sum": lambda x: x.sum(-1).log(),
-    "log_sum_exp": lambda x: x.logsumexp(-1), "argmax": lambda x: x.argmax(-1), "argmin": lambda x: x.argmin(-1),
+    "sum": lambda x: x.sum(-1), "mean": lambda x: x.mean(-1), "max": lambda x: x.max(-1)[0],
+    "min": lambda x: x.min(-1)[0], "prod": lambda x: x.prod(-1),
+    "l1": lambda x: x.abs().sum(-1), "l2": lambda x: x.norm(dim=-1),
+    "sum_square": lambda x: x.square().sum(-1), "log_sum": lambda x: x.sum(-1).log(),
+    "log_sum_exp": lambda x: x.logsumexp(-1), "argmax": lambda x: x.argmax(-1),
+    "argmin": lambda x: x.argmin(-1),
 }
 
 
-LAST = ("dense", "layer_norm", "rms_norm", "swiglu")  # work on the last dimension, from topology version 2 on
+# work on the last dimension, from topology version 2 on
+LAST = ("dense", "layer_norm", "rms_norm", "swiglu")
 
 
 def count(dims):
@@ -72,7 +94,8 @@ def padding_of(cell, rank):
 
 def padded(x, begins, ends, value=0.0):
     """Of the last dimensions; a number below 0 cuts."""
-    return F.pad(x, [n for pair in zip(reversed(begins), reversed(ends)) for n in pair], value=value)
+    return F.pad(x, [n for pair in zip(reversed(begins), reversed(ends)) for n in pair],
+                 value=value)
 
 
 def sparsemax(z):
@@ -85,7 +108,8 @@ def sparsemax(z):
 
 
 class Entmax(torch.autograd.Function):
-    """Peters et al., arXiv 1905.05702: p = [(alpha - 1) z - tau]^(1 / (alpha - 1)), tau by bisection; the Jacobian from p."""
+    """Peters et al., arXiv 1905.05702: p = [(alpha - 1) z - tau]^(1 / (alpha - 1)), tau by
+    bisection; the Jacobian from p."""
 
     @staticmethod
     def forward(ctx, z, alpha):
@@ -147,7 +171,8 @@ class Model:
         while waiting:
             ready = next(i for i in waiting if all(a in values for a in arrivals[i]))
             waiting.remove(ready)
-            values[ready] = self.cell(cells, ready, [values[a] for a in arrivals[ready]], index, shape)
+            values[ready] = self.cell(cells, ready, [values[a] for a in arrivals[ready]], index,
+                                      shape)
         return values[n - 1][0]
 
     def cell(self, cells, i, arriving, index, shape):
@@ -155,7 +180,8 @@ class Model:
         merge = cell.get("merge", "concat")
         x, dims = arriving[0]
         if merge == "operands":
-            x, dims = torch.cat([a if a.ndim > 1 else a[:, None] for a, _ in arriving], 1), [d for _, d in arriving]
+            x, dims = torch.cat([a if a.ndim > 1 else a[:, None] for a, _ in arriving],
+                                1), [d for _, d in arriving]
         elif len(arriving) > 1:
             for _, other in arriving[1:]:
                 if merge == "concat" and dims and len(dims) == len(other) and dims[1:] == other[1:]:
@@ -170,7 +196,9 @@ class Model:
                     x = x / len(arriving)
         runs = [index(l["run"]) for l in cell.get("links", []) if "run" in l]
         target = runs[0] if runs else i
-        if not cell.get("enabled", True) or not cells[target].get("enabled", True) or "type" not in cells[target]:
+        if not cell.get("enabled", True) or not cells[target].get("enabled",
+                                                                  True) or "type" not in cells[
+                                                                  target]:
             return x, dims
         at, rest = [], target
         for size in reversed(shape):
@@ -186,7 +214,8 @@ class Model:
         if "type" not in cell:  # a nested layer that runs a cell
             (target,) = [l["run"] for l in cell["links"]]
             named = next((c for c in self.topology["cells"] if c["at"] == target), {})
-            return self.layer(named, ".".join(map(str, target)), x, dims) if "type" in named else (x, dims)
+            return self.layer(named, ".".join(map(str, target)), x,
+                              dims) if "type" in named else (x, dims)
         kind = cell["type"]
         if kind in OWN:
             return OWN[kind]["forward"](self, cell, path, x, dims)
@@ -209,7 +238,8 @@ class Model:
         return self.params.get(path + ":" + role)
 
     def dense(self, c, path, x, dims):
-        return ACTIVATIONS[c.get("activation", "linear")](F.linear(x, self.p(path, "weight"), self.flat(path, "bias"))), []
+        return ACTIVATIONS[c.get("activation", "linear")](
+            F.linear(x, self.p(path, "weight"), self.flat(path, "bias"))), []
 
     def flat(self, path, role):
         p = self.p(path, role)
@@ -219,10 +249,12 @@ class Model:
         return F.embedding(x.long(), self.p(path, "weight")), []
 
     def layer_norm(self, c, path, x, dims):
-        return F.layer_norm(x, x.shape[-1:], self.flat(path, "gain"), self.flat(path, "bias"), c.get("eps", 1e-5)), dims
+        return F.layer_norm(x, x.shape[-1:], self.flat(path, "gain"), self.flat(path, "bias"),
+                            c.get("eps", 1e-5)), dims
 
     def rms_norm(self, c, path, x, dims):
-        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + c.get("eps", 1e-5)) * self.flat(path, "gain"), dims
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + c.get("eps", 1e-5)) * self.flat(
+            path, "gain"), dims
 
     def standardize(self, c, path, x, dims):
         y = (x - self.flat(path, "mean").detach()) * self.flat(path, "scale").detach()
@@ -232,29 +264,37 @@ class Model:
         return x.reshape([x.shape[0]] + (dims or [x.shape[1]]))
 
     def batch_norm(self, c, path, x, dims):
-        mean, var = self.flat(path, "running_mean").detach().clone(), self.flat(path, "running_var").detach().clone()
-        y = F.batch_norm(self.channels(x, dims), mean, var, self.flat(path, "gain"), self.flat(path, "bias"), self.training, c.get("momentum", 0.1), c.get("eps", 1e-5))
+        mean, var = self.flat(path, "running_mean").detach().clone(), self.flat(path,
+                "running_var").detach().clone()
+        y = F.batch_norm(self.channels(x, dims), mean, var, self.flat(path, "gain"),
+                         self.flat(path, "bias"), self.training, c.get("momentum", 0.1),
+                         c.get("eps", 1e-5))
         self.after[path + ":running_mean"], self.after[path + ":running_var"] = mean, var
         return y.reshape(x.shape), dims
 
     def instance_norm(self, c, path, x, dims):
-        y = F.instance_norm(self.channels(x, dims), weight=self.flat(path, "gain"), bias=self.flat(path, "bias"), eps=c.get("eps", 1e-5))
+        y = F.instance_norm(self.channels(x, dims), weight=self.flat(path, "gain"),
+                            bias=self.flat(path, "bias"), eps=c.get("eps", 1e-5))
         return y.reshape(x.shape), dims
 
     def group_norm(self, c, path, x, dims):
-        y = F.group_norm(self.channels(x, dims), c.get("groups", 1), self.flat(path, "gain"), self.flat(path, "bias"), c.get("eps", 1e-5))
+        y = F.group_norm(self.channels(x, dims), c.get("groups", 1), self.flat(path, "gain"),
+                         self.flat(path, "bias"), c.get("eps", 1e-5))
         return y.reshape(x.shape), dims
 
     def swiglu(self, c, path, x, dims):
-        gate, up = (F.linear(x, self.p(path, n), self.flat(path, n + "_bias")) for n in ("gate", "up"))
+        gate, up = (F.linear(x, self.p(path, n), self.flat(path, n + "_bias"))
+                    for n in ("gate", "up"))
         return F.linear(F.silu(gate) * up, self.p(path, "down"), self.flat(path, "down_bias")), dims
 
     def attention(self, c, path, x, dims):
         heads, width = c["heads"], x.shape[1]
         kv_heads, hd = c.get("kv_heads") or heads, c.get("head_dim") or width // heads
-        q, k, v = (F.linear(x, self.p(path, n), self.flat(path, n + "_bias")).reshape(len(x), -1, hd) for n in "qkv")
+        q, k, v = (F.linear(x, self.p(path, n), self.flat(path, n + "_bias")).reshape(len(x), -1,
+                hd) for n in "qkv")
         if c.get("qk_norm"):
-            q, k = (t * torch.rsqrt(t.square().mean(-1, keepdim=True) + c.get("qk_norm_eps", 1e-6)) * self.flat(path, n + "_norm") for t, n in ((q, "q"), (k, "k")))
+            q, k = (t * torch.rsqrt(t.square().mean(-1, keepdim=True) + c.get("qk_norm_eps", 1e-6))
+                    * self.flat(path, n + "_norm") for t, n in ((q, "q"), (k, "k")))
         outs, begin = [], 0
         for n in self.lengths:
             rows = slice(begin, begin + n)
@@ -282,12 +322,15 @@ class Model:
         if c.get("rope_scaling", "none") == "linear":
             f = f / factor
         elif c.get("rope_scaling", "none") == "llama3":
-            low, high, old = c.get("rope_low_freq_factor", 1.0), c.get("rope_high_freq_factor", 4.0), c.get("rope_original_positions", 8192)
+            low, high, old = c.get("rope_low_freq_factor", 1.0), c.get("rope_high_freq_factor",
+                    4.0), c.get("rope_original_positions", 8192)
             length = 2 * math.pi / f
             mix = (old / length - low) / (high - low)
-            f = torch.where(length > old / low, f / factor, torch.where(length < old / high, f, (1 - mix) * f / factor + mix * f))
+            f = torch.where(length > old / low, f / factor,
+                            torch.where(length < old / high, f, (1 - mix) * f / factor + mix * f))
         angle = position[:, None].to(f.dtype) * f
-        cos, sin = torch.cat([angle.cos()] * 2, -1)[:, None], torch.cat([angle.sin()] * 2, -1)[:, None]
+        cos, sin = torch.cat([angle.cos()] * 2, -1)[:, None], torch.cat([angle.sin()] * 2, -1)[:,
+                None]
         half = torch.cat([-t[..., hd // 2:], t[..., :hd // 2]], -1)
         return t * cos + half * sin
 
@@ -300,7 +343,8 @@ class Model:
         conv = (F.conv1d, F.conv2d, F.conv3d)[rank - 1]
         begins, ends = padding_of(c, rank)
         same = begins == ends  # PyTorch's own padding is the same at both ends
-        y = conv(x if same else padded(x, begins, ends), weight, self.flat(path, "bias"), stride=spread(c.get("stride", 1), rank), padding=begins if same else 0,
+        y = conv(x if same else padded(x, begins, ends), weight, self.flat(path, "bias"),
+                 stride=spread(c.get("stride", 1), rank), padding=begins if same else 0,
                  dilation=spread(c.get("dilation", 1), rank), groups=groups)
         y = ACTIVATIONS[c.get("activation", "linear")](y)
         return y.reshape(len(y), -1), list(y.shape[1:])
@@ -308,17 +352,22 @@ class Model:
     def conv_transpose(self, c, path, x, dims, rank):
         x = x.reshape([len(x)] + dims)
         kernel, groups, filters = spread(c.get("kernel", 3), rank), c.get("groups", 1), c["filters"]
-        # [groups x filters / groups x kernel, channels / groups] to [channels, filters / groups, kernel]
-        weight = self.p(path, "weight").reshape(groups, filters // groups, count(kernel), dims[0] // groups).permute(0, 3, 1, 2).reshape([dims[0], filters // groups] + kernel)
+        # [groups x filters / groups x kernel, channels / groups] to [channels, filters / groups,
+        # kernel]
+        weight = self.p(path, "weight").reshape(groups, filters // groups, count(kernel),
+                                                dims[0] // groups).permute(0, 3, 1,
+                                                2).reshape([dims[0], filters // groups] + kernel)
         conv = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[rank - 1]
         begins, ends = padding_of(c, rank)
         extra = spread(c.get("output_padding", 0), rank)
-        settings = {"stride": spread(c.get("stride", 1), rank), "dilation": spread(c.get("dilation", 1), rank), "groups": groups}
+        settings = {"stride": spread(c.get("stride", 1), rank),
+                    "dilation": spread(c.get("dilation", 1), rank), "groups": groups}
         bias = self.flat(path, "bias")
         if begins == ends:
             y = conv(x, weight, bias, padding=begins, output_padding=extra, **settings)
         else:
-            y = padded(conv(x, weight, **settings), [-n for n in begins], [more - n for n, more in zip(ends, extra)])
+            y = padded(conv(x, weight, **settings), [-n for n in begins],
+                       [more - n for n, more in zip(ends, extra)])
             if bias is not None:
                 y = y + bias.reshape([-1] + [1] * rank)
         y = ACTIVATIONS[c.get("activation", "linear")](y)
@@ -330,10 +379,12 @@ class Model:
         if c.get("global"):
             return dims[1:], [1] * rank, [1] * rank, [0] * rank, [0] * rank
         begins, ends = padding_of(c, rank)
-        return kernel, kernel if stride == [0] * rank else stride, spread(c.get("dilation", 1), rank), begins, ends
+        return kernel, kernel if stride == [0] * rank else stride, spread(c.get("dilation", 1),
+                rank), begins, ends
 
     def extra(self, c, dims, window):
-        """How far a last window of ceil_mode reaches beyond the padding: it must begin before the padding at the end."""
+        """How far a last window of ceil_mode reaches beyond the padding: it must begin before the
+        padding at the end."""
         more = []
         for n, k, s, d, begin, end in zip(dims[1:], *window):
             room = n + begin + end - ((k - 1) * d + 1)
@@ -356,9 +407,11 @@ class Model:
         window = kernel, stride, dilation, begins, ends = self.window(c, dims, rank)
         x = x.reshape([len(x)] + dims)
         include = c.get("count_include_pad", True)
-        if begins == ends and dilation == [1] * rank and all(2 * p <= k for p, k in zip(begins, kernel)):
+        if begins == ends and dilation == [1] * rank and all(2 * p <= k for p,
+                                                             k in zip(begins, kernel)):
             pool = (F.avg_pool1d, F.avg_pool2d, F.avg_pool3d)[rank - 1]
-            y = pool(x, kernel, stride, begins, ceil_mode=c.get("ceil_mode", False), count_include_pad=include)
+            y = pool(x, kernel, stride, begins, ceil_mode=c.get("ceil_mode", False),
+                     count_include_pad=include)
         else:  # sums by a convolution with ones, and how many they are
             conv = (F.conv1d, F.conv2d, F.conv3d)[rank - 1]
             more = self.extra(c, dims, window)
@@ -366,10 +419,14 @@ class Model:
 
             def sums(t, inside):
                 t = padded(padded(t, begins, ends, 1.0 if inside else 0.0), [0] * rank, more)
-                return conv(t.reshape([-1, 1] + list(t.shape[2:])), ones, stride=stride, dilation=dilation)
+                return conv(t.reshape([-1, 1] + list(t.shape[2:])), ones, stride=stride,
+                            dilation=dilation)
 
-            y = (sums(x, False) / sums(torch.ones([1, 1] + dims[1:], dtype=x.dtype), include)).reshape([len(x), dims[0]] + [-1])
-            y = y.reshape([len(x), dims[0]] + [(n + b + e + m - (k - 1) * d - 1) // s + 1 for n, b, e, m, k, d, s in zip(dims[1:], begins, ends, more, kernel, dilation, stride)])
+            y = (sums(x, False) / sums(torch.ones([1, 1] + dims[1:], dtype=x.dtype),
+                                       include)).reshape([len(x), dims[0]] + [-1])
+            y = y.reshape([len(x), dims[0]]
+                          + [(n + b + e + m - (k - 1) * d - 1) // s + 1 for n, b, e, m, k, d,
+                             s in zip(dims[1:], begins, ends, more, kernel, dilation, stride)])
         return y.reshape(len(y), -1), list(y.shape[1:])
 
     # ---- recurrence
@@ -377,25 +434,32 @@ class Model:
     def rnn(self, c, path, x, dims):
         if self.topology["version"] > 1 and self.lengths and not dims:  # rows are positions
             rows = torch.split(x, self.lengths)
-            return torch.cat([self.recurrent(c, path, r.reshape(1, -1), [len(r), x.shape[1]])[0].reshape(len(r), -1) for r in rows]), []
+            return torch.cat(
+                [self.recurrent(c, path, r.reshape(1, -1), [len(r), x.shape[1]])[0].reshape(len(r),
+                        -1) for r in rows]), []
         return self.recurrent(c, path, x, dims)
 
     gru = lstm = rnn
 
     def recurrent(self, c, path, x, dims):
-        kind, hidden, stack, two = c["type"], c["hidden"], c.get("num_layers", 1), c.get("bidirectional", False)
+        kind, hidden, stack, two = c["type"], c["hidden"], c.get("num_layers",
+                                                                 1), c.get("bidirectional", False)
         steps = dims[0] if dims else 1
         x = x.reshape(len(x), steps, -1)
-        names = [f"{n}_l{l}{d}" for l in range(stack) for d in (["", "_reverse"] if two else [""]) for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh") if c.get("bias", True) or "weight" in n]
+        names = [f"{n}_l{l}{d}" for l in range(stack) for d in (["", "_reverse"] if two else [""])
+                 for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh") if c.get("bias", True)
+                 or "weight" in n]
         if kind == "gru" and not c.get("linear_before_reset", True):
             y, last = self.gru_reset_first(c, path, x)
         else:
             h = torch.zeros(stack * (2 if two else 1), len(x), hidden, dtype=x.dtype)
             weights = [self.p(path, n) if "weight" in n else self.flat(path, n) for n in names]
             if kind == "lstm":
-                y, last, _ = torch._VF.lstm(x, (h, h), weights, c.get("bias", True), stack, 0.0, False, two, True)
+                y, last, _ = torch._VF.lstm(x, (h, h), weights, c.get("bias", True), stack, 0.0,
+                                            False, two, True)
             else:
-                run = torch._VF.gru if kind == "gru" else torch._VF.rnn_relu if c.get("activation") == "relu" else torch._VF.rnn_tanh
+                run = torch._VF.gru if kind == "gru" else torch._VF.rnn_relu if c.get(
+                    "activation") == "relu" else torch._VF.rnn_tanh
                 y, last = run(x, h, weights, c.get("bias", True), stack, 0.0, False, two, True)
             last = torch.cat([last[-2], last[-1]], 1) if two else last[-1]
         if c.get("output", "all") == "last":
@@ -409,7 +473,8 @@ class Model:
             outs, last = [], []
             for d in (["", "_reverse"] if two else [""]):
                 def w(name):
-                    return self.p(path, f"weight_{name}_l{l}{d}"), self.flat(path, f"bias_{name}_l{l}{d}")
+                    return self.p(path, f"weight_{name}_l{l}{d}"), self.flat(path,
+                            f"bias_{name}_l{l}{d}")
                 sums = F.linear(x, *w("ih"))
                 h, states = torch.zeros(len(x), n, dtype=x.dtype), []
                 for t in (range(x.shape[1]) if d == "" else reversed(range(x.shape[1]))):
@@ -430,7 +495,8 @@ class Model:
         if kind == "hierarchical":
             nodes, above, at = 1, torch.ones(len(x), 1, dtype=x.dtype), 0
             for children in c["levels"]:
-                own = torch.softmax(x[:, at:at + nodes * children].reshape(len(x), nodes, children), -1)
+                own = torch.softmax(x[:, at:at + nodes * children].reshape(len(x), nodes, children),
+                                    -1)
                 at, nodes = at + nodes * children, nodes * children
                 above = (above.unsqueeze(-1) * own).reshape(len(x), nodes)
             return above, [nodes]
@@ -451,11 +517,15 @@ class Model:
         return y.reshape(x.shape), dims
 
     def log_softmax(self, c, path, x, dims):
-        return torch.log_softmax(x.reshape(len(x), -1, dims[-1] if dims else x.shape[1]), -1).reshape(x.shape), dims
+        return torch.log_softmax(x.reshape(len(x), -1, dims[-1] if dims else x.shape[1]),
+                                 -1).reshape(x.shape), dims
 
     def adaptive_softmax(self, c, path, x, dims):
-        layer = torch.nn.AdaptiveLogSoftmaxWithLoss(x.shape[1], c["out"], c["cutoffs"], div_value=c.get("divide", 4), head_bias=c.get("bias", False))
-        parts = [(layer.head, "head")] + [(t[i], f"tail{n}_{w}") for n, t in enumerate(layer.tail) for i, w in enumerate(("down", "up"))]
+        layer = torch.nn.AdaptiveLogSoftmaxWithLoss(x.shape[1], c["out"], c["cutoffs"],
+                                                    div_value=c.get("divide", 4),
+                                                    head_bias=c.get("bias", False))
+        parts = [(layer.head, "head")] + [(t[i], f"tail{n}_{w}") for n, t in enumerate(layer.tail)
+                                          for i, w in enumerate(("down", "up"))]
         for module, role in parts:
             del module.weight
             module.weight = self.p(path, role)
@@ -468,13 +538,17 @@ class Model:
     def mixture_of_softmaxes(self, c, path, x, dims):
         k, hidden = c["mixtures"], c.get("hidden") or x.shape[1]
         prior = torch.softmax(F.linear(x, self.p(path, "prior")), -1)
-        seen = torch.tanh(F.linear(x, self.p(path, "latent"), self.flat(path, "latent_bias"))).reshape(-1, k, hidden)
-        y = (prior.unsqueeze(-1) * torch.softmax(F.linear(seen, self.p(path, "weight"), self.flat(path, "bias")), -1)).sum(1)
+        seen = torch.tanh(F.linear(x, self.p(path, "latent"),
+                                   self.flat(path, "latent_bias"))).reshape(-1, k, hidden)
+        y = (prior.unsqueeze(-1)
+             * torch.softmax(F.linear(seen, self.p(path, "weight"), self.flat(path, "bias")),
+                             -1)).sum(1)
         return (y.clamp(min=2**-40).log() if c.get("log") else y), [c["out"]]
 
     def kmeans(self, c, path, x, dims):
         centers = self.p(path, "centers")
-        p = torch.softmax(-((x.unsqueeze(1) - centers) ** 2).sum(-1) / (2 * c.get("temperature", 1.0) ** 2), -1)
+        p = torch.softmax(-((x.unsqueeze(1) - centers) ** 2).sum(-1)
+                          / (2 * c.get("temperature", 1.0) ** 2), -1)
         return (p @ centers, dims) if c.get("output") == "features" else (p, [c["clusters"]])
 
     # ---- values in other places, functions of values
@@ -508,7 +582,9 @@ class Model:
     def binary(self, c, path, x, dims):
         parts = self.operands(c, x)
         if len(parts) == 1:
-            value = self.p(path, "value").reshape([1] * (parts[0].dim() - len(c.get("constant", []))) + c.get("constant", []))
+            value = self.p(path,
+                           "value").reshape([1] * (parts[0].dim() - len(c.get("constant", [])))
+                           + c.get("constant", []))
             parts = [value, parts[0]] if c.get("constant_first") else [parts[0], value]
         y = BINARIES[c["op"]](*parts).to(x.dtype)
         return y.reshape(len(x), -1), self.limited(list(y.shape[1:]))
@@ -525,12 +601,14 @@ class Model:
         own = c.get("dims") or dims or [x.shape[1]]
         axes = sorted(c.get("axes") or range(len(own)))
         kept = [d for d in range(len(own)) if d not in axes]
-        t = x.reshape([len(x)] + own).permute([0] + [d + 1 for d in kept + axes]).reshape([len(x)] + [own[d] for d in kept] + [-1])
+        t = x.reshape([len(x)] + own).permute([0] + [d + 1 for d in kept + axes]).reshape(
+            [len(x)] + [own[d] for d in kept] + [-1])
         if t.shape[-1] > 1 and c["op"] in ("max", "min", "argmax", "argmin"):
             ordered = t.detach().sort(-1, descending="max" in c["op"])[0]
             self.near((ordered[..., 0] - ordered[..., 1]).abs())
         y = REDUCTIONS[c["op"]](t).to(x.dtype)
-        out = [1 if d in axes else own[d] for d in range(len(own))] if c.get("keepdims", True) else [own[d] for d in kept]
+        out = [1 if d in axes else own[d] for d in range(len(own))] if c.get("keepdims",
+                True) else [own[d] for d in kept]
         return y.reshape(len(x), -1), self.limited(out)
 
     def permute(self, c, path, x, dims):
@@ -539,7 +617,8 @@ class Model:
 
     def index_select(self, c, path, x, dims):
         runs = c["runs"]
-        places = [first + step * n for first, step, size in zip(runs[::3], runs[1::3], runs[2::3]) for n in range(size)]
+        places = [first + step * n for first, step, size in zip(runs[::3], runs[1::3], runs[2::3])
+                  for n in range(size)]
         y = torch.cat([x, torch.full((len(x), 1), c.get("fill", 0.0), dtype=x.dtype)], 1)[:, places]
         return y, list(c.get("dims") or [len(places)])
 
@@ -569,12 +648,14 @@ class Model:
         n, combine = len(c["layers"]), c.get("combine", "concat")
         split = c.get("input", "broadcast") == "split"
         inputs = x.chunk(n, 1) if split else [x] * n
-        outs = [self.layer(child, f"{path}/{i}", part, [] if split else dims) for i, (child, part) in enumerate(zip(c["layers"], inputs))]
+        outs = [self.layer(child, f"{path}/{i}", part, [] if split else dims) for i,
+                (child, part) in enumerate(zip(c["layers"], inputs))]
         dims = outs[0][1]
         ys = [y for y, _ in outs]
         if combine == "concat":
             return torch.cat(ys, 1), []
-        ys = [y if y.shape[1] == ys[0].shape[1] else y @ self.p(path, f"stitch{i}").T for i, y in enumerate(ys)]
+        ys = [y if y.shape[1] == ys[0].shape[1] else y @ self.p(path, f"stitch{i}").T for i,
+              y in enumerate(ys)]
         width = ys[0].shape[1]
         if combine == "grid_scatter":
             rows, cols = c["grid"]
@@ -585,12 +666,16 @@ class Model:
                 y = y + at * part[:, None, None]
             return y.reshape(len(x), -1), [rows, cols, width]
         if combine == "gated":
-            scores = F.linear(x, self.p(path, "gate"), self.flat(path, "gate_bias")) / c.get("temperature", 1.0)
+            scores = F.linear(x, self.p(path, "gate"),
+                              self.flat(path, "gate_bias")) / c.get("temperature", 1.0)
             if c.get("top_k"):
                 ranked, best = scores.sort(dim=-1, descending=True)
                 if c["top_k"] < n:
-                    self.margin = min(self.margin, float((ranked[:, c["top_k"] - 1] - ranked[:, c["top_k"]]).min()))
-                scores = torch.full_like(scores, -math.inf).scatter(-1, best[:, :c["top_k"]], ranked[:, :c["top_k"]])
+                    self.margin = min(self.margin,
+                                      float((ranked[:, c["top_k"] - 1]
+                                             - ranked[:, c["top_k"]]).min()))
+                scores = torch.full_like(scores, -math.inf).scatter(-1, best[:, :c["top_k"]],
+                                                                    ranked[:, :c["top_k"]])
             shares = torch.softmax(scores, -1)
             return sum(shares[:, i:i + 1] * part for i, part in enumerate(ys)), dims
         y = sum(ys)

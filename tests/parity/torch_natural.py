@@ -132,7 +132,7 @@ class Comparison:
             "optimizer": {"type": "sgd"},
             "schedule": {"type": "constant", "lr": self.case.rate},
             "epochs": STEPS,
-            "batch": self.rows,
+            "batch_size": self.rows,
         }
         return made if self.case.weights is None else {**made, "class_weight": self.case.weights}
 
@@ -146,13 +146,12 @@ class Comparison:
 
     def our_losses(self):
         settings = self.settings()
-        history = welvet.train(
-            self.net,
+        history = self.net.train(
             *self.data(),
             optimizer="sgd",
             lr=self.case.rate,
             epochs=STEPS,
-            batch=self.rows,
+            batch_size=self.rows,
             progress=False,
             **{key: settings[key] for key in settings if key == "class_weight"},
         )
@@ -165,19 +164,11 @@ class Comparison:
         for a, b in zip(*(v.values() if isinstance(v, dict) else [v] for v in (got, want))):
             np.testing.assert_array_equal(a, b)
         whole, first = self.net.copy(), self.net.copy()
-        data = self.case.y if not self.case.by_row and isinstance(self.case.y, dict) else None
-        given = self.data()
-        if data is None and not self.case.by_row:
-            classes = self.case.y.dtype.kind != "f"
-            given = (self.case.x,)
-            more = {"classes" if classes else "y": self.case.y}
-        else:
-            more = {}
-        straight = whole.trainer(*given, **more, **self.settings())
+        straight = whole.trainer(*self.data(), **self.settings())
         straight.step(6)
-        begun = first.trainer(*given, **more, **self.settings())
+        begun = first.trainer(*self.data(), **self.settings())
         begun.step(3)
-        again = self.net.copy().trainer(*given, **more, **self.settings())
+        again = self.net.copy().trainer(*self.data(), **self.settings())
         again.resume(begun.to_bytes())
         again.step(3)
         if again.digest() != straight.digest():

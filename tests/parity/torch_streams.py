@@ -24,7 +24,8 @@ from welvet import layers as L
 
 STEPS, IDS, HIDDEN, WINDOW, LANES = 50, 13, 17, 6, 4
 RATES = {"rnn": 0.5, "gru": 2.0, "lstm": 2.0}  # an rnn at 2 tells roundings apart
-KINDS = {"rnn": (L.RNN, torch.nn.RNN), "gru": (L.GRU, torch.nn.GRU), "lstm": (L.LSTM, torch.nn.LSTM)}
+KINDS = {"rnn": (L.RNN, torch.nn.RNN), "gru": (L.GRU, torch.nn.GRU),
+         "lstm": (L.LSTM, torch.nn.LSTM)}
 
 
 def states(kind, layers):
@@ -75,7 +76,8 @@ def lanes_of(documents):
 def compare(kind, layers, documents):
     ours, theirs = KINDS[kind]
     net = welvet.Network(
-        L.Sequential(L.Input(ids=IDS), L.Embedding(8), ours(HIDDEN, num_layers=layers), L.Dense(IDS)),
+        L.Sequential(L.Input(ids=IDS), L.Embedding(8), ours(HIDDEN, num_layers=layers),
+                     L.Linear(IDS)),
         seed=3,
     )
     by_layer = {}
@@ -92,8 +94,8 @@ def compare(kind, layers, documents):
     copies = copy.deepcopy(parts)
     want = their_losses(kind, layers, parts, lanes_of(documents))
     data = welvet.Data.tokens(documents if len(documents) > 1 else documents[0], length=WINDOW)
-    got = welvet.train(
-        net, data, streams=LANES, steps=STEPS, optimizer="sgd", lr=RATES[kind], progress=False
+    got = net.train(data, streams=LANES, steps=STEPS, optimizer="sgd", lr=RATES[kind],
+                    progress=False
     ).losses
     difference = float(np.max(np.abs(np.array(got) - want)) / want[0])
     forgot = their_losses(kind, layers, copies, lanes_of(documents), carries=False)

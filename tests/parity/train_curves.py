@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Loss curves of Loom in f32 against an independent implementation in NumPy f64: 100 steps, differences below 1e-4.
+"""Loss curves of Loom in f32 against an independent implementation in NumPy f64: 100 steps,
+differences below 1e-4.
 
 train_curves.py DRIVER    (build/release/tests/train_curves_driver)
 
-The script makes data and settings; the driver trains and prints its initial weights and its losses; the script trains from the same
-weights with forward and backward passes, optimizers and schedules written here from their papers, and compares each loss.
+The script makes data and settings; the driver trains and prints its initial weights and its losses;
+the script trains from the same weights with forward and backward passes, optimizers and schedules
+written here from their papers, and compares each loss.
 """
 import json
 import math
@@ -17,14 +19,16 @@ import numpy as np
 STEPS, BATCH = 100, 8
 
 
-# --- optimizers and schedules -------------------------------------------------------------------------------------------------
+# --- optimizers and schedules
+# ------------------------------------------------------------------------------
 def rate(schedule, step):
     top, warmup = schedule["lr"], schedule.get("warmup", 0)
     if step <= warmup:
         return top * step / warmup
     if schedule["type"] == "cosine":
         low = schedule.get("floor", 0.0)
-        return low + (top - low) * (1 + math.cos(math.pi * (step - 1 - warmup) / (STEPS - warmup))) / 2
+        return low + (top - low) * (
+            1 + math.cos(math.pi * (step - 1 - warmup) / (STEPS - warmup))) / 2
     return top
 
 
@@ -54,7 +58,8 @@ class Optimizer:
                 w -= lr * (m / (1 - b1**t)) / (np.sqrt(v / (1 - b2**t)) + eps)
 
 
-# --- models: loss and gradients of the mean ------------------------------------------------------------------------------------
+# --- models: loss and gradients of the mean
+# ------------------------------------------------------------------------------------
 def mlp(w, x, y):
     grads = {}
     z = x @ w["0.0.0.0:weight"].T + w["0.0.0.0:bias"]
@@ -84,11 +89,13 @@ def rms(x, gain):
 def rms_back(x, gain, r, g):
     n = x * r
     gn = g * gain
-    return r * (gn - n * (gn * n).mean(-1, keepdims=True)), (g * n).reshape(-1, x.shape[-1]).sum(0, keepdims=True)
+    return r * (gn - n * (gn * n).mean(-1, keepdims=True)), (g * n).reshape(-1, x.shape[-1]).sum(0,
+            keepdims=True)
 
 
 def rotate(x, sign):
-    """Rotary positions in the half-split form; x: batch, time, heads, dim. sign -1 is the transposed rotation."""
+    """Rotary positions in the half-split form; x: batch, time, heads, dim. sign -1 is the
+    transposed rotation."""
     half = x.shape[-1] // 2
     angle = np.arange(x.shape[1])[:, None] * 10000.0 ** (-np.arange(half) / half)[None, :]
     c, s = np.cos(angle)[None, :, None, :], sign * np.sin(angle)[None, :, None, :]
@@ -113,7 +120,8 @@ def block(w, b, x0):
     share = HEADS // KV_HEADS
     n1, r1 = rms(x0, w[norm1 + ":gain"])
     heads = lambda role, count: (n1 @ w[f"{attn}:{role}"].T).reshape(batch, time, count, DIM)
-    q, k, v = rotate(heads("q", HEADS), 1), rotate(heads("k", KV_HEADS), 1), heads("v", KV_HEADS)
+    q, k = rotate(heads("q", HEADS), 1), rotate(heads("k", KV_HEADS), 1)
+    v = heads("v", KV_HEADS)
     kk, vv = np.repeat(k, share, 2), np.repeat(v, share, 2)
     scores = np.einsum("bthd,bshd->bhts", q, kk) / math.sqrt(DIM)
     scores = np.where(np.tril(np.ones((time, time), bool)), scores, -np.inf)
@@ -129,7 +137,8 @@ def block(w, b, x0):
 
 
 def block_back(w, grads, b, saved, g):
-    """The gradient of the block's input from that of its output; those of its weights go into `grads`."""
+    """The gradient of the block's input from that of its output; those of its weights go into
+    `grads`."""
     x0, n1, r1, q, kk, vv, prob, y, x1, n2, r2, gate, up, s, h = saved
     norm1, attn, norm2, ffn = cells_of(b)
     batch, time = x0.shape[:2]
@@ -138,7 +147,8 @@ def block_back(w, grads, b, saved, g):
     gh = g @ w[ffn + ":down"]
     ggate, gup = gh * up * (s + gate * s * (1 - s)), gh * gate * s
     grads[ffn + ":gate"], grads[ffn + ":up"] = flat(ggate).T @ flat(n2), flat(gup).T @ flat(n2)
-    gx, grads[norm2 + ":gain"] = rms_back(x1, w[norm2 + ":gain"], r2, ggate @ w[ffn + ":gate"] + gup @ w[ffn + ":up"])
+    gx, grads[norm2 + ":gain"] = rms_back(x1, w[norm2 + ":gain"], r2,
+                                          ggate @ w[ffn + ":gate"] + gup @ w[ffn + ":up"])
     g = g + gx
     grads[attn + ":o"] = flat(g).T @ flat(y)
     gy = (g @ w[attn + ":o"]).reshape(batch, time, HEADS, DIM)
@@ -183,29 +193,38 @@ def decoder(w, ids, targets):
     return loss, grads
 
 
-# --- cases ---------------------------------------------------------------------------------------------------------------------
+# --- cases
+# ------------------------------------------------------------------------------
 def cells(*items):
     return [{"at": [0, 0, 0, i], **c} for i, c in enumerate(items)]
 
 
 def topology(inputs, *items):
-    return {"format": "loom-topology", "version": 1, "layers_per_cell": len(items), "input": inputs, "cells": cells(*items)}
+    return {"format": "loom-topology", "version": 1, "layers_per_cell": len(items), "input": inputs,
+            "cells": cells(*items)}
 
 
 def cases():
     rng = np.random.default_rng(1)
     x = rng.standard_normal((50, 5)).astype("f4")
-    y = np.stack([np.sin(x[:, 0] * x[:, 1]), x[:, 2] ** 2 - x[:, 3], np.tanh(x[:, 4])], 1).astype("f4")
-    net = topology({"width": 5}, {"type": "dense", "out": 16, "activation": "tanh"}, {"type": "dense", "out": 16, "activation": "silu"}, {"type": "dense", "out": 3})
+    y = np.stack([np.sin(x[:, 0] * x[:, 1]), x[:, 2] ** 2 - x[:, 3], np.tanh(x[:, 4])],
+                 1).astype("f4")
+    net = topology({"width": 5}, {"type": "dense", "out": 16, "activation": "tanh"},
+                   {"type": "dense", "out": 16, "activation": "silu"}, {"type": "dense", "out": 3})
     arrays = {"x": x.ravel().tolist(), "width": 5, "y": y.ravel().tolist(), "targets": 3}
 
     def rows(step):
         at = (np.arange(BATCH) + step * BATCH) % 50
         return x[at].astype("f8"), y[at].astype("f8")
 
-    base = {"format": "loom-training", "version": 2, "network": net, "loss": "mse", "steps": STEPS, "batch": BATCH, "shuffle": False, "seed": 11}
-    yield "mlp, mse, sgd with momentum", {**base, "optimizer": {"type": "sgd", "momentum": 0.9}, "schedule": {"type": "constant", "lr": 0.02}}, arrays, mlp, rows
-    yield ("mlp, mse, adamw with decay and clip", {**base, "micro_batches": 4, "optimizer": {"type": "adamw", "weight_decay": 0.1, "clip_norm": 0.5},
+    base = {"format": "loom-training", "version": 2, "network": net, "loss": "mse", "steps": STEPS,
+            "batch": BATCH, "shuffle": False, "seed": 11}
+    yield "mlp, mse, sgd with momentum", {**base, "optimizer": {"type": "sgd", "momentum": 0.9},
+                                          "schedule": {"type": "constant",
+                                                       "lr": 0.02}}, arrays, mlp, rows
+    yield ("mlp, mse, adamw with decay and clip",
+           {**base, "micro_batches": 4,
+            "optimizer": {"type": "adamw", "weight_decay": 0.1, "clip_norm": 0.5},
            "schedule": {"type": "constant", "lr": 0.01}}, arrays, mlp, rows)
 
     vocabulary, length = 37, 12
@@ -214,18 +233,25 @@ def cases():
         ids.append((ids[-1] * 5 + 3 + int(rng.integers(3))) % vocabulary)
     ids = np.array(ids)
     block = {"type": "sequential", "layers": [
-        {"type": "sequential", "layers": [{"type": "rms_norm"}, {"type": "attention", "heads": HEADS, "kv_heads": KV_HEADS}]}, {"type": "residual"},
-        {"type": "sequential", "layers": [{"type": "rms_norm"}, {"type": "swiglu", "hidden": 40}]}, {"type": "residual"}]}
-    net = topology({"ids": vocabulary}, {"type": "embedding", "out": HEADS * DIM, "std": 0.3}, block, block, {"type": "rms_norm"},
+        {"type": "sequential",
+         "layers": [{"type": "rms_norm"},
+                    {"type": "attention", "heads": HEADS, "kv_heads": KV_HEADS}]},
+                      {"type": "residual"},
+        {"type": "sequential", "layers": [{"type": "rms_norm"}, {"type": "swiglu", "hidden": 40}]},
+        {"type": "residual"}]}
+    net = topology({"ids": vocabulary}, {"type": "embedding", "out": HEADS * DIM, "std": 0.3},
+                   block, block, {"type": "rms_norm"},
                    {"type": "dense", "out": vocabulary, "bias": False, "tie": "0.0.0.0:weight"})
-    spec = {**base, "network": net, "loss": "cross_entropy", "optimizer": {"type": "adamw", "weight_decay": 0.05, "clip_norm": 1.0},
+    spec = {**base, "network": net, "loss": "cross_entropy",
+            "optimizer": {"type": "adamw", "weight_decay": 0.05, "clip_norm": 1.0},
             "schedule": {"type": "cosine", "lr": 0.01, "warmup": 10, "floor": 0.001}}
 
     def sequences(step):
         at = ((np.arange(BATCH) + step * BATCH) % 40)[:, None] * length + np.arange(length)
         return ids[at], ids[at + 1]
 
-    yield "decoder, cross-entropy, adamw, warm-up and cosine", spec, {"ids": ids.tolist(), "length": length}, decoder, sequences
+    data = {"ids": ids.tolist(), "length": length}
+    yield "decoder, cross-entropy, adamw, warm-up and cosine", spec, data, decoder, sequences
 
 
 def main(driver):
@@ -234,12 +260,16 @@ def main(driver):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as job:
             json.dump({"spec": spec, "data": data}, job)
             job.flush()
-            got = json.loads(subprocess.run([driver, job.name], check=True, stdout=subprocess.PIPE).stdout)
+            got = json.loads(subprocess.run([driver, job.name], check=True,
+                                            stdout=subprocess.PIPE).stdout)
         w = {}
-        widths = {"mlp": {"0.0.0.0": 5, "0.0.0.1": 16, "0.0.0.2": 16}, "decoder": {}}[model.__name__]
+        widths = {"mlp": {"0.0.0.0": 5, "0.0.0.1": 16, "0.0.0.2": 16},
+                  "decoder": {}}[model.__name__]
         for key, values in got["initial"].items():
             path, role = key.split(":")
-            columns = len(values) if role in ("bias", "gain") else 40 if role == "down" else widths.get(path, HEADS * DIM)
+            columns = len(values) if role in ("bias",
+                                              "gain") else 40 if role == "down" else widths.get(
+                                              path, HEADS * DIM)
             w[key] = np.array(values, "f8").reshape(-1, columns)
         optimizer, worst, first, last = Optimizer(spec["optimizer"]), 0.0, None, None
         for step in range(STEPS):
@@ -247,10 +277,12 @@ def main(driver):
             worst = max(worst, abs(loss - got["losses"][step]))
             first, last = first if step else loss, loss
             optimizer.step(w, grads, rate(spec["schedule"], step + 1), step + 1)
-        weights = max(float(np.abs(np.array(got["final"][k]) - v.ravel()).max()) for k, v in w.items())
+        weights = max(float(np.abs(np.array(got["final"][k]) - v.ravel()).max()) for k,
+                      v in w.items())
         ok = len(got["losses"]) == STEPS and worst < 1e-4 and last < first
         failed |= not ok
-        print(f"{'ok  ' if ok else 'FAIL'} {name}: loss {first:.4f} -> {last:.4f}, largest difference {worst:.1e} in losses, {weights:.1e} in final weights")
+        print(f"{'ok  ' if ok else 'FAIL'} {name}: loss {first:.4f} -> {last:.4f}, largest "
+              f"difference {worst:.1e} in losses, {weights:.1e} in final weights")
     return 1 if failed else 0
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tests/tooling/ids.sh: a number that stands twice, a gap, and a name that stands twice, planted in a copy of each
-# numbered list, stop the one file that owns the list, and the compiler names the row. A kind that WGSL or a kernel
-# numbers by hand is refused by tools/check/source/kinds.py.
+# tests/tooling/ids.sh: a number that stands twice, a gap, and a name that stands twice, planted in
+# a copy of each numbered list, stop the one file that owns the list, and the compiler names the
+# row. A kind that WGSL or a kernel numbers by hand is refused by tools/check/source/kinds.py.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 generated=$PWD/build/release/generated
@@ -11,13 +11,15 @@ trap 'rm -rf "$copy"' EXIT
 git ls-files -z --cached --others --exclude-standard src tools | xargs -0 cp --parents -t "$copy"
 cd "$copy"
 fail() { echo "$*"; exit 1; }
-compile() { ${CXX:-g++} -std=c++20 -Isrc -I"$generated" -fsyntax-only -w -fmax-errors=3 "$1" >"$copy/out" 2>&1; }
+compile() { ${CXX:-g++} -std=c++20 -Isrc -I"$generated" -fsyntax-only -w -fmax-errors=3 "$1" \
+  >"$copy/out" 2>&1; }
 
 count=0
 # planted WHAT LIST OWNER NAME: the owner does not compile any more, and the errors name the row.
 planted() {
   ! compile "$3" || fail "$2: $1 passes"
-  grep -qE "error: .*(\b|k)$4(\b|Form)" "$copy/out" || { cat "$copy/out"; fail "$2: $1: the row $4 is not named"; }
+  grep -qE "error: .*(\b|k)$4(\b|Form)" "$copy/out" ||
+    { cat "$copy/out"; fail "$2: $1: the row $4 is not named"; }
   count=$((count + 1))
 }
 
@@ -57,7 +59,8 @@ done <<<"$lists"
 for file in $(git -C "$OLDPWD" ls-files 'src/*.def'); do
   name=$(basename "$file" .def)
   case $file in
-    src/ops/"$name/$name.def" | src/formats/onnx/operators.def | src/layers/*_samples.def) continue ;;
+    src/ops/"$name/$name.def" | src/formats/onnx/operators.def | src/layers/*_samples.def) \
+      continue ;;
   esac
   grep -qF "$file " <<<"$lists" || fail "$file is a numbered list that this test does not know"
 done
@@ -66,7 +69,8 @@ done
 sed -i 's/^LOOM_UNARY(1, neg, "neg")/LOOM_UNARY(1, neg, "abs")/' src/ops/graph/kinds.def
 planted "a text that stands twice" src/ops/graph/kinds.def src/ops/graph/kinds.cpp abs
 sed -i 's/^LOOM_OPERATOR("Acos",/LOOM_OPERATOR("Abs",/' src/formats/onnx/operators.def
-planted "an operator that stands twice" src/formats/onnx/operators.def src/formats/onnx/infer/infer.cpp Abs
+planted "an operator that stands twice" src/formats/onnx/operators.def \
+  src/formats/onnx/infer/infer.cpp Abs
 echo 'LOOM_OP(0, planted, cold, "x -> y", "", "", "")' >>src/ops/losses/losses.def
 planted "an op with another family's number" src/ops/losses/losses.def src/ops/op_table.cpp planted
 
@@ -76,7 +80,8 @@ by_hand() { # FILE LINE NAME
   cp "$1" "$copy/kept"
   printf '%s\n' "$2" >>"$1"
   ! python3 tools/check/source/kinds.py >"$copy/out" 2>&1 || fail "$1: '$2' passes"
-  grep -qF "$1" "$copy/out" && grep -qF "$3 is numbered by hand" "$copy/out" || { cat "$copy/out"; fail "$1: '$2' is not named"; }
+  grep -qF "$1" "$copy/out" && grep -qF "$3 is numbered by hand" "$copy/out" ||
+    { cat "$copy/out"; fail "$1: '$2' is not named"; }
   cp "$copy/kept" "$1"
   count=$((count + 1))
 }

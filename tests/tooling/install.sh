@@ -8,7 +8,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 rm -f build/release/libloom.so build/release/libloom.so.*
 ./dev build 2>"$scratch/build.log" || { cat "$scratch/build.log"; exit 1; }
-cmake --install build/release --prefix "$scratch/root" >"$scratch/install.log" 2>&1 || { cat "$scratch/install.log"; exit 1; }
+cmake --install build/release --prefix "$scratch/root" >"$scratch/install.log" 2>&1 ||
+  { cat "$scratch/install.log"; exit 1; }
 "$scratch/root/bin/loom" --version
 lib=$(dirname "$(find "$scratch/root" -name libloom.so)")
 cc -std=c99 -I"$scratch/root/include" examples/c/story.c -L"$lib" -lloom -o "$scratch/story"

@@ -1,7 +1,8 @@
 // node tests/tooling/site.mjs SITE [SCREENSHOTS]: every page of the site that ./dev docs makes, in
-// headless Chromium: none is wider than its window, at a desk's width and at a phone's; pictures are
-// there; the console stays empty; nothing comes from another host. Index, architecture and tutorial
-// show what they are for, and the search finds a page. Ends with 77 where Chromium is missing.
+// headless Chromium: none is wider than its window, at a desk's width and at a phone's; pictures
+// are there; the console stays empty; nothing comes from another host. Index, architecture and
+// tutorial show what they are for, and the search finds a page. Ends with 77 where Chromium is
+// missing.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createServer } from 'node:http';
@@ -39,7 +40,8 @@ for (const name of Object.keys(SHOWN)) assert.ok(pages.includes(name), `${name} 
 
 const wide = `[...document.querySelectorAll('.md-content *')].filter((e) => {
     for (let up = e; up; up = up.parentElement)
-      if (up !== document.documentElement && getComputedStyle(up).overflowX !== 'visible') return false;
+      if (up !== document.documentElement && getComputedStyle(up).overflowX !== 'visible')
+        return false;
     return e.getBoundingClientRect().right > innerWidth;
   }).slice(0, 3).map((e) => e.outerHTML.slice(0, 120)).join(' / ')`;
 
@@ -56,7 +58,7 @@ async function look(browser, name, width) {
     wide: ${wide},
     broken: [...document.images].filter((i) => i.naturalWidth === 0).map((i) => i.src),
     others: performance.getEntriesByType('resource').map((r) => r.name)
-      .filter((url) => !url.startsWith('${host}/') && !url.startsWith('data:') && !url.startsWith('blob:')),
+      .filter((url) => !['${host}/', 'data:', 'blob:'].some((one) => url.startsWith(one))),
     heading: document.querySelectorAll('.md-content h1').length })`);
   assert.equal(seen.inner, width, what);
   assert.ok(seen.scroll <= seen.inner, `${what} is ${seen.scroll} wide: ${seen.wide}`);
@@ -78,7 +80,8 @@ try {
   }
   await browser.resize(1280, 800);
   await browser.goto(`${host}/index.html`);
-  await browser.until(`document.readyState === 'complete' && document.querySelector('.md-search__input')`);
+  await browser.until(
+    `document.readyState === 'complete' && document.querySelector('.md-search__input')`);
   await browser.evaluate(`(() => {
     const input = document.querySelector('.md-search__input');
     input.focus();
@@ -89,7 +92,8 @@ try {
   const found = await browser.until(`document.querySelector('.md-search-result__link')?.href`);
   assert.ok(found.startsWith(host), found);
   assert.deepEqual(browser.log, []);
-  console.log(`${pages.length} pages at 1280 and 390 pixels; the search finds ${new URL(found).pathname}`);
+  console.log(
+    `${pages.length} pages at 1280 and 390 pixels; the search finds ${new URL(found).pathname}`);
 } finally {
   await browser.close();
   server.close();

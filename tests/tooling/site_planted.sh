@@ -20,7 +20,8 @@ refused() {
   cp "$1" before
   printf '\n%s\n' "$2" >>"$1"
   ! build || { echo "$1: '$2' passes"; exit 1; }
-  grep -qF -- "$3" log && grep -q "docs: refused" log || { cat log; echo "$1: '$3' is not named"; exit 1; }
+  grep -qF -- "$3" log && grep -q "docs: refused" log ||
+    { cat log; echo "$1: '$3' is not named"; exit 1; }
   cp before "$1"
   count=$((count + 1))
 }

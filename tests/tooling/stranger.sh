@@ -2,8 +2,8 @@
 # tests/tooling/stranger.sh [STEP...]: what somebody does who has just cloned the repository; the
 # steps are snippets, option, layer, op: all of them where none is named.
 #   snippets  ./dev build, then every snippet of README.md; no file of the clone changes
-#   option    a new option of a command: one file changes, and help, environment and the hint after a
-#             misspelling know it
+#   option    a new option of a command: one file changes, and help, environment and the hint after
+#             a misspelling know it
 #   layer     tests/tooling/new_layer.sh: a new layer, one new folder
 #   op        tests/tooling/new_op.sh: a new op with its gradient, one new folder
 set -euo pipefail
@@ -26,7 +26,8 @@ touched() {
   status=$(git status --short)
   [ "$status" = "$1" ] || fail "touched: '$status', not '$1'"
 }
-build() { ./dev build 2>build.log.txt || { cat build.log.txt; fail "./dev build"; }; rm build.log.txt; }
+build() { ./dev build 2>build.log.txt ||
+  { cat build.log.txt; fail "./dev build"; }; rm build.log.txt; }
 
 ran=
 snippets() {
@@ -35,7 +36,8 @@ snippets() {
   # The module of WebAssembly that ./dev test --all has made in the tree, in place of another hour.
   if [ -e "$root/bindings/js/dist/loom.wasm" ] && command -v node >/dev/null; then
     cp -r "$root/bindings/js/dist" bindings/js/dist
-    (cd bindings/js && node --test --test-name-pattern='of README.md$' test/readme.test.js) >js.txt ||
+    (cd bindings/js && node --test --test-name-pattern='of README.md$' test/readme.test.js) \
+      >js.txt ||
       { cat js.txt; fail "JavaScript of README.md"; }
     grep -q '^# pass [1-9]' js.txt || { cat js.txt; fail "README.md has no JavaScript"; }
     rm js.txt
@@ -49,8 +51,9 @@ snippets() {
 option() {
   local file=apps/cli/commands/tokenize.cpp said
   sed -i -e '/^struct Args {/a\  std::string greeting;' \
-    -e '/^void bind(/a\  c.add("--greeting", a.greeting, "a line to begin with").type_name("TEXT");' \
-    -e '/^int run(/a\  if (!a.greeting.empty() \&\& !print(a.greeting + "\\n")) return kFailed;' "$file"
+    -e '/^void bind(/a\  c.add("--greeting", a.greeting, "a line to begin").type_name("TEXT");' \
+    -e '/^int run(/a\  if (!a.greeting.empty() \&\& !print(a.greeting + "\\n")) return kFailed;' \
+    "$file"
   touched " M $file"
   build
   said=$(echo Once | build/release/loom tokenize embedded --greeting hello)

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""tools/check/docs.py BUILD_DIR [DOCUMENT...]: runs what the documents show, all of them where none is named.
+"""tools/check/docs.py BUILD_DIR [DOCUMENT...]: runs what the documents show, all of them where none
+is named.
 
-Commands of blocks without a language that begin with `loom` are run in a scratch folder, with the placeholders below filled in; JSON
-blocks are shown or trained; blocks with a title are files of that name; Python blocks run with the package of this tree;
-C blocks of the guides and C++ blocks are compiled (syntax alone, but for whole programs, which run, and one that makes a
-network, whose digest is compared), the CMake block is configured. Where a document shows a digest on a line of its own, each
-of its programs prints it, and so do its commands that name one. JavaScript blocks are run by
-bindings/js/test/readme.test.js. Ends with 0 where all of it works.
+Commands of blocks without a language that begin with `loom` are run in a scratch folder, with the
+placeholders below filled in; JSON blocks are shown or trained; blocks with a title are files of
+that name; Python blocks run with the package of this tree; C blocks of the guides and C++ blocks
+are compiled (syntax alone, but for whole programs, which run, and one that makes a network, whose
+digest is compared), the CMake block is configured. Where a document shows a digest on a line of its
+own, each of its programs prints it, and so do its commands that name one. JavaScript blocks are run
+by bindings/js/test/readme.test.js. Ends with 0 where all of it works.
 """
 import json
 import os
@@ -20,7 +22,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/release").resolve()
 
-# What stands for something of the reader's own, first match wins: in commands that begin so, this for that.
+# What stands for something of the reader's own, first match wins: in commands that begin so, this
+# for that.
 PLACEHOLDERS = [
     ("loom show", {"FILE": "model.entity", "disc.entity": "model.entity"}),
     ("loom train SPEC", {"SPEC.json": "spec.json", "FILE": "table.csv"}),
@@ -32,7 +35,8 @@ COMMON = {"MODEL": "embedded"}
 
 
 def blocks(path):
-    """(first line, language, text) of every fenced block; the language of a titled one is its title."""
+    """(first line, language, text) of every fenced block; the language of a titled one is its
+    title."""
     language, start, lines = None, 0, []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         fence = re.match(r'\s*```(\w*)(?: title="([\w.-]+)")?\s*$', line)
@@ -63,7 +67,8 @@ def digest_of(what):
 
 
 def run(what, arguments, folder, stdin="", prints=None):
-    done = subprocess.run(arguments, cwd=folder, input=stdin, capture_output=True, text=True, shell=isinstance(arguments, str), timeout=600)
+    done = subprocess.run(arguments, cwd=folder, input=stdin, capture_output=True, text=True,
+                          shell=isinstance(arguments, str), timeout=600)
     if done.returncode != 0:
         print(f"{what}: ends with {done.returncode}\n{done.stderr or done.stdout}")
     elif prints and prints not in done.stdout.split():
@@ -74,11 +79,13 @@ def run(what, arguments, folder, stdin="", prints=None):
 
 def compile_c(what, text, folder):
     (folder / "snippet.c").write_text(text)
-    compiler = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", str(ROOT / "include"), "snippet.c"]
+    compiler = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", str(ROOT / "include"),
+                "snippet.c"]
     if "int main(void) {" not in text:
         return run(what, [*compiler, "-fsyntax-only"], folder)
     library = [f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-lloom", "-o", "snippet"]
-    return run(what, [*compiler, *library], folder) and run(what, "./snippet", folder, prints=digest_of(what))
+    return run(what, [*compiler, *library], folder) and run(what, "./snippet", folder,
+                                                            prints=digest_of(what))
 
 
 def compile_cpp(what, text, folder):
@@ -90,15 +97,18 @@ def compile_cpp(what, text, folder):
     library = [f"-L{BUILD}", f"-Wl,-rpath,{BUILD}", "-lloom", "-o", "snippet"]
     if "int main() {" in text:  # a whole program
         (folder / "snippet.cpp").write_text(text)
-        return run(what, [*compiler, *library], folder) and run(what, "./snippet", folder, prints=digest_of(what))
+        return run(what, [*compiler, *library], folder) and run(what, "./snippet", folder,
+                                                                prints=digest_of(what))
     if "loom::Network make() {" not in text:
         (folder / "snippet.cpp").write_text(text)
         return run(what, [*compiler, "-fsyntax-only"], folder)
     # A network that the document has in other languages, too: it prints its digest.
-    (folder / "snippet.cpp").write_text(text + "#include <cstdio>\nint main() { std::puts(make().digest().c_str()); }\n")
+    (folder / "snippet.cpp").write_text(
+        text + "#include <cstdio>\nint main() { std::puts(make().digest().c_str()); }\n")
     document = (ROOT / what.rpartition(":")[0]).read_text()
     digest = re.search(r'digest\(\)\.startswith\("(\w+)"\)', document)[1]
-    return run(what, [*compiler, *library], folder) and run(what, f"./snippet | grep ^{digest}", folder)
+    return run(what, [*compiler, *library], folder) and run(what, f"./snippet | grep ^{digest}",
+                                                            folder)
 
 
 def show_json(what, text, folder):
@@ -119,7 +129,8 @@ def show_json(what, text, folder):
 def python_with_numpy():
     """An interpreter, or None; where CI runs there is one."""
     for python in (sys.executable, "/usr/bin/python3"):
-        if os.path.exists(python) and subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0:
+        if os.path.exists(python) and subprocess.run([python, "-c", "import numpy"],
+                                                     capture_output=True).returncode == 0:
             return python
     return None
 
@@ -135,7 +146,9 @@ def run_python(what, texts, folder):
 
 
 def configure(what, text, folder):
-    (folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.20)\nproject(app CXX)\nfile(WRITE main.cpp \"int main() {}\")\nadd_executable(app main.cpp)\n" + text)
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(app CXX)\nfile(WRITE main.cpp \"int main() "
+        "{}\")\nadd_executable(app main.cpp)\n" + text)
     (folder / "loom").symlink_to(ROOT)
     return run(what, ["cmake", "-S", ".", "-B", "configured"], folder)
 
@@ -148,24 +161,35 @@ def main():
     os.environ["PATH"] = f"{program}:{os.environ['PATH']}"
     os.environ["PYTHONPATH"] = str(ROOT / "bindings/python")
     os.environ["LOOM_LIBRARY"] = str(BUILD / "libloom.so")
-    (folder / "series.csv").write_text("month,y\n" + "".join(f"{2000 + i // 12}-{i % 12 + 1:02},{i + (i % 12) ** 2}\n" for i in range(96)))
-    (folder / "table.csv").write_text("a,b,y\n" + "".join(f"{i % 7},{i % 5},{(i % 7) * 0.5 - (i % 5)}\n" for i in range(64)))
+    (folder / "series.csv").write_text(
+        "month,y\n" + "".join(f"{2000 + i // 12}-{i % 12 + 1:02},{i + (i % 12) ** 2}\n"
+                              for i in range(96)))
+    (folder / "table.csv").write_text(
+        "a,b,y\n" + "".join(f"{i % 7},{i % 5},{(i % 7) * 0.5 - (i % 5)}\n" for i in range(64)))
     for number, (photo, mail) in enumerate((("cat", "spam"), ("dog", "ham"))):
         for name in (photo, mail):
             (folder / ("photos" if name == photo else "mails") / name).mkdir(parents=True)
         for i in range(8):
-            (folder / "photos" / photo / f"{i}.ppm").write_bytes(b"P6 16 16 255\n" + bytes((x * (7 + i) * (1 + 9 * number)) % 256 for x in range(16 * 16 * 3)))
-            (folder / "mails" / mail / f"{i}.txt").write_text(f"{'win a prize' if number == 0 else 'see you at noon'} on day {i}\n")
-    (folder / "text.txt").write_text("Once upon a time there was a little dog who lived in a small house.\n")
+            (folder / "photos" / photo / f"{i}.ppm").write_bytes(
+                b"P6 16 16 255\n" + bytes((x * (7 + i) * (1 + 9 * number)) % 256
+                                          for x in range(16 * 16 * 3)))
+            (folder / "mails" / mail / f"{i}.txt").write_text(
+                f"{'win a prize' if number == 0 else 'see you at noon'} on day {i}\n")
+    (folder / "text.txt").write_text(
+        "Once upon a time there was a little dog who lived in a small house.\n")
     places = ("*.md", "docs/*.md", "docs/guide/*.md", "docs/reference/*.md")
     documents = [p for place in places for p in sorted(ROOT.glob(place))]
     if sys.argv[2:]:
         documents = [ROOT / name for name in sys.argv[2:]]
-    found = [(f"{p.relative_to(ROOT)}:{line}", language, text) for p in documents for line, language, text in blocks(p)]
-    good = run("loom convert", "loom convert embedded model.entity && loom convert embedded model.safetensors.entity", folder)
+    found = [(f"{p.relative_to(ROOT)}:{line}", language, text) for p in documents for line,
+             language, text in blocks(p)]
+    good = run("loom convert",
+               "loom convert embedded model.entity && loom convert embedded "
+               "model.safetensors.entity", folder)
     # JSON first: commands train with the files.
     tried, snippets = 0, {}
-    for what, language, text in sorted(found, key=lambda item: item[1] != "json" and "." not in item[1]):
+    for what, language, text in sorted(found, key=lambda item: item[1] != "json"
+                                       and "." not in item[1]):
         if language == "json":
             good &= show_json(what, text, folder)
         elif language == "c" and "guide" in what:

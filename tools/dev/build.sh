@@ -10,17 +10,25 @@ configure() {
   fi
 }
 
-# build_preset PRESET [TARGET...]: on a terminal one line that ninja rewrites, otherwise a line for each tenth.
+# build_preset PRESET [TARGET...]: on a terminal one line that ninja rewrites, otherwise a line for
+# each tenth.
 build_preset() {
   local preset=$1 targets=() start=$SECONDS
   shift
   [ $# -eq 0 ] || targets=(--target "$@")
   configure "$preset"
   if [ -t 2 ]; then
-    NINJA_STATUS="building $preset  %p  %es  " cmake --build --preset "$preset" -j "$jobs" "${targets[@]}" >&2
+    NINJA_STATUS="building $preset  %p  %es  " cmake --build --preset "$preset" -j "$jobs" \
+      "${targets[@]}" >&2
   else
-    NINJA_STATUS="@@ %f %t " cmake --build --preset "$preset" -j "$jobs" "${targets[@]}" 2>&1 | awk -v preset="$preset" '
-      $1 == "@@" && NF > 2 { if (int(10 * $2 / $3) > tenth) { tenth = int(10 * $2 / $3); printf "building %s  %d of %d\n", preset, $2, $3; fflush() } next }
+    NINJA_STATUS="@@ %f %t " cmake --build --preset "$preset" -j "$jobs" "${targets[@]}" 2>&1 |
+      awk -v preset="$preset" '
+      $1 == "@@" && NF > 2 {
+        if (int(10 * $2 / $3) > tenth) {
+          tenth = int(10 * $2 / $3); printf "building %s  %d of %d\n", preset, $2, $3; fflush()
+        }
+        next
+      }
       /^ninja: (no work|Entering)/ { next }
       { print }' >&2
     say "built $preset in $((SECONDS - start)) s"
@@ -36,7 +44,8 @@ demo() {
   # What this machine computes, against the golden table: a second.
   local all
   all=$(build/release/loom verify 2>/dev/null | tail -n 1)
-  if grep -qxF "$all" tests/golden/numerics.txt; then say "numerics fingerprint ${all#all }, that of tests/golden: every bit as on any other machine"
+  if grep -qxF "$all" tests/golden/numerics.txt; then say \
+    "numerics fingerprint ${all#all }, that of tests/golden: every bit as on any other machine"
   else die "numerics fingerprint ${all#all } is not that of tests/golden/numerics.txt"; fi
 }
 

@@ -12,7 +12,8 @@ site_ready() {
     { echo "needs Python 3 with venv and pip: build/site/venv.log"; return 1; }
   "$venv/bin/pip" install --quiet --disable-pip-version-check -r tools/site/requirements.txt \
     >build/site/pip.log 2>&1 ||
-    { echo "needs what pip installs from tools/site/requirements.txt: build/site/pip.log"; return 1; }
+    { echo "needs what pip installs from tools/site/requirements.txt: build/site/pip.log"; return 1
+    }
   cp tools/site/requirements.txt build/site/installed.txt
 }
 
@@ -25,7 +26,8 @@ docs() {
   why=$(site_ready) || die "docs: $why"
   case ${1:-} in
     '') # --quiet would hide warnings from the strict mode, too
-      mkdocs build >build/docs.log 2>&1 || { grep -v '^INFO' build/docs.log >&2; die "docs: refused"; }
+      mkdocs build >build/docs.log 2>&1 ||
+        { grep -v '^INFO' build/docs.log >&2; die "docs: refused"; }
       say "build/docs/index.html is the site" ;;
     --serve) mkdocs serve --dev-addr "127.0.0.1:${2:-8000}" ;;
     *) die "docs knows --serve [PORT], not '$1'" ;;

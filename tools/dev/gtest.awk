@@ -1,5 +1,5 @@
-# Turns what a GoogleTest program printed into records "result <tab> suite <tab> test <tab> detail"; what a failed test printed goes
-# to stderr. Variables: suite, status (the program's exit status).
+# Turns what a GoogleTest program printed into records "result <tab> suite <tab> test <tab> detail";
+# what a failed test printed goes to stderr. Variables: suite, status (the program's exit status).
 function record(result, detail) {
   printf "%s\t%s\t%s\t%s\n", result, suite, test, detail
   test = ""
@@ -9,8 +9,12 @@ function record(result, detail) {
 /\[ RUN      \] / { test = $0; sub(/.*\[ RUN      \] /, "", test); said = ""; reason = "" }
 /: Skipped$/ { if ((getline line) > 0) reason = line }
 /\[       OK \] .*\([0-9]+ ms\)$/ { if (test != "") record("passed", "") }
-/\[  SKIPPED \] .*\([0-9]+ ms\)$/ { if (test != "") record("skipped", reason == "" ? "no reason given" : reason) }
-/\[  FAILED  \] .*\([0-9]+ ms\)$/ { if (test != "") { printf "%s", said > "/dev/stderr"; failed = 1; record("failed", "see above") } }
+/\[  SKIPPED \] .*\([0-9]+ ms\)$/ {
+  if (test != "") record("skipped", reason == "" ? "no reason given" : reason)
+}
+/\[  FAILED  \] .*\([0-9]+ ms\)$/ {
+  if (test != "") { printf "%s", said > "/dev/stderr"; failed = 1; record("failed", "see above") }
+}
 END {
   if (test != "") {
     printf "%s", said > "/dev/stderr"

@@ -41,11 +41,14 @@ present() {
       local name
       for name in $(tr '|' ' ' <<<"${1#*:}"); do command -v "$name" >/dev/null && return 0; done
       return 1 ;;
-    compiler) command -v "${CXX:-c++}" >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null ;;
+    compiler) command -v "${CXX:-c++}" >/dev/null || command -v g++ >/dev/null ||
+      command -v clang++ >/dev/null ;;
     file:*) [ -e "${1#*:}" ] || cmake_finds "$1" ;;
     loader:*) ldconfig -p 2>/dev/null | grep "${1#*:}" >/dev/null ;;
-    torch) python3 -c "import torch" 2>/dev/null || /usr/bin/python3 -c "import torch" 2>/dev/null ;;
-    python:*) python3 -c "import ${1#*:}" 2>/dev/null || /usr/bin/python3 -c "import ${1#*:}" 2>/dev/null ;;
+    torch) python3 -c "import torch" 2>/dev/null ||
+      /usr/bin/python3 -c "import torch" 2>/dev/null ;;
+    python:*) python3 -c "import ${1#*:}" 2>/dev/null ||
+      /usr/bin/python3 -c "import ${1#*:}" 2>/dev/null ;;
   esac
 }
 
@@ -62,7 +65,8 @@ cmake_finds() {
 missing() {
   local who check package
   while read -r who check package; do
-    case $1:$who in build:build | test:build | test:test | page:build | page:page | all:*) present "$check" || echo "$package" ;; esac
+    case $1:$who in build:build | test:build | test:test | page:build | page:page | all:*) present \
+      "$check" || echo "$package" ;; esac
   done < <(needs)
 }
 
@@ -72,17 +76,20 @@ setup_for() {
   packages=${packages% }
   [ -n "$packages" ] || return 0
   if ! command -v apt-get >/dev/null; then
-    die "missing: install what your system calls these Debian packages, then run this again: $packages"
+    die "missing: install what your system calls these Debian packages, then run this again:" \
+      "$packages"
   fi
   if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || die "missing: $packages. As root: apt-get install --no-install-recommends $packages"
+    command -v sudo >/dev/null ||
+      die "missing: $packages. As root: apt-get install --no-install-recommends $packages"
     sudo=sudo
   fi
   say "installing with apt-get: $packages"
   export DEBIAN_FRONTEND=noninteractive
   local log=build/setup.log
   mkdir -p build
-  if ! { $sudo apt-get update && $sudo apt-get install -y --no-install-recommends $packages; } >"$log" 2>&1; then
+  if ! { $sudo apt-get update && $sudo apt-get install -y --no-install-recommends $packages; } \
+    >"$log" 2>&1; then
     tail -n 20 "$log" >&2
     die "apt-get failed; its whole output is in $log"
   fi

@@ -1,5 +1,5 @@
-# ./dev soak: fuzzing and injected failures at the numbers of a release, here or packed for a machine
-# that has neither compiler nor tree.
+# ./dev soak: fuzzing and injected failures at the numbers of a release, here or packed for a
+# machine that has neither compiler nor tree.
 
 soak_programs="allocation_failures_test injection_test"
 
@@ -18,7 +18,8 @@ pack_soak() {
   mkdir -p "$to/fuzz" "$to/tests" "$to/corpus" "$to/data/tests/cases" "$to/data/tests/golden"
   for file in build/fuzz/fuzz/*_fuzz; do strip -o "$to/fuzz/${file##*/}" "$file"; done
   for file in $soak_programs; do strip -o "$to/tests/$file" "build/release/tests/$file"; done
-  cp -r build/fuzz/seeds tests/fuzz/dictionaries tests/fuzz/campaign.sh tests/injection/soak.sh "$to"
+  cp -r build/fuzz/seeds tests/fuzz/dictionaries tests/fuzz/campaign.sh tests/injection/soak.sh \
+    "$to"
   [ ! -d build/fuzz/corpus ] || cp -r build/fuzz/corpus "$to"
   cp -r tests/cases/data "$to/data/tests/cases"
   cp -r tests/golden/onnx "$to/data/tests/golden"

@@ -1,17 +1,20 @@
-# Part of ./dev: running the tests and counting them. Sourced, not run. Every result is a line of build/test/results.txt:
-# result <tab> suite <tab> test <tab> detail. A test program counts per test, a script as one test.
+# Part of ./dev: running the tests and counting them. Sourced, not run. Every result is a line of
+# build/test/results.txt: result <tab> suite <tab> test <tab> detail. A test program counts per
+# test, a script as one test.
 results=build/test/results.txt
 
 # run_program PRESET NAME
 run_program() {
   local log=build/test/$1.$2.log status=0 start=$SECONDS
   local with=env
-  if [[ $1 != tsan && ($2 == gpu_test || $2 == c_api_test) ]] && ! gpu_missing >"$log"; then with="./dev gpu"; fi
+  if [[ $1 != tsan && ($2 == gpu_test || $2 == c_api_test) ]] &&
+    ! gpu_missing >"$log"; then with="./dev gpu"; fi
   $with "build/$1/tests/$2" --gtest_color=no >"$log" 2>&1 </dev/null || status=$?
   awk -v suite="$1/$2" -v status="$status" -f tools/dev/gtest.awk "$log" >"$log.results"
   cat "$log.results" >>"$results"
   awk -F'\t' -v suite="$1/$2" -v seconds=$((SECONDS - start)) '{ n[$1]++ } END {
-    printf "%-28s %5d passed %4d failed %4d skipped %5d s\n", suite, n["passed"], n["failed"], n["skipped"], seconds }' "$log.results"
+    printf "%-28s %5d passed %4d failed %4d skipped %5d s\n", suite, n["passed"], n["failed"],
+      n["skipped"], seconds }' "$log.results"
   sed -n 's/^matrix: /  &/p' "$log"  # what the layers' matrices have counted
 }
 
@@ -24,8 +27,9 @@ run_programs() {
   done
 }
 
-# run_script NAME COMMAND...: exit status 0 is passed, 77 skipped (the last line says why), anything else failed. A program that does not end is
-# ended and named: it must not take what comes after it along.
+# run_script NAME COMMAND...: exit status 0 is passed, 77 skipped (the last line says why), anything
+# else failed. A program that does not end is ended and named: it must not take what comes after it
+# along.
 run_script() {
   local name=$1 log=build/test/${1//\//.}.log status=0 start=$SECONDS result within=()
   shift
@@ -33,7 +37,8 @@ run_script() {
   "${within[@]}" "$@" >"$log" 2>&1 </dev/null || status=$?
   [ $status != 124 ] || echo "did not end within ${LOOM_SCRIPT_SECONDS:-2400} s" >>"$log"
   case $status in 0) result=passed ;; 77) result=skipped ;; *) result=failed; cat "$log" >&2 ;; esac
-  printf '%s\t%s\t%s\t%s\n' "$result" script "$name" "$(tail -n 1 "$log" | tr '\t' ' ')" >>"$results"
+  printf '%s\t%s\t%s\t%s\n' "$result" script "$name" "$(tail -n 1 "$log" | tr '\t' ' ')" \
+    >>"$results"
   printf '%-28s %s %5d s\n' "$name" "$result" $((SECONDS - start))
 }
 
@@ -42,7 +47,8 @@ skip_script() {
   printf '%-28s skipped: %s\n' "$1" "$2"
 }
 
-# The cases of tests/cases in the hosts that need no building; a case counts as a test. Node and Chromium come with JavaScript.
+# The cases of tests/cases in the hosts that need no building; a case counts as a test. Node and
+# Chromium come with JavaScript.
 run_cases() {
   local host log start line python=python3
   present command:python3 || { skip_script cases "needs python3"; return 0; }
@@ -55,10 +61,15 @@ run_cases() {
     case $line in
       *' passed, '*)
         grep -v ' passed, ' "$log" >&2 || true
-        awk -v suite="cases/$host" '/ passed, / { for (i = 2; i < NF; i += 2) for (k = 0; k < $i; ++k) print substr($(i + 1) ",", 1, index($(i + 1) ",", ",") - 1) "\t" suite "\tcase\t" $0 }' "$log" >>"$results"
+        awk -v suite="cases/$host" \
+          '/ passed, / { for (i = 2; i < NF; i += 2) for (k = 0; k < $i; ++k)
+             print substr($(i + 1) ",", 1, index($(i + 1) ",", ",") - 1) "\t" suite "\tcase\t" $0
+           }' \
+          "$log" >>"$results"
         printf '%-28s %s %5d s\n' "cases/$host" "${line#* }" $((SECONDS - start)) ;;
       *' skipped: '*) skip_script "cases/$host" "${line#*: }" ;;
-      *) cat "$log" >&2; printf 'failed\tscript\tcases/%s\t%s\n' "$host" "$line" >>"$results"; printf '%-28s failed\n' "cases/$host" ;;
+      *) cat "$log" >&2; printf 'failed\tscript\tcases/%s\t%s\n' "$host" "$line" >>"$results"
+      printf '%-28s failed\n' "cases/$host" ;;
     esac
   done
 }
@@ -94,7 +105,8 @@ find_python() {
     "$python" -c 'import numpy, tokenizers' 2>/dev/null && { echo "$python"; return 0; }
   done
   [ -n "${LOOM_CI:-}" ] || return 1
-  { python3 -m venv --system-site-packages build/venv && build/venv/bin/pip install --quiet numpy tokenizers; } >&2 || return 1
+  { python3 -m venv --system-site-packages build/venv &&
+    build/venv/bin/pip install --quiet numpy tokenizers; } >&2 || return 1
   echo build/venv/bin/python
 }
 
@@ -114,28 +126,34 @@ sklearn_python() {
     "$python" -c 'import sklearn, numpy' 2>/dev/null && { echo "$python"; return 0; }
   done
   [ -n "${LOOM_CI:-}" ] || return 1
-  { python3 -m venv --system-site-packages build/venv && build/venv/bin/pip install --quiet scikit-learn; } >&2 || return 1
+  { python3 -m venv --system-site-packages build/venv &&
+    build/venv/bin/pip install --quiet scikit-learn; } >&2 || return 1
   echo build/venv/bin/python
 }
 
-# A Python with what opens LoRA adapters as others do; in CI it is made beside Debian's PyTorch, in versions that go with that one.
+# A Python with what opens LoRA adapters as others do; in CI it is made beside Debian's PyTorch, in
+# versions that go with that one.
 peft_python() {
   local python
   if [ -n "${LOOM_CI:-}" ]; then
     python=$(torch_python) || return 1
-    # Debian's PyTorch calls itself 1.13.0a0, which pip takes for less than the 1.13.0 that peft wants: with dependencies it would bring another one, of 5 GB.
+    # Debian's PyTorch calls itself 1.13.0a0, which pip takes for less than the 1.13.0 that peft
+    # wants: with dependencies it would bring another one, of 5 GB.
     { "$python" -m venv --system-site-packages build/venv-peft &&
-      build/venv-peft/bin/pip install --quiet transformers==4.46.3 tokenizers==0.20.3 safetensors==0.5.3 huggingface-hub==0.26.5 jinja2==3.1.6 psutil &&
-      build/venv-peft/bin/pip install --quiet --no-deps peft==0.14.0 accelerate==0.34.2; } >&2 || return 1
+      build/venv-peft/bin/pip install --quiet transformers==4.46.3 tokenizers==0.20.3 \
+        safetensors==0.5.3 huggingface-hub==0.26.5 jinja2==3.1.6 psutil &&
+      build/venv-peft/bin/pip install --quiet --no-deps peft==0.14.0 accelerate==0.34.2; } >&2 ||
+        return 1
   fi
   for python in build/venv-peft/bin/python python3 /usr/bin/python3; do
-    "$python" -c 'import numpy, torch, transformers, peft, safetensors, jinja2' 2>/dev/null && { echo "$python"; return 0; }
+    "$python" -c 'import numpy, torch, transformers, peft, safetensors, jinja2' 2>/dev/null &&
+      { echo "$python"; return 0; }
   done
   return 1
 }
 
-# table_holds FILE COMMAND...: every line that COMMAND prints (its last word, where there are two) stands in FILE, however
-# the file breaks it into lines.
+# table_holds FILE COMMAND...: every line that COMMAND prints (its last word, where there are two)
+# stands in FILE, however the file breaks it into lines.
 table_holds() {
   local file=$1 line count=0 content
   content=$(tr -d '[:space:]' <"$1")
@@ -143,7 +161,8 @@ table_holds() {
   "$@" >build/test/table.txt || return 1
   while read -r line; do
     [[ $line != *' '*' '* ]] && line=${line##* }
-    grep -qF -- "${line//[[:space:]]/}" <<<"$content" || { echo "$file does not hold: $line"; return 1; }
+    grep -qF -- "${line//[[:space:]]/}" <<<"$content" ||
+      { echo "$file does not hold: $line"; return 1; }
     count=$((count + 1))
   done <build/test/table.txt
   echo "$count lines"
@@ -168,23 +187,27 @@ run_parity() {
   local python name command
   python=$(find_python) || python=
   while read -r name command; do
-    if [ -z "$python" ]; then skip_script "parity/$name" "needs Python 3 with numpy and tokenizers"; continue; fi
+    if [ -z "$python" ]; then skip_script "parity/$name" "needs Python 3 with numpy and tokenizers"
+    continue; fi
     # shellcheck disable=SC2086
     run_script "parity/$name" ${command//PYTHON/$python}
   done < <(parity_checks)
   while read -r name command; do
     # shellcheck disable=SC2086
     if python=$(torch_python); then run_script "parity/$name" "$python" $command
-    else skip_script "parity/$name" "needs Python 3 with PyTorch and NumPy: Debian's python3-torch"; fi
+    else skip_script "parity/$name" "needs Python 3 with PyTorch and NumPy: Debian's python3-torch"
+    fi
   done <<'TABLE'
 torch-random    tests/parity/torch_random.py
 torch-natural   tests/parity/torch_natural.py
 torch-naturals  tests/parity/torch_natural.py --random 30
 torch-streams   tests/parity/torch_streams.py
 TABLE
-  if python=$(sklearn_python); then run_script parity/tables "$python" tests/parity/tables.py build/release/loom --short
+  if python=$(sklearn_python); then run_script parity/tables "$python" tests/parity/tables.py \
+    build/release/loom --short
   else skip_script parity/tables "needs Python 3 with scikit-learn: Debian's python3-sklearn"; fi
-  if python=$(peft_python); then run_script parity/peft "$python" tests/parity/peft_adapter.py build/release/loom
+  if python=$(peft_python); then run_script parity/peft "$python" tests/parity/peft_adapter.py \
+    build/release/loom
   else skip_script parity/peft "needs Python 3 with PyTorch, transformers and peft"; fi
 }
 
@@ -200,14 +223,17 @@ run_node() {
       sub(/^(not )?ok [0-9]+ - /, "")
       printf "%s\t%s\t%s\t\n", result, suite, $0
     }
-    END { if (status != 0 && !failed) printf "failed\t%s\t(all)\tends with %s\n", suite, status }' "$log" >"$log.results"
+    END { if (status != 0 && !failed) printf "failed\t%s\t(all)\tends with %s\n", suite, status }' \
+      "$log" >"$log.results"
   grep -q "^failed" "$log.results" && cat "$log" >&2
   cat "$log.results" >>"$results"
   awk -F'\t' -v suite="$name" -v seconds=$((SECONDS - start)) '{ n[$1]++ } END {
-    printf "%-28s %5d passed %4d failed %4d skipped %5d s\n", suite, n["passed"], n["failed"], n["skipped"], seconds }' "$log.results"
+    printf "%-28s %5d passed %4d failed %4d skipped %5d s\n", suite, n["passed"], n["failed"],
+      n["skipped"], seconds }' "$log.results"
 }
 
-# The page's goldens are those of this build; the package in Node, as npm installs it, and in a browser.
+# The page's goldens are those of this build; the package in Node, as npm installs it, and in a
+# browser.
 run_javascript() {
   local name need=
   run_script page-golden build/release/tools/page_golden examples/browser/golden.json --check
@@ -217,7 +243,8 @@ run_javascript() {
     [ -z "${LOOM_CI:-}" ] || cat build/test/javascript.log >&2
   fi
   if [ -n "$need" ]; then
-    for name in unit cases-node cases-chromium webgpu page tutorial page-webgpu npm-install; do skip_script "javascript/$name" "$need"; done
+    for name in unit cases-node cases-chromium webgpu page tutorial page-webgpu npm-install
+    do skip_script "javascript/$name" "$need"; done
     return
   fi
   run_node javascript/unit bindings/js/test/*.test.js
@@ -231,7 +258,8 @@ run_javascript() {
   else skip_script javascript/npm-install "needs npm"; fi
 }
 
-# Skips that CI accepts are lines "suite<tab>test<tab>why" of tools/dev/allowed_skips.txt, with shell patterns; others become failures there.
+# Skips that CI accepts are lines "suite<tab>test<tab>why" of tools/dev/allowed_skips.txt, with
+# shell patterns; others become failures there.
 forbid_skips() {
   local result suite test detail allowed_suite allowed_test why
   while IFS=$'\t' read -r result suite test detail; do
@@ -249,8 +277,9 @@ forbid_skips() {
   mv "$results.ci" "$results"
 }
 
-# What was skipped, in five lines at most: every test where there are no more, else a line for each of
-# the reasons that most tests have: what stands before a colon, with what stands most often behind it.
+# What was skipped, in five lines at most: every test where there are no more, else a line for each
+# of the reasons that most tests have: what stands before a colon, with what stands most often
+# behind it.
 say_skips() {
   local count
   count=$(grep -c '^skipped' "$results" || true)
@@ -319,11 +348,13 @@ run_all() {
   run_examples
   run_script examples-planted python3 tools/check/examples.py build/release --self-test
   run_script python tools/check/package/python.sh build/release/libloom.so
-  # ThreadSanitizer over what threads share: the pool, and the objects of the C interface. Two minutes of building.
+  # ThreadSanitizer over what threads share: the pool, and the objects of the C interface. Two
+  # minutes of building.
   build_preset tsan base_test c_api_test
   GTEST_FILTER='*Thread*' run_program tsan base_test
   GTEST_FILTER='*Thread*' run_program tsan c_api_test
-  # ASan and UBSan over all tests: twenty minutes of building on two cores, so it is asked for (--sanitize).
+  # ASan and UBSan over all tests: twenty minutes of building on two cores, so it is asked for
+  # (--sanitize).
   if [ -n "$sanitize" ]; then
     build_preset dev
     run_programs dev ""
@@ -338,8 +369,10 @@ run_all() {
   fi
   run_parity
   if why=$(gpu_missing); then skip_script verify-gpu "$why"
-  else run_script verify-gpu ./dev gpu build/release/loom verify --device gpu --against tests/golden/numerics.txt; fi
-  # Another compiler, another instruction set, the other order of bytes, and WebAssembly, whose modules JavaScript needs anyway. ./dev verify --all-targets has the rest.
+  else run_script verify-gpu ./dev gpu build/release/loom verify --device gpu --against \
+    tests/golden/numerics.txt; fi
+  # Another compiler, another instruction set, the other order of bytes, and WebAssembly, whose
+  # modules JavaScript needs anyway. ./dev verify --all-targets has the rest.
   run_script verify-targets tools/verify_targets.sh clang-O3 aarch64 s390x wasm
   run_javascript
   run_script install tests/tooling/install.sh

@@ -33,12 +33,13 @@ OUTPUTS = {
     "docs/reference/layers.md": reference.layers,
     "docs/reference/topology.md": reference.topology,
     "docs/reference/training-spec.md": training.reference,
-    "bindings/js/src/topology.d.ts": typescript.topology,
-    "bindings/js/src/training_spec.d.ts": training.typescript,
-    "bindings/js/src/options.d.ts": options.typescript,
+    "bindings/js/src/types/topology.d.ts": typescript.topology,
+    "bindings/js/src/types/training_spec.d.ts": training.typescript,
+    "bindings/js/src/types/options.d.ts": options.typescript,
+    "bindings/python/welvet/layers/__init__.py": python_layers.layers,
+    **{"bindings/python/welvet/layers/%s.py" % file: python_layers.module(file)
+       for file in python_layers.FILES},
     "include/loom/layers.hpp": cpp_layers.header,
-    "bindings/python/welvet/layers.py": python_layers.layers,
-    "bindings/python/welvet/_convolutions.py": python_layers.convolutions,
 }
 
 

@@ -26,7 +26,8 @@ def reference(described, old):
     out = ["# Options\n\n<!-- %s -->\n\n" % NOTE]
     out += [line + "\n" for line in textwrap.wrap(
         "The `options` of the [C interface](c-api.md), as JSON; most of them are "
-        "[structs](c-api.md#structs-of-options) as well, and aggregates in C++. Python takes them as "
+        "[structs](c-api.md#structs-of-options) as well, and aggregates in C++. Python takes them "
+        "as "
         "keyword arguments, JavaScript in camelCase. An unknown key is refused, with the nearest "
         "known one; so is a value out of its range. `null` is the default, but where a table says "
         "otherwise. `loom show --schema options` prints all of it for editors and other programs.",
@@ -70,7 +71,8 @@ def typescript(described, old):
            "them.\n" % NOTE]
     for key, name in (("device", "Device"), ("mode", "Mode")):
         names = " | ".join("'%s'" % n for n in fields[key]["names"])
-        out.append("\n" + types.comment(plain(fields[key]["doc"])) + "export type %s =\n  %s;\n" % (name, names))
+        out.append("\n" + types.comment(plain(fields[key]["doc"])) + "export type %s =\n  %s;\n"
+                   % (name, names))
     for one in described["options"]:
         out.append("\n" + types.comment(one["about"]))
         out.append("export interface %s {\n" % INTERFACES[one["type"]])

@@ -8,13 +8,15 @@ from description import NOTE, condition_text, number, range_text, replaced
 SECTIONS = (
     ("Products", "dense embedding swiglu attention cross_attention positions"),
     ("Convolutions and pools", "conv1d conv2d conv3d conv_transpose1d "
-     "conv_transpose2d conv_transpose3d max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d"),
+     "conv_transpose2d conv_transpose3d max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d "
+     "avg_pool3d"),
     ("Recurrent layers", "rnn gru lstm"),
     ("Norms and noise", "layer_norm rms_norm batch_norm group_norm instance_norm standardize "
      "dropout"),
     ("Containers and shapes", "sequential residual parallel part time_distributed flatten reshape"),
     ("Probabilities", "softmax log_softmax adaptive_softmax mixture_of_softmaxes kmeans"),
-    ("Functions of whole rows", "activation unary binary select reduce permute index_select batched_matmul"),
+    ("Functions of whole rows",
+     "activation unary binary select reduce permute index_select batched_matmul"),
 )
 
 

@@ -7,7 +7,8 @@ from reference import sections
 KINDS = {"integer": "number", "number": "number", "boolean": "boolean", "string": "string",
          "integers": "number | number[]", "integer lists": "number[][]", "strings": "string[]",
          "any": "unknown",
-         "coordinate": "Coordinate", "input": "Input", "inputs": "Input[]", "links": "Link[]", "layers": "Cell[]",
+         "coordinate": "Coordinate", "input": "Input", "inputs": "Input[]", "links": "Link[]",
+         "layers": "Cell[]",
          "cells": "(Cell & { at: Coordinate })[]"}
 
 

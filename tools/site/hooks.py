@@ -103,7 +103,8 @@ def shown(path):
     text = (ROOT / path).read_text(encoding="utf-8")
     fence = "`" * (1 + max([3] + [len(run) for run in re.findall(r"`+", text)]))
     language = LANGUAGES.get((ROOT / path).suffix, "text")
-    return f"# {posixpath.basename(path)}\n\n`{path}`\n\n{fence}{language}\n{text.rstrip()}\n{fence}\n"
+    head = f"# {posixpath.basename(path)}\n\n`{path}`\n\n"
+    return f"{head}{fence}{language}\n{text.rstrip()}\n{fence}\n"
 
 
 def on_files(files, config):
@@ -146,7 +147,8 @@ def section(text):
             for line in text.splitlines() if line.startswith("|")]
     if not rows:
         return [place(resolve("docs/README.md", t)[0]) for t in links(text)]
-    return [{title[:1].upper() + title[1:]: [entry for row in rows[2:] for entry in section(row[i])]}
+    return [{title[:1].upper()
+             + title[1:]: [entry for row in rows[2:] for entry in section(row[i])]}
             for i, title in enumerate(rows[0])]
 
 

@@ -1,9 +1,10 @@
 // Networks that run and learn.
-import { errorNamed } from './errors.js';
-import { Library, bytesOf, onCpu, optionsOf, placeOf } from './call.js';
-import { inNode } from './host.js';
-import { download } from './module.js';
-import { Handled, breathe, camel, library, runLater, runNow, snake, start } from './runtime.js';
+import { errorNamed, known } from './runtime/errors.js';
+import { Library, bytesOf, onCpu, optionsOf, placeOf } from './runtime/call.js';
+import { inNode } from './runtime/host.js';
+import { download } from './runtime/module.js';
+import { Handled, breathe, camel, library, runLater, runNow, snake,
+  start } from './runtime/runtime.js';
 
 const isList = (x) => Array.isArray(x) || ArrayBuffer.isView(x);
 /** Numbers in arrays in arrays, as one list. Rows of unequal length are refused. */
@@ -12,7 +13,8 @@ function flat(x) {
   const rows = Array.from(x, (row) => Array.from(flat(row)));
   const odd = rows.find((row) => row.length !== rows[0].length);
   if (odd)
-    throw errorNamed('invalid_argument', `rows of ${rows[0].length} and of ${odd.length} numbers: ` +
+    throw errorNamed('invalid_argument',
+        `rows of ${rows[0].length} and of ${odd.length} numbers: ` +
       'sequences of unequal length are padded where a network has an input of their lengths, ' +
       '{"name": "lengths", "ids": steps + 1}, and they come by name: {x: [...]}; ' +
       'classes behind an end are -100');
@@ -31,7 +33,8 @@ function padded(x, parts) {
     const rows = x[name].map((row) => Array.from(flat(row)));
     const long = rows.findIndex((row) => row.length % step !== 0 || row.length > steps * step);
     if (long >= 0)
-      throw errorNamed('invalid_argument', `x: ${name}: sequence ${long} has ${rows[long].length} ` +
+      throw errorNamed('invalid_argument',
+          `x: ${name}: sequence ${long} has ${rows[long].length} ` +
         `numbers: expected ${step} for each of at most ${steps} steps`);
     const counts = rows.map((row) => row.length / step);
     if (all[lengths]?.some((count, i) => count !== counts[i]))
@@ -78,9 +81,11 @@ function listsOf(what, given, names, kind, rows) {
   if (wrong === undefined) return names.map((name) => rows(given[name]));
   const how = names.includes(wrong) ? 'missing' : `no ${kind} of the network`;
   throw errorNamed('invalid_argument',
-    `${what}: ${JSON.stringify(wrong)} is ${how}: expected numbers for each of ${names.join(', ')}`);
+    `${what}: ${JSON.stringify(wrong)} is ${how}: expected numbers for each of ` +
+    `${names.join(', ')}`);
 }
-/** Rows for a network's input; where it has parts also from an object with those of each by name. */
+/** Rows for a network's input; where it has parts also from an object with those of each by
+ *  name. */
 export function inputRows(x, input, rowsOf) {
   if (!isNamed(x)) return rowsOf(x);
   const parts = input.parts ?? [], names = parts.map((part) => part.name);
@@ -123,7 +128,8 @@ function targetRows(y, output, rows) {
   const bad = widths.findIndex((width) => !Number.isInteger(width));
   if (bad >= 0)
     throw errorNamed('invalid_argument',
-      `y: ${names.length ? `${names[bad]} has ` : ''}${lists[bad].length} numbers for ${rows} rows`);
+      `y: ${names.length ? `${names[bad]} has ` : ''}${lists[bad].length} numbers for ${rows} ` +
+      `rows`);
   return { y: joined(lists, widths, rows), targets: widths.reduce((a, b) => a + b, 0) };
 }
 /** What a network gives by its outputs: an object, an array where they are a list ("0", "1", ...),
@@ -158,20 +164,26 @@ function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }
   const steps = stepsOf(network.info.input);
   if (ids !== undefined && steps !== undefined) {
     if ((y === undefined) === (classes === undefined) || ends !== undefined || length !== undefined)
-      throw errorNamed('invalid_argument', 'data: expected {ids, y} or {ids, classes}: the network takes rows of ids');
-    if (classes !== undefined) return ['data_id_classes', { ids: flat(ids), steps, classes: flat(classes) }];
+      throw errorNamed('invalid_argument',
+          'data: expected {ids, y} or {ids, classes}: the network takes rows of ids');
+    if (classes !== undefined)
+      return ['data_id_classes', { ids: flat(ids), steps, classes: flat(classes) }];
     const rows = flat(ids);
     const targets = targetRows(y, network.info.output, rows.length / steps);
     return [typed('data_id_values', targets.y), { ids: rows, steps, ...targets }];
   }
   if (ids !== undefined) {
     if (y !== undefined || classes !== undefined)
-      throw errorNamed('invalid_argument', 'data: expected {ids, length}: a row of the network is one id, and it learns the next one');
+      throw errorNamed('invalid_argument',
+          'data: expected {ids, length}: a row of the network is one id, and it learns the next ' +
+          'one');
     return ['data_tokens', { ids, ends, length: length ?? 256 }];
   }
-  if (csv !== undefined) return ['data_table', { csv, options: { type: 'table', ...snake(options) } }];
+  if (csv !== undefined)
+    return ['data_table', { csv, options: { type: 'table', ...snake(options) } }];
   if (x === undefined || (y === undefined && classes === undefined))
-    throw errorNamed('invalid_argument', 'data: expected {x, y}, {x, classes}, {ids, length} or {csv}');
+    throw errorNamed('invalid_argument',
+        'data: expected {x, y}, {x, classes}, {ids, length} or {csv}');
   const { input } = network.info, { width } = input, rows = inputRows(x, input, wideRowsOf);
   if (classes !== undefined)
     return [typed('data_classes', rows), { x: rows, width, classes: flat(classes) }];
@@ -181,34 +193,43 @@ function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }
     x: type.from(rows), width, ...targets, y: type.from(targets.y) }];
 }
 
-/** A training that may be paused, saved and resumed. On the CPU its methods return at once; on a device, made by Trainer.create, those named
- *  ...Async do its work. */
+/** A training that may be paused, saved and resumed. On the CPU its methods return at once; on a
+ *  device, made by Trainer.create, those named ...Async do its work. */
 export class Trainer extends Handled {
   #place = 'cpu';
 
-  /** data: {x, y} rows and their targets, {x, classes}, {ids, ends, length}, {ids, y} or {ids, classes} for rows of ids, or {csv, targets, ...}; with `weights` a weight for each sample. */
+  /** data: {x, y} rows and their targets, {x, classes}, {ids, ends, length}, {ids, y} or {ids,
+   *  classes} for rows of ids, or {csv, targets, ...}; with `weights` a weight for each sample. */
   constructor(network, data, spec) {
     const lib = network.library;
-    super(lib, 'trainer', data instanceof Made ? data.handle : runNow(lib, Trainer.#make(network, data, spec, 'cpu')));
+    super(lib, 'trainer', data instanceof Made ? data.handle
+        : runNow(lib, Trainer.#make(network, data, spec, 'cpu')));
     if (data instanceof Made) this.#place = data.place;
   }
   static async create(network, data, spec, options) {
     const place = placeOf(options);
-    const handle = await runLater(network.library, Trainer.#make(network, data, spec, place), place);
+    const handle = await runLater(network.library, Trainer.#make(network, data, spec, place),
+        place);
     return new Trainer(network, new Made(handle, place));
   }
   static *#make(network, data, spec, place) {
     const { weights, ...samples } = data;
     const made = [(yield dataCall(network, samples)).data];
     try {
-      if (weights !== undefined) made.push((yield ['data_weighted', { samples: made[0], weights: rowsOf(weights) }]).data);
-      return (yield ['trainer_create', { network: network.handle, data: made.at(-1), spec: snake(spec), options: optionsOf(place) }]).trainer;
+      if (weights !== undefined)
+        made.push((yield ['data_weighted', { samples: made[0], weights: rowsOf(weights) }]).data);
+      return (yield ['trainer_create',
+          { network: network.handle, data: made.at(-1), spec: snake(spec),
+            options: optionsOf(place) }]).trainer;
     } finally {
       for (const handle of made) network.library.release(handle);
     }
   }
   call(name, args) {
-    if (!onCpu(this.#place) && name !== 'info') throw errorNamed('unsupported', `trainer_${name}: this trainer is on a device, where the methods named ...Async do its work`);
+    if (!onCpu(this.#place) && name !== 'info')
+      throw errorNamed('unsupported',
+          `trainer_${name}: this trainer is on a device, where the methods named ...Async do its ` +
+          `work`);
     return super.call(name, args);
   }
   #ask(name, args) {
@@ -231,7 +252,8 @@ export class Trainer extends Handled {
   stepAsync(steps = 1) {
     return this.#ask('step', { steps });
   }
-  /** Makes the training longer, by {steps} or by {epochs}: the bits of one training of that length. Returns its steps. */
+  /** Makes the training longer, by {steps} or by {epochs}: the bits of one training of that
+   *  length. Returns its steps. */
   extend({ steps = 0, epochs = 0 }) {
     return this.call('extend', { steps, epochs }).total;
   }
@@ -284,17 +306,22 @@ export class Network extends Handled {
   #session = null; // that waits for the next run, with the sizes that it was made for
   #info = null;
 
-  /** A network of a topology (an object, or its JSON), with random parameters of `seed`; null: all zero. Needs initLoom(). */
+  /** A network of a topology (an object, or its JSON), with random parameters of `seed`; null:
+   *  all zero. Needs initLoom(). */
   constructor(spec, options = {}) {
-    if (spec instanceof Library) return super(spec, 'network', options); // a handle, from inside the package
+    // a handle, from inside the package
+    if (spec instanceof Library) return super(spec, 'network', options);
     const { seed = 0 } = options;
     const lib = library();
-    super(lib, 'network', lib.call('network_create', { topology: typeof spec === 'string' ? bytesOf(spec) : spec }).network);
+    super(lib, 'network',
+        lib.call('network_create', { topology: typeof spec === 'string' ? bytesOf(spec) : spec })
+          .network);
     if (seed !== null) this.initialize(seed);
   }
 
   /** From an .entity file: bytes, a Blob, a URL; in Node also a path. */
-  static async load(source, { onProgress, signal } = {}) {
+  static async load(source, options = {}) {
+    const { onProgress, signal } = known('Network.load', options, ['onProgress', 'signal']);
     const lib = await start();
     if (inNode && typeof source === 'string' && !/^[a-z]+:\/\/|^(data|blob|file):/.test(source))
       return new Network(lib, (await lib.ask('network_load', { path: source })).network);
@@ -367,26 +394,39 @@ export class Network extends Handled {
   *#borrow(wanted, place) {
     const last = this.#session;
     this.#session = null;
-    if (last?.place === place && Object.entries(wanted).every(([key, n]) => last[key] >= n)) return last;
+    if (last?.place === place && Object.entries(wanted).every(([key, n]) => last[key] >= n))
+      return last;
     last?.dispose();
-    const size = Object.fromEntries(Object.entries(wanted).map(([key, n]) => [key, 2 ** Math.ceil(Math.log2(Math.max(n, 1)))]));
-    const options = { max_rows: size.rows, max_head_rows: size.heads, max_positions: size.positions, sequences: size.sequences, ...optionsOf(place) };
+    const size =
+      Object.fromEntries(Object.entries(wanted)
+          .map(([key, n]) => [key, 2 ** Math.ceil(Math.log2(Math.max(n, 1)))]));
+    const options = { max_rows: size.rows, max_head_rows: size.heads, max_positions: size.positions,
+      sequences: size.sequences, ...optionsOf(place) };
     const { session } = yield ['session_create', { network: this.handle, options }];
     return Object.assign(new Handled(this.library, 'session', session), size, { place });
   }
   *#forward(x, head, place) {
-    const { input, output } = (this.#info ??= camel((yield ['network_info', { network: this.handle }]).info));
+    const { input, output } =
+      (this.#info ??= camel((yield ['network_info', { network: this.handle }]).info));
     const steps = stepsOf(input);
     const toRows = input.dtype === 'f64' ? (v) => Float64Array.from(wideRowsOf(v)) : rowsOf;
     const values = steps ? flat(x) : input.ids ? x : inputRows(x, input, toRows);
     const rows = Math.ceil(values.length / (input.ids ? steps ?? 1 : input.width));
-    if (head !== undefined && (steps || !input.ids)) throw errorNamed('invalid_argument', 'forward: "head" is of networks whose rows are single ids');
-    const heads = input.ids && !steps ? head ?? [rows - 1] : null, y = (heads?.length ?? rows) * output.width;
-    const session = yield* this.#borrow({ rows, heads: heads?.length ?? rows, positions: heads ? rows : 1, sequences: 1 }, place);
+    if (head !== undefined && (steps || !input.ids))
+      throw errorNamed('invalid_argument',
+          'forward: "head" is of networks whose rows are single ids');
+    const heads = input.ids && !steps ? head ?? [rows - 1] : null,
+      y = (heads?.length ?? rows) * output.width;
+    const session =
+      yield* this.#borrow(
+        { rows, heads: heads?.length ?? rows, positions: heads ? rows : 1, sequences: 1 }, place);
     let keep = onCpu(place); // after an error a device may be lost: the next run opens another one
     try {
-      const call = steps ? ['session_run_ids', { session: session.handle, ids: values, y }] : input.ids
-        ? ['session_run_tokens', { session: session.handle, ids: x, positions: Int32Array.from({ length: rows }, (_, i) => i), head: heads, y }]
+      const call = steps ? ['session_run_ids', { session: session.handle, ids: values, y }]
+        : input.ids
+        ? ['session_run_tokens',
+            { session: session.handle, ids: x,
+              positions: Int32Array.from({ length: rows }, (_, i) => i), head: heads, y }]
         : [typed('session_run', values), { session: session.handle, rows, x: values, y }];
       const result = outputsOf((yield call).y, output);
       keep = true;
@@ -398,10 +438,10 @@ export class Network extends Handled {
   }
 
   /** Runs rows of values: a Float32Array, or an array of rows; a network whose cells compute in f64
-   *  takes and gives a Float64Array. Networks of ids: token ids of one text, with `head`: rows whose
-   *  output is wanted (the last), or rows of ids, one after another, where the network takes those.
-   *  Returns rows of the output's width; of a network with several outputs those of each, by its
-   *  name. */
+   *  takes and gives a Float64Array. Networks of ids: token ids of one text, with `head`: rows
+   *  whose output is wanted (the last), or rows of ids, one after another, where the network
+   *  takes those. Returns rows of the output's width; of a network with several outputs those
+   *  of each, by its name. */
   forward(x, { head, ...where } = {}) {
     return runNow(this.library, this.#forward(x, head, placeOf(where)));
   }
@@ -410,15 +450,18 @@ export class Network extends Handled {
     return runLater(this.library, this.#forward(x, head, place), place);
   }
 
-  /** The next steps of a time series that `loom train` learned, after the values of training, or after `history` (numbers in the same
-   *  steps, the latest last), of which `last` is the date of the last one, "1960-12". */
+  /** The next steps of a time series that `loom train` learned, after the values of training, or
+   *  after `history` (numbers in the same steps, the latest last), of which `last` is the date
+   *  of the last one, "1960-12". */
   forecast({ history = [], ...options } = {}) {
     return runNow(this.library, this.#forecast(history, options));
   }
   *#forecast(history, options) {
-    const session = yield* this.#borrow({ rows: 1, heads: 1, positions: 1, sequences: 1 }, placeOf({}));
+    const session = yield* this.#borrow({ rows: 1, heads: 1, positions: 1, sequences: 1 },
+        placeOf({}));
     try {
-      return (yield ['session_forecast', { session: session.handle, options: snake(options), history }]).forecasts;
+      return (yield ['session_forecast',
+          { session: session.handle, options: snake(options), history }]).forecasts;
     } finally {
       session.dispose();
     }

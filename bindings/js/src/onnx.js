@@ -1,10 +1,10 @@
 // ONNX graphs with the interface of onnxruntime-web: InferenceSession and Tensor. Graphs run on the
 // CPU, in f32.
-import { errorNamed } from './errors.js';
-import { inNode } from './host.js';
-import { download } from './module.js';
+import { errorNamed, known } from './runtime/errors.js';
+import { inNode } from './runtime/host.js';
+import { download } from './runtime/module.js';
 import { Network } from './network.js';
-import { Handled, runLater, start } from './runtime.js';
+import { Handled, runLater, start } from './runtime/runtime.js';
 
 const ARRAYS = {
   float32: Float32Array, float64: Float64Array, bool: Uint8Array, int8: Int8Array,
@@ -36,7 +36,8 @@ export class Tensor {
     this.data = data instanceof array ? data : array.from(data);
     this.dims = dims ? [...dims] : [this.data.length];
     if (sizeOf(this.dims) !== this.data.length)
-      throw errorNamed('invalid_argument', `Tensor: ${this.data.length} values are not [${this.dims}]`);
+      throw errorNamed('invalid_argument',
+          `Tensor: ${this.data.length} values are not [${this.dims}]`);
   }
   get size() {
     return this.data.length;
@@ -54,9 +55,7 @@ export class InferenceSession extends Handled {
 
   /** Of the bytes, Blob, Response, ReadableStream or URL of an .onnx file; in Node also a path. */
   static async create(source, options = {}) {
-    const [key] = Object.keys(options);
-    if (key !== undefined)
-      throw errorNamed('invalid_argument', `InferenceSession.create: no option "${key}": it has none`);
+    known('InferenceSession.create', options, []);
     const lib = await start();
     if (inNode && typeof source === 'string' && !/^[a-z]+:\/\/|^(data|blob|file):/.test(source))
       return new InferenceSession(lib, (await lib.ask('onnx_load', { path: source })).onnx);

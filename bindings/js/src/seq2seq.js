@@ -1,8 +1,8 @@
 // Encoder-decoders, step by step.
-import { onCpu, optionsOf, placeOf } from './call.js';
-import { errorNamed } from './errors.js';
+import { onCpu, optionsOf, placeOf } from './runtime/call.js';
+import { errorNamed } from './runtime/errors.js';
 import { inputRows, isNamed, numbersOf, wideRowsOf } from './network.js';
-import { Handled, camel, runLater, runNow, snake } from './runtime.js';
+import { Handled, camel, runLater, runNow, snake } from './runtime/runtime.js';
 
 const doubles = (x) => Float64Array.from(wideRowsOf(x));
 const widthOf = ({ ids, dims, width }) => (ids ? (dims ?? []).reduce((n, d) => n * d, 1) : width);

@@ -1,14 +1,16 @@
 // Language models.
-import { onCpu, optionsOf, placeOf } from './call.js';
-import { errorNamed } from './errors.js';
-import { inNode } from './host.js';
-import { download } from './module.js';
+import { onCpu, optionsOf, placeOf } from './runtime/call.js';
+import { errorNamed } from './runtime/errors.js';
+import { inNode } from './runtime/host.js';
+import { download } from './runtime/module.js';
 import { Network } from './network.js';
-import { FINISH } from './raw.js';
-import { Handled, bringEmbedded, camel, runLater, runNow, snake, start, stream } from './runtime.js';
+import { FINISH } from './runtime/raw.js';
+import { Handled, bringEmbedded, camel, runLater, runNow, snake, start,
+  stream } from './runtime/runtime.js';
 import { Tokenizer } from './tokenizer.js';
 
-const FINISH_NAMES = Object.fromEntries(Object.entries(FINISH).map(([name, value]) => [value, name]));
+const FINISH_NAMES =
+  Object.fromEntries(Object.entries(FINISH).map(([name, value]) => [value, name]));
 
 /** What writes text with a model: it has the caches. */
 class Generator extends Handled {
@@ -22,7 +24,8 @@ class Generator extends Handled {
     const generator = this.handle;
     if (typeof prompt === 'string') yield ['generator_feed_text', { generator, text: prompt }];
     else if (prompt?.messages) yield ['generator_feed_chat', { generator, messages: prompt }];
-    else if (!Array.isArray(prompt) || typeof prompt[0] === 'number') yield ['generator_feed', { generator, ids: prompt }];
+    else if (!Array.isArray(prompt) || typeof prompt[0] === 'number')
+      yield ['generator_feed', { generator, ids: prompt }];
     else yield ['generator_feed_chat', { generator, messages: prompt }];
   }
 
@@ -40,7 +43,8 @@ class Generator extends Handled {
       if (piece.text !== '') yield piece.text;
       if (piece.finish === FINISH.more) continue;
       const { sha256: fingerprint } = yield ['generator_fingerprint', { generator }];
-      return { text, tokens: Int32Array.from(tokens), fingerprint, finish: FINISH_NAMES[piece.finish] };
+      return { text, tokens: Int32Array.from(tokens), fingerprint,
+        finish: FINISH_NAMES[piece.finish] };
     }
   }
 }
@@ -55,29 +59,36 @@ export class Transformer extends Handled {
     this.#place = place;
   }
 
-  /** "embedded"; bytes, a Blob, Response or ReadableStream of an .entity or GGUF file; its URL; in Node also a path, a HuggingFace folder, or a name
-   *  in the local HuggingFace cache. */
+  /** "embedded"; bytes, a Blob, Response or ReadableStream of an .entity or GGUF file; its URL;
+   *  in Node also a path, a HuggingFace folder, or a name in the local HuggingFace cache. */
   static async loadModel(source, { format = '', onProgress, signal, ...where } = {}) {
     const lib = await start(), place = placeOf(where);
-    const named = async (name) => new Transformer(lib, (await lib.ask('model_load', { name, format })).model, place);
+    const named = async (name) =>
+      new Transformer(lib, (await lib.ask('model_load', { name, format })).model, place);
     if (source === 'embedded') {
       await bringEmbedded(lib, { onProgress, signal });
       return named(source);
     }
-    if (inNode && typeof source === 'string' && !/^[a-z]+:\/\/|^(data|blob|file):/.test(source)) return named(source);
+    if (inNode && typeof source === 'string' && !/^[a-z]+:\/\/|^(data|blob|file):/.test(source))
+      return named(source);
     const bytes = await download(lib, source, { onProgress, signal });
     try {
-      return new Transformer(lib, (await lib.ask('model_load_bytes', { bytes, format })).model, place);
+      return new Transformer(lib, (await lib.ask('model_load_bytes', { bytes, format })).model,
+          place);
     } finally {
       lib.release(bytes); // the model keeps what it needs
     }
   }
 
-  /** Of a network that was trained here, which is copied, and maybe a tokenizer. maxPositions: how many positions it was trained for; bos, eos (ids; as
-   *  the tokenizer has them, null for none), name, sampling. */
+  /** Of a network that was trained here, which is copied, and maybe a tokenizer. maxPositions:
+   *  how many positions it was trained for; bos, eos (ids; as the tokenizer has them, null for
+   *  none), name, sampling. */
   static fromNetwork(network, tokenizer, options) {
     const lib = network.library;
-    return new Transformer(lib, lib.call('model_create', { network: network.handle, tokenizer: tokenizer?.handle ?? 0, options: snake(options) }).model);
+    return new Transformer(lib,
+        lib.call('model_create',
+            { network: network.handle, tokenizer: tokenizer?.handle ?? 0, options: snake(options) })
+              .model);
   }
 
   get info() {
@@ -89,7 +100,8 @@ export class Transformer extends Handled {
   get tokenizer() {
     return new Tokenizer(this.library, this.call('tokenizer').tokenizer);
   }
-  /** How fast the last text was, and on what: target, numerics, prefillTokens, prefillSeconds, decodeTokens, decodeSeconds, reusedTokens. */
+  /** How fast the last text was, and on what: target, numerics, prefillTokens, prefillSeconds,
+   *  decodeTokens, decodeSeconds, reusedTokens. */
   get stats() {
     if (this.#idle) this.#stats = camel(this.#idle.call('info').info);
     return this.#stats;
@@ -101,7 +113,8 @@ export class Transformer extends Handled {
     this.#idle = null;
     if (generator?.context !== context || generator.place !== place) {
       generator?.dispose();
-      const made = yield ['generator_create', { model: this.handle, options: { context, ...optionsOf(place) } }];
+      const made = yield ['generator_create',
+          { model: this.handle, options: { context, ...optionsOf(place) } }];
       generator = new Generator(this.library, made.generator, context, place);
     }
     let keep = true;
@@ -123,7 +136,8 @@ export class Transformer extends Handled {
     return yield* this.#borrow(context, place, (generator) => generator.write(prompt, sampling));
   }
 
-  /** Streams a text that goes on after a prompt: a string, a conversation ([{role, content}]), or ids. */
+  /** Streams a text that goes on after a prompt: a string, a conversation ([{role, content}]),
+   *  or ids. */
   async *generate(prompt, { signal, device, mode, ...options } = {}) {
     signal?.throwIfAborted();
     const place = placeOf({ device, mode }, this.#place);
@@ -144,7 +158,8 @@ export class Transformer extends Handled {
 
   /** Streams the answer to a conversation. `variables`: as Tokenizer.chat. */
   chat(messages, { variables, ...options } = {}) {
-    if (!Array.isArray(messages)) throw errorNamed('invalid_argument', 'messages: expected [{role, content}]');
+    if (!Array.isArray(messages))
+      throw errorNamed('invalid_argument', 'messages: expected [{role, content}]');
     return this.generate(variables === undefined ? messages : { messages, variables }, options);
   }
 
@@ -170,7 +185,8 @@ export class Transformer extends Handled {
     const { info } = yield ['model_info', { model: this.handle }];
     return yield* this.#borrow(0, place, function* (generator) {
       yield* generator.feed(prompt);
-      return (yield ['generator_logits', { generator: generator.handle, logits: info.vocab_size }]).logits;
+      return (yield ['generator_logits', { generator: generator.handle, logits: info.vocab_size }])
+        .logits;
     });
   }
   /** The prediction after a prompt: a number for each token of the vocabulary. */

@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { instantiate } from '../src/module.js';
-import { bringEmbedded } from '../src/runtime.js';
+import { instantiate } from '../src/runtime/module.js';
+import { bringEmbedded } from '../src/runtime/runtime.js';
 import { runCases, uncalled } from './case_runner.js';
 
 const folder = process.argv[2] ?? fileURLToPath(new URL('../../../tests/cases', import.meta.url));

@@ -12,7 +12,8 @@ export const WEBGPU = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshad
 /** The program, or null. LOOM_CHROMIUM names another one. */
 export function findChromium() {
   const folders = (process.env.PATH ?? '').split(':');
-  const found = NAMES.flatMap((name) => folders.map((folder) => path.join(folder, name))).find((file) => fs.existsSync(file));
+  const found = NAMES.flatMap((name) => folders.map((folder) => path.join(folder, name)))
+    .find((file) => fs.existsSync(file));
   return process.env.LOOM_CHROMIUM ?? found ?? null;
 }
 
@@ -27,8 +28,10 @@ export class Browser {
   static async start(program, ...more) {
     const browser = new Browser();
     browser.#process = spawn(program, [
-      '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
-      '--disable-sync', '--remote-debugging-pipe', `--user-data-dir=${browser.#profile}`, ...more, 'about:blank',
+      '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+        '--disable-background-networking', '--disable-component-update',
+      '--disable-sync', '--remote-debugging-pipe', `--user-data-dir=${browser.#profile}`, ...more,
+        'about:blank',
     ], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
     let text = '';
     browser.#process.stdio[4].setEncoding('utf8').on('data', (data) => {
@@ -41,14 +44,16 @@ export class Browser {
     });
     const { targetInfos } = await browser.#send('Target.getTargets');
     const { targetId } = targetInfos.find((t) => t.type === 'page');
-    browser.#session = (await browser.#send('Target.attachToTarget', { targetId, flatten: true })).sessionId;
+    browser.#session = (await browser.#send('Target.attachToTarget', { targetId, flatten: true }))
+      .sessionId;
     for (const domain of ['Page', 'Runtime', 'Log']) await browser.#send(`${domain}.enable`);
     return browser;
   }
 
   #send(method, params = {}) {
     const id = ++this.#last;
-    this.#process.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId: this.#session })}\0`);
+    this.#process.stdio[3].write(
+      `${JSON.stringify({ id, method, params, sessionId: this.#session })}\0`);
     return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
   }
   #receive({ id, result, error, method, params }) {
@@ -57,8 +62,10 @@ export class Browser {
       this.#waiting.delete(id);
       if (error) reject(new Error(error.message));
       else resolve(result);
-    } else if (method === 'Runtime.consoleAPICalled') this.log.push(params.args.map((a) => a.value ?? a.description).join(' '));
-    else if (method === 'Runtime.exceptionThrown') this.log.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
+    } else if (method === 'Runtime.consoleAPICalled') this.log.push(
+      params.args.map((a) => a.value ?? a.description).join(' '));
+    else if (method === 'Runtime.exceptionThrown')
+      this.log.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
     else if (method === 'Log.entryAdded') this.log.push(params.entry.text);
   }
 
@@ -67,8 +74,10 @@ export class Browser {
   }
   /** The value of an expression in the page, a promise's once it is kept. */
   async evaluate(expression) {
-    const { result, exceptionDetails } = await this.#send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
-    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    const { result, exceptionDetails } =
+      await this.#send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
+    if (exceptionDetails)
+      throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
     return result.value;
   }
   /** Until an expression holds; its value. */
@@ -77,7 +86,10 @@ export class Browser {
     for (;;) {
       const value = await this.evaluate(expression).catch(() => null);
       if (value) return value;
-      if (Date.now() > end) throw new Error(`${expression} did not come to hold in ${seconds} s; the page says:\n${this.log.join('\n')}`);
+      if (Date.now() > end)
+        throw new Error(
+          `${expression} did not come to hold in ${seconds} s; the page ` +
+          `says:\n${this.log.join('\n')}`);
       await new Promise((go) => setTimeout(go, 50));
     }
   }
@@ -99,7 +111,9 @@ export class Browser {
 
 /** examples/browser/serve.mjs on a port of its own: {url, close}. */
 export async function serve() {
-  const child = spawn(process.execPath, [new URL('../../../examples/browser/serve.mjs', import.meta.url).pathname, '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath,
+      [new URL('../../../examples/browser/serve.mjs', import.meta.url).pathname, '0'],
+        { stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await new Promise((resolve, reject) => {
     child.stdout.once('data', (line) => resolve(String(line).trim()));
     child.once('exit', () => reject(new Error('the server has ended')));

@@ -1,5 +1,6 @@
-// node test/page.mjs [--gpu] [SCREENSHOT]: opens the page of examples/browser in headless Chromium, and looks at what it says: on WebAssembly, or on
-// WebGPU, whose adapter is SwiftShader. Ends with 77 where something is missing, which the last line names.
+// node test/page.mjs [--gpu] [SCREENSHOT]: opens the page of examples/browser in headless Chromium,
+// and looks at what it says: on WebAssembly, or on WebGPU, whose adapter is SwiftShader. Ends with
+// 77 where something is missing, which the last line names.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { Browser, WEBGPU, findChromium, serve } from './chromium.mjs';
@@ -11,12 +12,16 @@ if (!program) {
   console.log('needs Chromium');
   process.exit(77);
 }
-const { story, training } = JSON.parse(fs.readFileSync(new URL('../../../examples/browser/golden.json', import.meta.url)));
+const { story, training } =
+  JSON.parse(fs.readFileSync(new URL('../../../examples/browser/golden.json', import.meta.url)));
 const server = await serve();
 const browser = await Browser.start(program, '--window-size=900,1300', ...(gpu ? WEBGPU : []));
 const text = (id) => browser.evaluate(`document.getElementById('${id}').textContent`);
 const click = (id) => browser.evaluate(`document.getElementById('${id}').click()`);
-const good = (id, seconds) => browser.until(`document.getElementById('${id}').className === 'print good' && document.getElementById('${id}').textContent`, seconds);
+const good = (id, seconds) =>
+  browser.until(
+    `document.getElementById('${id}').className === 'print good' && ` +
+    `document.getElementById('${id}').textContent`, seconds);
 
 async function main() {
   await browser.goto(server.url);
@@ -33,33 +38,45 @@ async function main() {
   }
   assert.equal(await text('story'), story.prompt + story.text);
   const rate = await text('rate');
-  assert.match(rate, gpu ? /^[\d,.]+ tokens\/s, .*swiftshader.*, numerics: portable$/i : /^[\d,.]+ tokens\/s, WebAssembly$/);
+  assert.match(rate, gpu ? /^[\d,.]+ tokens\/s, .*swiftshader.*, numerics: portable$/i
+      : /^[\d,.]+ tokens\/s, WebAssembly$/);
 
   await click('train');
   assert.ok((await good('train-print', 300)).includes(training.digest));
   assert.match(await text('train-figures'), /^step 1,500, loss 0\.00/);
-  const inked = (id) => browser.evaluate(`document.getElementById('${id}').getContext('2d').getImageData(0, 0, 150, 150).data.some((v) => v > 0)`);
+  const inked = (id) =>
+    browser.evaluate(
+      `document.getElementById('${id}').getContext('2d')` +
+      `.getImageData(0, 0, 150, 150).data.some((v) => v > 0)`);
   assert.ok((await inked('curve')) && (await inked('map')));
 
   await click('verify');
   await good('verify-print', 900);
   const verified = await text('verify-figures');
-  assert.match(verified, gpu ? /^\d+ of \d+ rows .*swiftshader.*, numerics: portable$/i : /^\d+ rows in .*, WebAssembly$/);
-  // Each row has a hash or says why it has none; on a GPU those of f64, which WGSL lacks, and those that the host computes.
-  const rows = (await text('rows')).split('\n'), refused = rows.filter((row) => row.startsWith(' '));
-  assert.ok(refused.every((row) => /\(class D\)|it is the host's work/.test(row)), refused.join('\n'));
-  if (gpu) assert.deepEqual(verified.match(/\d+/g).slice(0, 2).map(Number), [rows.length - refused.length, rows.length]);
+  assert.match(verified, gpu ? /^\d+ of \d+ rows .*swiftshader.*, numerics: portable$/i
+      : /^\d+ rows in .*, WebAssembly$/);
+  // Each row has a hash or says why it has none; on a GPU those of f64, which WGSL lacks, and those
+  // that the host computes.
+  const rows = (await text('rows')).split('\n'),
+    refused = rows.filter((row) => row.startsWith(' '));
+  assert.ok(refused.every((row) => /\(class D\)|it is the host's work/.test(row)),
+      refused.join('\n'));
+  if (gpu) assert.deepEqual(verified.match(/\d+/g).slice(0, 2).map(Number),
+      [rows.length - refused.length, rows.length]);
   else assert.equal(refused.length, 0);
 
   if (!gpu) {
     // All of this ran on kernels in relaxed SIMD.
-    assert.ok(await browser.evaluate(`import('/welvet/src/relaxed.js').then(({ relaxedHere }) => relaxedHere())`));
+    assert.ok(
+      await browser.evaluate(
+        `import('/welvet/src/runtime/relaxed.js').then(({ relaxedHere }) => relaxedHere())`));
     // Threads in a browser: the same bits.
     const threaded = await browser.evaluate(`(async () => {
       const { createWorker } = await import('/welvet/src/index.js');
       const loom = await createWorker({ threads: 2 });
       const model = await loom.Transformer.loadModel('embedded');
-      const { fingerprint } = await model.generateText(${JSON.stringify(story.prompt)}, ${JSON.stringify(story.options)});
+      const { fingerprint } = await model.generateText(
+        ${JSON.stringify(story.prompt)}, ${JSON.stringify(story.options)});
       const { threads } = await model.stats;
       loom.terminate();
       return { fingerprint, threads };
@@ -67,12 +84,18 @@ async function main() {
     assert.deepEqual(threaded, { fingerprint: story.fingerprint, threads: 2 });
 
     // Another seed has no golden fingerprint, and a text can be stopped.
-    await browser.evaluate(`document.getElementById('seed').value = 4; document.getElementById('tell').click()`);
-    await browser.until(`document.getElementById('story-print').className === 'print' && document.getElementById('story-print').textContent.length === 64`);
+    await browser.evaluate(
+      `document.getElementById('seed').value = 4; document.getElementById('tell').click()`);
+    await browser.until(
+      `document.getElementById('story-print').className === 'print' && ` +
+      `document.getElementById('story-print').textContent.length === 64`);
   }
   if (screenshot) await browser.screenshot(screenshot);
-  assert.deepEqual(browser.log.filter((line) => line !== 'No available adapters.'), []); // so Chromium says where there is no GPU
-  console.log(`the page in Chromium: story, training and numerics table have the golden fingerprints; ${rate}; ${verified}`);
+  // so Chromium says where there is no GPU
+  assert.deepEqual(browser.log.filter((line) => line !== 'No available adapters.'), []);
+  console.log(
+    `the page in Chromium: story, training and numerics table have the golden fingerprints; ` +
+    `${rate}; ${verified}`);
   return 0;
 }
 

@@ -8,20 +8,25 @@ import test from 'node:test';
 const here = fileURLToPath(new URL('..', import.meta.url));
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const markdown = (folder) =>
-  fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.endsWith('.md')).map((name) => folder + name) : [];
+  fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.endsWith('.md'))
+    .map((name) => folder + name) : [];
 const documents = [`${here}README.md`];
 if (fs.existsSync(`${root}CMakePresets.json`)) {
   // In Loom's tree; a package alone has its README.md only.
-  documents.push(`${root}README.md`, ...markdown(`${root}docs/`), ...markdown(`${root}docs/guide/`));
+  documents.push(`${root}README.md`, ...markdown(`${root}docs/`),
+      ...markdown(`${root}docs/guide/`));
 }
 const blocks = documents.flatMap((file) =>
-  [...fs.readFileSync(file, 'utf8').matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => [file.slice(root.length), code]));
+  [...fs.readFileSync(file, 'utf8').matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) =>
+      [file.slice(root.length), code]));
 
 test('there are examples', () => assert.ok(blocks.length >= 4));
 for (const [i, [file, code]] of blocks.entries()) {
   test(`example ${i + 1}, of ${file}`, () => {
     // In this folder the package's own name is known.
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], { cwd: here, encoding: 'utf8' });
+    const { status, stdout, stderr } =
+      spawnSync(process.execPath, ['--input-type=module', '--eval', code],
+          { cwd: here, encoding: 'utf8' });
     assert.equal(status, 0, stderr);
     assert.ok(stdout.length > 20, stdout);
     // A document that shows a digest on a line of its own: each of its programs prints it.

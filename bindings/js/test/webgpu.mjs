@@ -1,5 +1,6 @@
-// node test/webgpu.mjs: devices of the package in headless Chromium, on SwiftShader: turns of calls, errors, a device that is lost. Ends with 77 where
-// something is missing, which the last line names.
+// node test/webgpu.mjs: devices of the package in headless Chromium, on SwiftShader: turns of
+// calls, errors, a device that is lost. Ends with 77 where something is missing, which the last
+// line names.
 import { Browser, WEBGPU, findChromium, serve } from './chromium.mjs';
 
 const program = findChromium();
@@ -11,14 +12,15 @@ if (!program) {
 // Runs in the page: the names of the checks that held, or {missing}.
 async function runThere() {
   const welvet = await import('/welvet/src/index.js');
-  const { GpuHost } = await import('/welvet/src/gpu.js');
+  const { GpuHost } = await import('/welvet/src/runtime/gpu.js');
   const { Network, Trainer, createWorker, gpu, initLoom } = welvet;
   const { missing } = await gpu();
   if (missing) return { missing };
 
   const held = [];
   const check = (name, holds, ...more) => {
-    if (!holds) throw new Error([`${name} does not hold:`, ...more.map((v) => JSON.stringify(v))].join(' '));
+    if (!holds)
+      throw new Error([`${name} does not hold:`, ...more.map((v) => JSON.stringify(v))].join(' '));
     held.push(name);
   };
   const refused = async (body) => {
@@ -49,40 +51,57 @@ async function runThere() {
 
   await initLoom();
   const XOR = { x: [[0, 0], [0, 1], [1, 0], [1, 1]], y: [0, 1, 1, 0] };
-  const SPEC = { loss: 'mse', steps: 20, batch: 4, optimizer: { type: 'adamw', weightDecay: 0.01 }, schedule: { type: 'constant', lr: 0.03 } };
+  const SPEC = { loss: 'mse', steps: 20, batch: 4, optimizer: { type: 'adamw', weightDecay: 0.01 },
+    schedule: { type: 'constant', lr: 0.03 } };
   const TOPOLOGY = {
     format: 'loom-topology', version: 1, layers_per_cell: 2, input: { width: 2 },
-    cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 8, activation: 'tanh' }, { at: [0, 0, 0, 1], type: 'dense', out: 1 }],
+    cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 8, activation: 'tanh' },
+        { at: [0, 0, 0, 1], type: 'dense', out: 1 }],
   };
   const net = new Network(TOPOLOGY, { seed: 1 });
   const expected = net.forward(XOR.x);
 
   // Calls that wait, and calls that do not.
-  check('forward has the bits of the CPU', same(await net.forwardAsync(XOR.x, { device: 'gpu' }), expected));
-  for (const mode of ['gpu-normal', 'gpu-mc', 'cpu-sc', 'auto']) check(`mode ${mode} too`, same(await net.forwardAsync(XOR.x, { mode }), expected));
+  check('forward has the bits of the CPU',
+      same(await net.forwardAsync(XOR.x, { device: 'gpu' }), expected));
+  for (const mode of ['gpu-normal', 'gpu-mc', 'cpu-sc', 'auto'])
+    check(`mode ${mode} too`, same(await net.forwardAsync(XOR.x, { mode }), expected));
   let e = await refused(() => net.forward(XOR.x, { device: 'gpu' }));
-  check('what returns at once refuses a GPU', e.code === 'unsupported' && e.message.includes('cannot wait'), e.code, e.message);
-  check('what returns at once takes the CPU where it may', same(net.forward(XOR.x, { device: 'auto' }), expected));
+  check('what returns at once refuses a GPU',
+      e.code === 'unsupported' && e.message.includes('cannot wait'), e.code, e.message);
+  check('what returns at once takes the CPU where it may',
+      same(net.forward(XOR.x, { device: 'auto' }), expected));
   meanwhile = async () => (e = await refused(() => net.digest));
-  check('the call that waited is right', same(await net.forwardAsync(XOR.x, { device: 'gpu' }), expected));
+  check('the call that waited is right',
+      same(await net.forwardAsync(XOR.x, { device: 'gpu' }), expected));
   check('while it waited nothing else entered', e.code === 'busy', e.code, e.message);
-  const many = await Promise.all([net.forwardAsync(XOR.x, { device: 'gpu' }), net.forwardAsync([[1, 1]], { device: 'gpu' }), net.forwardAsync(XOR.x), net.forwardAsync(XOR.x, { device: 'gpu' })]);
-  check('calls at the same time have turns', same(many[0], expected) && many[1][0] === expected[3] && same(many[2], expected) && same(many[3], expected));
-  const before = (await import('/welvet/src/runtime.js')).library().call('live_handles').count;
+  const many =
+    await Promise.all([net.forwardAsync(XOR.x, { device: 'gpu' }),
+        net.forwardAsync([[1, 1]], { device: 'gpu' }), net.forwardAsync(XOR.x),
+          net.forwardAsync(XOR.x, { device: 'gpu' })]);
+  check('calls at the same time have turns', same(many[0], expected) && many[1][0] === expected[3]
+      && same(many[2], expected) && same(many[3], expected));
+  const before = (await import('/welvet/src/runtime/runtime.js')).library().call('live_handles')
+    .count;
   const other = net.copy();
   await other.forwardAsync(XOR.x, { device: 'gpu' });
   meanwhile = () => other.dispose();
-  check('what is disposed of meanwhile ends its work', same(await other.forwardAsync(XOR.x, { device: 'gpu' }), expected));
-  check('and is given back', (await import('/welvet/src/runtime.js')).library().call('live_handles').count === before);
+  check('what is disposed of meanwhile ends its work',
+      same(await other.forwardAsync(XOR.x, { device: 'gpu' }), expected));
+  check('and is given back', (await import('/welvet/src/runtime/runtime.js')).library()
+      .call('live_handles').count === before);
 
   // Learning, and a checkpoint from one device to another.
   const whole = new Trainer(new Network(TOPOLOGY, { seed: 1 }), XOR, SPEC);
   whole.step(10);
-  const far = await Trainer.create(new Network(TOPOLOGY, { seed: 1 }), XOR, SPEC, { device: 'gpu' });
+  const far = await Trainer.create(new Network(TOPOLOGY, { seed: 1 }), XOR, SPEC,
+      { device: 'gpu' });
   const { step } = await far.stepAsync(10);
-  check('training has the bits of the CPU', step === 10 && (await far.digestAsync()) === whole.digest);
+  check('training has the bits of the CPU',
+      step === 10 && (await far.digestAsync()) === whole.digest);
   e = await refused(() => far.save());
-  check('a trainer on a device waits', e.code === 'unsupported' && e.message.includes('Async'), e.message);
+  check('a trainer on a device waits', e.code === 'unsupported' && e.message.includes('Async'),
+      e.message);
   const resumed = new Trainer(new Network(TOPOLOGY, { seed: 2 }), XOR, SPEC);
   resumed.resume(await far.saveAsync());
   whole.step(5);
@@ -97,8 +116,10 @@ async function runThere() {
   const doubles = new Network(TOPOLOGY, { seed: 1 });
   doubles.morph('f64');
   e = await refused(() => doubles.forwardAsync(XOR.x, { device: 'gpu' }));
-  check('f64 is refused by name', e.code === 'unsupported' && e.message.includes('f64 (class D)'), e.code, e.message);
-  check('auto is the CPU in place of an adapter in software', same(await doubles.forwardAsync(XOR.x, { device: 'auto' }), doubles.forward(XOR.x)));
+  check('f64 is refused by name', e.code === 'unsupported' && e.message.includes('f64 (class D)'),
+      e.code, e.message);
+  check('auto is the CPU in place of an adapter in software',
+      same(await doubles.forwardAsync(XOR.x, { device: 'auto' }), doubles.forward(XOR.x)));
 
   // The device itself: what no network makes it do.
   const memory = new ArrayBuffer(65536);
@@ -107,18 +128,25 @@ async function runThere() {
   const put = (at, words) => new Uint32Array(memory, at, words.length).set(words);
   const text = (at, s) => [at, new TextEncoder().encodeInto(s, new Uint8Array(memory, at)).written];
   const { imports } = host;
-  const own = Object.fromEntries(Object.entries(imports).filter(([, f]) => typeof f === 'function'));
+  const own =
+    Object.fromEntries(Object.entries(imports).filter(([, f]) => typeof f === 'function'));
   const id = await host.open();
-  const failure = () => [new Uint32Array(memory, 0, 1)[0], new TextDecoder().decode(new Uint8Array(memory, 8, own.last_error(0, 8, 4000)).slice())].reverse();
+  const failure = () =>
+    [new Uint32Array(memory, 0, 1)[0],
+        new TextDecoder()
+          .decode(new Uint8Array(memory, 8, own.last_error(0, 8, 4000)).slice())].reverse();
   const read = async (buffer, bytes) => {
     put(32768, [buffer, 0, 0, 0, 40960, bytes]);
     return (await host.read(id, 32768, 1)) === 1;
   };
   const buffer = own.create_buffer(id, 4096, ...text(16384, 'four kilobytes'));
-  own.pipeline(id, ...text(16384, 'broken'), ...text(16500, '@compute @workgroup_size(1) fn f() { let x: u32 = 1.5; }'), ...text(16700, 'f'), 16800, 0);
+  own.pipeline(id, ...text(16384, 'broken'),
+      ...text(16500, '@compute @workgroup_size(1) fn f() { let x: u32 = 1.5; }'),
+        ...text(16700, 'f'), 16800, 0);
   check('a kernel that does not compile is an error', !(await read(buffer, 16)));
   let [message, code] = failure();
-  check('with its message', message.includes('kernel broken') && message.includes('1.5'), message, code);
+  check('with its message', message.includes('kernel broken') && message.includes('1.5'), message,
+      code);
   check('which comes once', await read(buffer, 16));
   own.create_buffer(id, 2 ** 40, ...text(16384, 'a terabyte'));
   check('a buffer beyond what there is is an error', !(await read(buffer, 16)));
@@ -127,32 +155,44 @@ async function runThere() {
   put(40960, [1, 2, 3, 4]);
   own.write(id, buffer, 8, 40960, 16);
   put(40960, [0, 0, 0, 0]);
-  check('what is written is read', (await read(buffer, 24)) && new Uint32Array(memory, 40960, 6).join() === '0,0,1,2,3,4');
+  check('what is written is read', (await read(buffer, 24)) && new Uint32Array(memory, 40960, 6)
+      .join() === '0,0,1,2,3,4');
   host.close();
 
   // Lost while it works, and after.
-  const half = await Trainer.create(new Network(TOPOLOGY, { seed: 1 }), XOR, SPEC, { device: 'gpu' });
+  const half = await Trainer.create(new Network(TOPOLOGY, { seed: 1 }), XOR, SPEC,
+      { device: 'gpu' });
   await half.stepAsync(5);
   const model = await welvet.Transformer.loadModel('embedded', { device: 'gpu' });
-  const { fingerprint } = await model.generateText('Once', { maxTokens: 3, temperature: 0, device: 'cpu' });
+  const { fingerprint } =
+    await model.generateText('Once', { maxTokens: 3, temperature: 0, device: 'cpu' });
   e = await refused(async () => {
-    for await (const _ of model.generate('Once', { maxTokens: 60, temperature: 0 })) opened.forEach((device) => device.destroy());
+    for await (const _ of model.generate('Once', { maxTokens: 60, temperature: 0 }))
+      opened.forEach((device) => device.destroy());
   });
-  check('a device that is lost is an error', e.code === 'unsupported' && e.message.includes('lost'), e.code, e.message);
+  check('a device that is lost is an error', e.code === 'unsupported' && e.message.includes('lost'),
+      e.code, e.message);
   e = await refused(() => net.forwardAsync(XOR.x, { device: 'gpu' }));
-  check('for all that was on it', e.code === 'unsupported' && e.message.includes('lost'), e.code, e.message);
+  check('for all that was on it', e.code === 'unsupported' && e.message.includes('lost'), e.code,
+      e.message);
   e = await refused(() => half.saveAsync());
-  check('what was lost is in no checkpoint', e.code === 'unsupported' && e.message.includes('lost'), e.code, e.message);
+  check('what was lost is in no checkpoint', e.code === 'unsupported' && e.message.includes('lost'),
+      e.code, e.message);
   e = await refused(() => half.digestAsync());
-  check('nor in a digest', e.code === 'unsupported' && e.message.includes('lost'), e.code, e.message);
+  check('nor in a digest', e.code === 'unsupported' && e.message.includes('lost'), e.code,
+      e.message);
   const again = await model.generateText('Once', { maxTokens: 3, temperature: 0 });
-  check('and a new one works', same(await net.forwardAsync(XOR.x, { device: 'gpu' }), expected) && again.fingerprint === fingerprint && model.stats.target !== 'generic');
+  check('and a new one works', same(await net.forwardAsync(XOR.x, { device: 'gpu' }), expected)
+      && again.fingerprint === fingerprint && model.stats.target !== 'generic');
 
   // In a worker.
   const worker = await createWorker({ threads: 2 });
   const there = await worker.Network.create(TOPOLOGY, { seed: 1 });
-  const [a, b, topology] = await Promise.all([there.forward(XOR.x, { device: 'gpu' }), there.forward(XOR.x, { device: 'gpu' }), there.topology]);
-  check('a worker on shared memory has devices too, and turns', same(a, expected) && same(b, expected) && topology.cells.length === 2);
+  const [a, b, topology] =
+    await Promise.all([there.forward(XOR.x, { device: 'gpu' }),
+        there.forward(XOR.x, { device: 'gpu' }), there.topology]);
+  check('a worker on shared memory has devices too, and turns',
+      same(a, expected) && same(b, expected) && topology.cells.length === 2);
   worker.terminate();
   return { held };
 }
@@ -161,7 +201,8 @@ const server = await serve();
 const browser = await Browser.start(program, ...WEBGPU);
 try {
   await browser.goto(`${server.url}golden.json`); // any page of this origin
-  await browser.until(`location.origin + '/' === '${server.url}' && document.readyState === 'complete'`);
+  await browser.until(
+    `location.origin + '/' === '${server.url}' && document.readyState === 'complete'`);
   const { missing, held } = await browser.evaluate(`(${runThere})()`);
   for (const name of held ?? []) console.log(`ok  ${name}`);
   console.log(missing ?? `webgpu in Chromium: ${held.length} checks`);

@@ -21,7 +21,9 @@ class Linear:
     def plan(self, dims):
         if len(dims) != 1:
             raise ValueError("wants one dimension, got %r" % (dims,))
-        return {"out": [self.out], "params": [{"role": "weight", "rows": self.out, "cols": dims[0], "init": "normal", "std": 0.5},
+        return {"out": [self.out],
+                "params": [{"role": "weight", "rows": self.out, "cols": dims[0], "init": "normal",
+                            "std": 0.5},
                                               {"role": "bias", "cols": self.out}]}
 
     def forward(self, x, params, y):
@@ -39,7 +41,8 @@ Mine = welvet.custom_layer("py.linear", version=2)(Linear)
 
 
 def network(middle, dtype="f32"):
-    return Network(layers.Sequential(layers.Input(3), layers.Dense(3, activation="tanh"), middle, layers.Dense(1), dtype=dtype), seed=1)
+    return Network(layers.Sequential(layers.Input(3), layers.Linear(3, activation="tanh"), middle,
+                                     layers.Linear(1), dtype=dtype), seed=1)
 
 
 class Custom(unittest.TestCase):
@@ -50,10 +53,10 @@ class Custom(unittest.TestCase):
         self.y = self.x[:, :1] - 0.5 * self.x[:, 1:2]
 
     def test_learns_as_dense_does(self):
-        mine, dense = network(Mine(out=4)), network(layers.Dense(4))
+        mine, dense = network(Mine(out=4)), network(layers.Linear(4))
         dense.set("0.0.0.1:weight", mine.get("0.0.0.1:weight"))
         for net in (mine, dense):
-            net.train(self.x, self.y, epochs=5, batch=8, schedule={"lr": 0.02})
+            net.train(self.x, self.y, epochs=5, batch_size=8, schedule={"lr": 0.02})
         np.testing.assert_allclose(mine(self.x), dense(self.x), atol=1e-5)
 
     def test_copies_pickles_and_calls(self):
@@ -62,7 +65,7 @@ class Custom(unittest.TestCase):
         for other in (copy.copy(net), pickle.loads(pickle.dumps(net))):
             np.testing.assert_array_equal(other(self.x), want)
         x, layer = layers.Input(3), Mine(3)
-        twice = Network(layers.Model(x, layers.Dense(1)(layer(layer(x)))), seed=1)
+        twice = Network(layers.Model(x, layers.Linear(1)(layer(layer(x)))), seed=1)
         self.assertEqual(twice.info["parameters"], 3 * 3 + 3 + 3 + 1)
         self.assertEqual(network(Mine(4), "f64")(self.x).shape, (32, 1))
 
@@ -74,7 +77,9 @@ class Custom(unittest.TestCase):
             raise RuntimeError("the moon is full")
 
         Linear.fail = fail
-        with self.assertRaisesRegex(welvet.LoomError, "py.linear@2 at 0.0.0.1: forward: RuntimeError: the moon is full"):
+        with self.assertRaisesRegex(welvet.LoomError,
+                                    "py.linear@2 at 0.0.0.1: forward: RuntimeError: the moon is "
+                                    "full"):
             net(self.x)
         Linear.fail = lambda: net(self.x)
         with self.assertRaisesRegex(welvet.Busy, "calls back into the library"):
@@ -122,7 +127,7 @@ class Custom(unittest.TestCase):
                     raise raised[0]
                 y[:] = x
 
-        network = Network(layers.Sequential(layers.Input(3), Raises(), layers.Dense(1)), seed=1)
+        network = Network(layers.Sequential(layers.Input(3), Raises(), layers.Linear(1)), seed=1)
         x = np.ones((2, 3), np.float32)
         with self.assertRaises(welvet.LoomError) as caught:
             network(x)
@@ -138,7 +143,8 @@ class Custom(unittest.TestCase):
         self.assertIsNone(caught.exception.__cause__)
 
     def trained(self, net, steps, **settings):
-        return net.trainer(self.x, self.y, steps=steps, batch=8, seed=3, threads=2, schedule={"lr": 0.02}, **settings)
+        return net.trainer(self.x, self.y, steps=steps, batch_size=8, seed=3, threads=2,
+                           schedule={"lr": 0.02}, **settings)
 
     def test_trainings_go_on_from_a_checkpoint(self):
         for settings in ({}, {"lora": {"rank": 1, "targets": ["weight"]}}):
@@ -180,7 +186,8 @@ class Custom(unittest.TestCase):
             program = os.path.join(os.path.dirname(os.environ.get("LOOM_LIBRARY", "")), "loom")
             if not os.path.exists(program):
                 self.skipTest("no program beside the library")
-            for arguments in (["convert", path, folder + "/mine.safetensors"], ["predict", path, "--data", path]):
+            for arguments in (["convert", path, folder + "/mine.safetensors"],
+                              ["predict", path, "--data", path]):
                 ran = subprocess.run([program] + arguments, capture_output=True, text=True)
                 self.assertIn(ran.returncode, (1, 2, 3), arguments)
                 self.assertIn("no custom layer py.linear@2 is registered", ran.stderr, arguments)

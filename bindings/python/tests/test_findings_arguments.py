@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 if os.environ.get("WELVET_INSTALLED") != "1":
     sys.path.insert(0, str(ROOT / "bindings/python"))
 
-from welvet import Data, InvalidArgument, LoomError, Network, Transformer, layers, train  # noqa: E402
+from welvet import Data, InvalidArgument, LoomError, Network, Transformer, layers  # noqa: E402
 
 TINY = ROOT / "tests/cases/data/tiny.entity"
 MESSAGES = [{"role": "user", "content": "a"}]
@@ -136,7 +136,7 @@ class Numbers(unittest.TestCase):
     """What NumPy turns into float32 without a word, though it is no real number."""
 
     def setUp(self):
-        self.network = Network(layers.Sequential(layers.Input(2), layers.Dense(2)), seed=1)
+        self.network = Network(layers.Sequential(layers.Input(2), layers.Linear(2)), seed=1)
 
     def test_texts_dates_and_complex_numbers_are_refused(self):
         for x, wanted in (
@@ -150,39 +150,44 @@ class Numbers(unittest.TestCase):
                 self.network(x)
             self.assertIn(wanted, str(caught.exception))
         with self.assertRaises(TypeError) as caught:
-            train(self.network, np.ones((3, 2)), ["a", "b", "a"], epochs=1)
+            self.network.train(np.ones((3, 2)), ["a", "b", "a"], epochs=1)
         self.assertIn("expects whole numbers", str(caught.exception))
 
     def test_a_seed_is_64_bits_and_nothing_is_cut_off(self):
-        spec = layers.Sequential(layers.Input(2), layers.Dense(2))
+        spec = layers.Sequential(layers.Input(2), layers.Linear(2))
         for seed in (2**64, -(2**63) - 1, 1.5, "1", None):
             with self.subTest(seed), self.assertRaises((ValueError, TypeError)):
                 self.network.initialize(seed)
         self.assertEqual(Network(spec, seed=-1).digest(), Network(spec, seed=2**64 - 1).digest())
         with self.assertRaises(ValueError):
-            train(self.network, np.ones((3, 2)), [0, 1, 0], epochs=1, seed=1.5)
+            self.network.train(np.ones((3, 2)), [0, 1, 0], epochs=1, seed=1.5)
 
     def test_a_setting_that_is_not_finite_is_named(self):
-        for name, settings in (("rate", {"rate": float("nan")}), ("delta", {"delta": float("inf")})):
+        for name, settings in (("rate", {"rate": float("nan")}),
+                               ("delta", {"delta": float("inf")})):
             with self.subTest(name), self.assertRaises(ValueError) as caught:
-                train(self.network, np.ones((3, 2)), [0, 1, 0], epochs=1, **settings)
+                self.network.train(np.ones((3, 2)), [0, 1, 0], epochs=1, **settings)
             self.assertIn(name + ": expects finite numbers", str(caught.exception))
 
     def test_what_cannot_be_validation_is_refused_by_name(self):
         with self.assertRaises(TypeError) as caught:
-            train(self.network, np.ones((3, 2)), [0, 1, 0], epochs=1, validation={"share": 0.5})
+            self.network.train(np.ones((3, 2)), [0, 1, 0], epochs=1, validation={"share": 0.5})
         self.assertIn("validation: expects a share", str(caught.exception))
-        train(self.network, np.ones((3, 2)), [0, 1, 0], epochs=1, callbacks=None)
+        self.network.train(np.ones((3, 2)), [0, 1, 0], epochs=1, callbacks=None)
 
     def test_what_is_no_layer_is_refused_by_its_place(self):
-        for wrong, text in ((None, "NoneType"), (3, "int"), (layers.Dense, "Dense, which makes one: call it")):
+        for wrong, text in ((None, "NoneType"), (3, "int"),
+                            (layers.Linear, "Linear, which makes one: call it")):
             with self.subTest(text), self.assertRaises(TypeError) as caught:
                 layers.Sequential(layers.Input(2), wrong)
-            self.assertIn("Sequential: layer 1: expects a layer, got " + text, str(caught.exception))
+            self.assertIn("Sequential: layer 1: expects a layer, got " + text,
+                          str(caught.exception))
         with self.assertRaises(TypeError) as caught:
             layers.LSTM(3, layers=2)
-        self.assertIn("known are hidden_size, num_layers, bias, bidirectional, output", str(caught.exception))
-        listed = layers.Sequential([layers.Input(2), layers.Dense(2)])  # as in Keras
+        self.assertIn(
+            "known are hidden_size, num_layers, bias, batch_first, dropout, bidirectional",
+            str(caught.exception))
+        listed = layers.Sequential([layers.Input(2), layers.Linear(2)])  # as in Keras
         self.assertEqual(Network(listed, seed=1).digest(), self.network.digest())
         with self.assertRaises(TypeError):  # two inputs, not an input and where the answer goes
             self.network(np.ones((3, 2)), np.ones((3, 2), np.float32))
@@ -203,28 +208,28 @@ class Silence(unittest.TestCase):
 
     def network(self):
         return Network(layers.Sequential(layers.Input(3),
-                                                       layers.Dense(1)), seed=0)
+                                                       layers.Linear(1)), seed=0)
 
     def test_A8_what_numpy_makes_numbers_by_leaving_something_out_is_refused(self):
         rows, y = np.ones((4, 3)), np.zeros((4, 1))
         for x in (rows + 1j, rows.astype("U3"), rows.astype("S3"), rows.astype("M8[s]")):
-            for call in (lambda: train(self.network(), x, y, steps=1),
+            for call in (lambda: self.network().train(x, y, steps=1),
                          lambda: self.network()(x), lambda: Data.values(rows, x)):
                 with self.assertRaisesRegex(TypeError, "expects numbers, got an array of"):
                     call()
         with self.assertRaisesRegex(ValueError, "x: has integers as large as 4611686018427387951"):
-            train(self.network(), (2**62 + np.arange(48)).reshape(16, 3), np.zeros(16))
-        train(self.network(), rows > 0, y, steps=1)
-        train(self.network(), rows.astype(np.longdouble), y, steps=1)
+            self.network().train((2**62 + np.arange(48)).reshape(16, 3), np.zeros(16))
+        self.network().train(rows > 0, y, steps=1)
+        self.network().train(rows.astype(np.longdouble), y, steps=1)
 
     def test_C5_settings_of_another_kind_are_refused(self):
         x, y = np.ones((4, 3)), np.zeros((4, 1))
-        with self.assertRaisesRegex(ValueError, "batch: expects a whole number"):
-            train(self.network(), x, y, batch=True)
+        with self.assertRaisesRegex(ValueError, "batch_size: expects a whole number"):
+            self.network().train(x, y, batch_size=True)
         with self.assertRaises(ValueError):
             self.network().initialize(1.5)
         with self.assertRaisesRegex(InvalidArgument, "expects rows of 3 values, got 0"):
-            train(self.network(), x[:0], y[:0], steps=1)
+            self.network().train(x[:0], y[:0], steps=1)
 
     def test_E_a_separator_is_one_character_and_a_table_has_one_kind_of_target(self):
         for options, said in (({"targets": ["b"], "separator": ",,"}, "one character"),

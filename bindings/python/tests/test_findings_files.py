@@ -1,4 +1,5 @@
-"""Lines C1, C3, C6 and G9 of the findings as Python sees them: what is saved, and texts that fill the context."""
+"""Lines C1, C3, C6 and G9 of the findings as Python sees them: what is saved, and texts that fill
+the context."""
 import os
 import pathlib
 import stat
@@ -16,7 +17,8 @@ import welvet  # noqa: E402
 from welvet import Data, Network, Trainer, Transformer  # noqa: E402
 
 TINY = ROOT / "tests/cases/data/tiny.entity"
-SMALL = {"format": "loom-topology", "version": 1, "layers_per_cell": 1, "input": {"width": 3}, "cells": [
+SMALL = {"format": "loom-topology", "version": 1, "layers_per_cell": 1, "input": {"width": 3},
+         "cells": [
     {"at": [0, 0, 0, 0], "type": "dense", "out": 2}]}
 
 
@@ -42,8 +44,11 @@ class Findings(unittest.TestCase):
         read_only.write_bytes(b"old")
         read_only.chmod(0o444)
         for save in self.savers():
-            for path, part in ((self.folder / "missing" / "x", "missing does not exist"), (self.folder, "it is a folder"), (fifo, "it is a FIFO"), (read_only, "read-only")):
-                with self.subTest(save=save, path=path), self.assertRaisesRegex(welvet.LoomError, part):
+            for path, part in ((self.folder / "missing" / "x", "missing does not exist"),
+                               (self.folder, "it is a folder"), (fifo, "it is a FIFO"),
+                               (read_only, "read-only")):
+                with self.subTest(save=save, path=path), self.assertRaisesRegex(welvet.LoomError,
+                        part):
                     save(path)
         self.assertTrue(stat.S_ISFIFO(os.lstat(fifo).st_mode))
         self.assertEqual((old.read_bytes(), read_only.read_bytes()), (b"old", b"old"))
@@ -63,12 +68,16 @@ class Findings(unittest.TestCase):
         with Transformer(TINY, context=16) as model:
             answer = model.generate([1, 2, 3], max_tokens=100000, temperature=0, ignore_eos=True)
             self.assertEqual((len(answer.tokens), answer.finish), (14, "length"))
-            self.assertEqual("".join(model.generate_stream([1, 2, 3], max_tokens=100000, temperature=0, ignore_eos=True)), answer)
-            with self.assertRaisesRegex(welvet.OutOfRange, "the text has 17 tokens, the context holds 16"):
+            self.assertEqual(
+                "".join(model.generate_stream([1, 2, 3], max_tokens=100000, temperature=0,
+                                              ignore_eos=True)), answer)
+            with self.assertRaisesRegex(welvet.OutOfRange,
+                                        "the text has 17 tokens, the context holds 16"):
                 model.generate([1] * 17)
         with Transformer(TINY) as model:
             most = model.info["max_positions"]
-        with Transformer(TINY, context=most + 1) as model, self.assertRaisesRegex(welvet.OutOfRange, str(most)):
+        with Transformer(TINY, context=most + 1) as model, self.assertRaisesRegex(welvet.OutOfRange,
+                str(most)):
             model.generate([1])
 
     def test_G9_a_model_keeps_its_parts_through_its_network(self):

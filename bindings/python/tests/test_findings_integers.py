@@ -33,7 +33,7 @@ WRONG = {
 
 
 def classifier():
-    return Network(layers.Sequential(layers.Input(3), layers.Dense(2)), seed=1)
+    return Network(layers.Sequential(layers.Input(3), layers.Linear(2)), seed=1)
 
 
 class Integers(unittest.TestCase):
@@ -53,8 +53,8 @@ class Integers(unittest.TestCase):
             "ids": ("ids", lambda v: Data.ids(np.reshape(v, (2, 2)), y=X[:2])),
             "tokens": ("ids", Data.tokens),
             "documents": ("ids", lambda v: Data.tokens([v, [0, 1]])),
-            "y": ("y", lambda v: welvet.train(classifier(), X, v, loss="cross_entropy", epochs=1)),
-            "trainer": ("classes", lambda v: classifier().train(X, classes=v, epochs=1)),
+            "y": ("y", lambda v: classifier().train(X, v, loss="cross_entropy", epochs=1)),
+            "trainer": ("y", lambda v: classifier().trainer(X, v, loss="cross_entropy", epochs=1)),
             "forward": ("x", lambda v: self.rows(v)),
             "forward_tokens": ("ids", self.network.forward_tokens),
             "run_ids": ("ids", lambda v: Session(self.rows).run_ids(np.reshape(v, (1, 4)))),
@@ -102,8 +102,8 @@ class Integers(unittest.TestCase):
                     self.network.forward_tokens([1, 7, 0]),
                 )
                 one, two = classifier(), classifier()
-                welvet.train(one, X, np.array([1, 0, 1, 0], dtype), loss="cross_entropy", epochs=1)
-                welvet.train(two, X, np.array([1, 0, 1, 0], np.int32), epochs=1)
+                one.train(X, np.array([1, 0, 1, 0], dtype), loss="cross_entropy", epochs=1)
+                two.train(X, np.array([1, 0, 1, 0], np.int32), epochs=1)
                 self.assertEqual(one.digest(), two.digest())
 
     def test_A8_single_numbers(self):

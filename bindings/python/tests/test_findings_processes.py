@@ -19,12 +19,15 @@ import welvet  # noqa: E402
 from welvet import Data, Network, Session, Tokenizer, Trainer, Transformer  # noqa: E402
 
 TINY = ROOT / "tests/cases/data/tiny.entity"
-SMALL = {"format": "loom-topology", "version": 1, "layers_per_cell": 2, "input": {"width": 3}, "cells": [
-    {"at": [0, 0, 0, 0], "type": "dense", "out": 8, "activation": "tanh"}, {"at": [0, 0, 0, 1], "type": "dense", "out": 2}]}
+SMALL = {"format": "loom-topology", "version": 1, "layers_per_cell": 2, "input": {"width": 3},
+         "cells": [
+    {"at": [0, 0, 0, 0], "type": "dense", "out": 8, "activation": "tanh"},
+    {"at": [0, 0, 0, 1], "type": "dense", "out": 2}]}
 X = np.array([[1, 2, 3], [0, -1, 0.5], [2, 2, -2], [0.25, 0, 1]], np.float32)
 Y = np.array([[1, 0], [0, 1], [1, 1], [0.5, 0]], np.float32)
 SPEC = {"steps": 100, "batch": 4, "loss": "mse"}
-WAYS = {"pickle": lambda o: pickle.loads(pickle.dumps(o)), "copy": copy.copy, "deepcopy": copy.deepcopy}
+WAYS = {"pickle": lambda o: pickle.loads(pickle.dumps(o)), "copy": copy.copy,
+        "deepcopy": copy.deepcopy}
 
 
 class Copies(unittest.TestCase):
@@ -34,12 +37,15 @@ class Copies(unittest.TestCase):
         network = Network(SMALL, seed=1)
         data = Data.values(X, Y)
         model = Transformer(TINY)
-        objects = [Session(network, threads=1), data, Trainer(network, data, SPEC, threads=1), model.tokenizer,
-                   model.tokenizer.decoder(), welvet.from_onnx(ROOT / "tests/cases/data/tiny.onnx"), model._generator()]
+        objects = [Session(network, threads=1), data, Trainer(network, data, SPEC, threads=1),
+                   model.tokenizer,
+                   model.tokenizer.decoder(), welvet.from_onnx(ROOT / "tests/cases/data/tiny.onnx"),
+                   model._generator()]
         for o in objects:
             for name, way in WAYS.items():
                 with self.subTest(type(o).__name__, way=name):
-                    with self.assertRaisesRegex(TypeError, "welvet.%s" % type(o).__name__.lstrip("_")):
+                    with self.assertRaisesRegex(TypeError,
+                                                "welvet.%s" % type(o).__name__.lstrip("_")):
                         way(o)
 
     def test_A4_a_transformer_is_copied_by_bytes(self):
@@ -50,13 +56,16 @@ class Copies(unittest.TestCase):
                 other = way(model)
                 self.assertNotEqual(other._handle, model._handle)
                 self.assertEqual(other._options, model._options)
-                self.assertEqual(other.generate("Once upon", max_tokens=5, seed=3).fingerprint, want.fingerprint)
+                self.assertEqual(other.generate("Once upon", max_tokens=5, seed=3).fingerprint,
+                                 want.fingerprint)
                 # What happens to one does not happen to the other.
                 with other.network as network:
                     network.initialize(7)
-                self.assertEqual(model.generate("Once upon", max_tokens=5, seed=3).fingerprint, want.fingerprint)
+                self.assertEqual(model.generate("Once upon", max_tokens=5, seed=3).fingerprint,
+                                 want.fingerprint)
                 other.close()
-                self.assertEqual(model.generate("Once upon", max_tokens=5, seed=3).fingerprint, want.fingerprint)
+                self.assertEqual(model.generate("Once upon", max_tokens=5, seed=3).fingerprint,
+                                 want.fingerprint)
 
     def test_A4_a_network_is_copied_by_bytes(self):
         network = Network(SMALL, seed=1)
@@ -83,7 +92,7 @@ def _work(job):
     if kind == "generate":
         return _parents["model"].generate("Once upon", max_tokens=4, seed=value).fingerprint
     made = Network(SMALL, seed=value)
-    made.train(X, Y, steps=3, batch=4, threads=2)
+    made.train(X, Y, steps=3, batch_size=4, threads=2)
     return made.digest()
 
 
@@ -97,9 +106,11 @@ class Forks(unittest.TestCase):
     def setUp(self):
         network = Network(SMALL, seed=1)
         trained = Network(SMALL, seed=2)
-        _parents.update(network=network, session=Session(network, threads=3), trainer=Trainer(trained, Data.values(X, Y), SPEC, threads=3),
+        _parents.update(network=network, session=Session(network, threads=3),
+                        trainer=Trainer(trained, Data.values(X, Y), SPEC, threads=3),
                         model=Transformer(TINY, threads=2))
-        self.want = {kind: _work((kind, 1)) for kind in ("forward", "session", "train", "generate", "own")}
+        self.want = {kind: _work((kind, 1))
+                     for kind in ("forward", "session", "train", "generate", "own")}
 
     def tearDown(self):
         _parents.clear()
@@ -110,7 +121,8 @@ class Forks(unittest.TestCase):
             got = pool.map_async(_work, jobs, chunksize=1).get(timeout=60)
         for (kind, _), answer in zip(jobs, got):
             if kind == "train":
-                self.assertGreater(answer, self.want[kind])  # each child goes on from the parent's step
+                # each child goes on from the parent's step
+                self.assertGreater(answer, self.want[kind])
             else:
                 self.assertEqual(answer, self.want[kind], kind)
         # Nothing of it is the parent's.

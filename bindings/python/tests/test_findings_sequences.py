@@ -34,7 +34,7 @@ class Sequences(unittest.TestCase):
     def setUp(self):
         self.network = Network(
             layers.Sequential(
-                layers.Input(ids=8), layers.Embedding(4), layers.Attention(2), layers.Dense(8)
+                layers.Input(ids=8), layers.Embedding(4), layers.Attention(2), layers.Linear(8)
             ),
             seed=1,
         )
@@ -101,27 +101,27 @@ class Sequences(unittest.TestCase):
             np.testing.assert_array_equal(self.network.forward_tokens(row), out)
 
     def test_A9_single_ids_are_not_learned_from_arrays(self):
-        from welvet import train
+
 
         with self.assertRaisesRegex(TypeError, "one id per row.*Data.tokens"):
-            train(self.network, IDS, np.array([0, 1, 0]), epochs=1, progress=False)
+            self.network.train(IDS, np.array([0, 1, 0]), epochs=1, progress=False)
         with self.assertRaisesRegex(TypeError, "one id per row"):
-            self.network.trainer(IDS, classes=np.array([0, 1, 0]))
+            self.network.trainer(IDS, np.array([0, 1, 0]))
 
     def test_B3_a_class_for_every_step_and_one_for_the_row(self):
-        from welvet import train
+
 
         tagger = Network(
             layers.Sequential(
-                layers.Input(4, ids=8), layers.Embedding(4), layers.GRU(6), layers.Dense(8)
+                layers.Input(4, ids=8), layers.Embedding(4), layers.GRU(6), layers.Linear(8)
             ),
             seed=1,
         )
         self.assertEqual(tagger(IDS).shape, (3, 4, 8))
-        history = train(tagger, IDS, IDS, epochs=30, lr=0.05, progress=False)
+        history = tagger.train(IDS, IDS, epochs=30, lr=0.05, progress=False)
         self.assertLess(history["loss"][-1], 0.5 * history["loss"][0])
         with self.assertRaisesRegex(ValueError, r"classes of the shape \(samples, 4\)"):
-            train(tagger, IDS, np.array([0, 1, 0]), epochs=1, progress=False)
+            tagger.train(IDS, np.array([0, 1, 0]), epochs=1, progress=False)
         with self.assertRaisesRegex(ValueError, r"x: expects \(..., 4\), got the shape \(3, 3\)"):
             tagger(IDS[:, :3])
 

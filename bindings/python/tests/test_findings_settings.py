@@ -26,21 +26,21 @@ def formats(network):
 
 def containers(**common):
     """Containers of two dense layers that keep the shape."""
-    yield "sequential", L.Sequential(L.Dense(4), L.Dense(4), **common)
-    yield "residual", L.Residual(L.Dense(4), L.Dense(4), **common)
-    yield "parallel", L.Parallel(L.Dense(4), L.Dense(4), combine="add", **common)
-    yield "each", L.TimeDistributed(L.Sequential(L.Dense(2), L.Dense(2)), count=2, **common)
+    yield "sequential", L.Sequential(L.Linear(4), L.Linear(4), **common)
+    yield "residual", L.Residual(L.Linear(4), L.Linear(4), **common)
+    yield "parallel", L.Parallel(L.Linear(4), L.Linear(4), combine="add", **common)
+    yield "each", L.TimeDistributed(L.Sequential(L.Linear(2), L.Linear(2)), count=2, **common)
 
 
 class Settings(unittest.TestCase):
     def test_B8_the_dtype_of_a_network_is_that_of_its_layers(self):
-        d = L.Dense(4)
+        d = L.Linear(4)
         plain = (
-            L.Dense(4),
-            L.Dense(4, dtype="bf16"),
+            L.Linear(4),
+            L.Linear(4, dtype="bf16"),
             L.Flatten(),
-            L.Residual(L.LayerNorm(), L.Dense(4)),
-            L.Sequential(L.Dense(4), dtype="i4"),
+            L.Residual(L.LayerNorm(), L.Linear(4)),
+            L.Sequential(L.Linear(4), dtype="i4"),
             d,
             d,
         )
@@ -56,13 +56,14 @@ class Settings(unittest.TestCase):
             },
         )
         # What morph makes of a network without it.
-        two = Network(L.Sequential(L.Input(4), L.Dense(4), L.Dense(3)), seed=1)
+        two = Network(L.Sequential(L.Input(4), L.Linear(4), L.Linear(3)), seed=1)
         two.morph("i8")
         np.testing.assert_array_equal(
-            Network(L.Sequential(L.Input(4), L.Dense(4), L.Dense(3), dtype="i8"), seed=1)(X), two(X)
+            Network(L.Sequential(L.Input(4), L.Linear(4), L.Linear(3), dtype="i8"), seed=1)(X),
+            two(X)
         )
         with self.assertRaisesRegex(welvet.InvalidArgument, "i3"):
-            Network(L.Sequential(L.Input(4), L.Dense(4), dtype="i3"))
+            Network(L.Sequential(L.Input(4), L.Linear(4), dtype="i3"))
 
     def test_B8_what_is_of_a_layer_is_refused_on_a_network(self):
         for key, value in (
@@ -73,7 +74,7 @@ class Settings(unittest.TestCase):
         ):
             with self.subTest(key, value=value):
                 with self.assertRaisesRegex(TypeError, "^Sequential: '%s' is of a layer" % key):
-                    Network(L.Sequential(L.Input(4), L.Dense(4), **{key: value}))
+                    Network(L.Sequential(L.Input(4), L.Linear(4), **{key: value}))
 
     def test_B8_dtype_name_and_enabled_of_containers(self):
         for deep in (False, True):
@@ -103,7 +104,7 @@ class Settings(unittest.TestCase):
         for kind, container in containers(tie="0.0.0.0:weight"):
             with self.subTest(kind):
                 with self.assertRaisesRegex(ValueError, "tie"):
-                    Network(L.Sequential(L.Input(4), L.Dense(4), container))
+                    Network(L.Sequential(L.Input(4), L.Linear(4), container))
 
 
 if __name__ == "__main__":

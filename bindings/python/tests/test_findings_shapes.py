@@ -18,7 +18,7 @@ from welvet import Network, layers  # noqa: E402
 class Parameters(unittest.TestCase):
     def setUp(self):
         self.network = Network(
-            layers.Sequential(layers.Input(3), layers.Dense(2), layers.Dense(1)), seed=1
+            layers.Sequential(layers.Input(3), layers.Linear(2), layers.Linear(1)), seed=1
         )
         self.values = np.arange(6, dtype=np.float32).reshape(2, 3)
 

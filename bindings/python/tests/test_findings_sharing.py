@@ -28,7 +28,7 @@ Y = np.random.RandomState(1).randn(6, 4).astype(np.float32)
 
 
 def tanh():
-    return L.Dense(4, activation="tanh")
+    return L.Linear(4, activation="tanh")
 
 
 def networks():
@@ -75,7 +75,7 @@ class Sharing(unittest.TestCase):
         network.set(names[1], np.linspace(-0.5, 0.5, 4))
         before = [network.get(name, np.float64) for name in names]
         y = network(X)
-        welvet.train(network, X, Y, optimizer="sgd", lr=RATE, epochs=1, batch=len(X), threads=1)
+        network.train(X, Y, optimizer="sgd", lr=RATE, epochs=1, batch_size=len(X), threads=1)
         return before, y, [network.get(name, np.float64) for name in names]
 
     def test_B7_parameters_count_once_and_gradients_add_up(self):
@@ -121,7 +121,7 @@ class Sharing(unittest.TestCase):
                 np.testing.assert_allclose(after[1][0], module.bias.detach().numpy(), atol=2e-6)
 
     def test_B7_what_links_cannot_say_is_refused_by_name(self):
-        for d in (L.Dense(4), L.Dense(4, name="twin"), L.Sequential(L.Dense(4), L.Activation())):
+        for d in (L.Linear(4), L.Linear(4, name="twin"), L.Sequential(L.Linear(4), L.Activation())):
             called = "the dense layer 'twin'" if "name" in d else r"the layer %s\(" % d["type"]
             for make in (
                 lambda d: L.Sequential(L.Input(4), L.Sequential(d, d)),
@@ -132,10 +132,10 @@ class Sharing(unittest.TestCase):
                 with self.assertRaisesRegex(TypeError, called + ".*put it on the top level"):
                     Network(make(d))
             with self.assertRaisesRegex(TypeError, called + ".*put it on the top level"):
-                Network(L.Sequential(L.Input(4), L.Dense(4))).set_cell(
+                Network(L.Sequential(L.Input(4), L.Linear(4))).set_cell(
                     "0.0.0.0", L.Sequential(d, d)
                 )
-        d = L.Dense(4)
+        d = L.Linear(4)
         with self.assertRaises(welvet.InvalidArgument):
             Network(L.Sequential(L.Input(3), d, d))  # 3 values, then 4
 
@@ -143,18 +143,19 @@ class Sharing(unittest.TestCase):
         relu = L.Activation("relu")
         network = Network(
             L.Sequential(
-                L.Input(4), L.Dense(5), relu, L.Dense(3), relu, L.Residual(L.Dense(3), relu, relu)
+                L.Input(4), L.Linear(5), relu, L.Linear(3), relu,
+                L.Residual(L.Linear(3), relu, relu)
             ),
             seed=1,
         )
         other = Network(
             L.Sequential(
                 L.Input(4),
-                L.Dense(5),
+                L.Linear(5),
                 L.Activation(),
-                L.Dense(3),
+                L.Linear(3),
                 L.Activation(),
-                L.Residual(L.Dense(3), L.Activation(), L.Activation()),
+                L.Residual(L.Linear(3), L.Activation(), L.Activation()),
             ),
             seed=1,
         )
@@ -162,11 +163,11 @@ class Sharing(unittest.TestCase):
 
     def test_B7_equal_layers_are_not_one(self):
         self.assertEqual(
-            Network(L.Sequential(L.Input(4), L.Dense(4), L.Dense(4))).info["parameters"], 40
+            Network(L.Sequential(L.Input(4), L.Linear(4), L.Linear(4))).info["parameters"], 40
         )
 
     def test_B7_the_library_knows_which_have_weights(self):
-        from welvet._cells import has_weights
+        from welvet.layers._base import has_weights
 
         inputs = {"1": L.Input(2, 8), "2": L.Input(2, 8, 8), "3": L.Input(2, 8, 8, 8)}
         cells = {
@@ -196,7 +197,8 @@ class Sharing(unittest.TestCase):
                     else (
                         L.Input(2, 8)
                         if name
-                        in ("TimeDistributed", "RNN", "GRU", "LSTM", "PoolSteps", "InstanceNorm", "Positions")
+                        in ("TimeDistributed", "RNN", "GRU", "LSTM", "PoolSteps", "InstanceNorm",
+                            "Positions")
                         else L.Input(4)
                     )
                 )

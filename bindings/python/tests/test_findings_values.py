@@ -34,8 +34,8 @@ class Exponentials(unittest.TestCase):
 
     def test_a1_losses_of_large_inputs_are_not_negative(self):
         x = np.array([[1e6, 5e4], [2.5e6, 4e4], [-1e6, 3e4], [-1.5e6, 2e4]], np.float32)
-        history = welvet.train(Network(S(L.Input(2), L.Dense(2)), seed=1), x,
-            np.array([1, 1, 0, 0]), optimizer="sgd", lr=0.01, epochs=40, batch=4)
+        history = Network(S(L.Input(2), L.Linear(2)), seed=1).train(x,
+            np.array([1, 1, 0, 0]), optimizer="sgd", lr=0.01, epochs=40, batch_size=4)
         self.assertGreaterEqual(min(history.losses), 0)
         self.assertLess(history.losses[-1], 1e-6)
 
@@ -49,36 +49,36 @@ class Exponentials(unittest.TestCase):
 class NotANumber(unittest.TestCase):
     def test_a2_relu_lets_nan_through(self):
         for activation in ("relu", "relu2", "leaky_relu", "gelu"):
-            y = Network(S(L.Input(2), L.Dense(8, activation=activation)), seed=0)([[1, np.nan]])
+            y = Network(S(L.Input(2), L.Linear(8, activation=activation)), seed=0)([[1, np.nan]])
             self.assertTrue(np.isnan(y).all(), activation)
 
     def test_a2_training_refuses_it_by_row_and_column(self):
         x = np.random.RandomState(1).rand(20, 3).astype(np.float32)  # noqa: NPY002
         y = x.sum(axis=1, keepdims=True)
-        network = lambda: Network(S(L.Input(3), L.Dense(8, activation="relu"), L.Dense(1)),
+        network = lambda: Network(S(L.Input(3), L.Linear(8, activation="relu"), L.Linear(1)),
             seed=0)  # noqa: E731
         bad = x.copy()
         bad[7, 2] = np.nan
         with self.assertRaisesRegex(welvet.InvalidArgument,
             r"x, row 7, column 2 \(from 0\) is NaN"):
-            welvet.train(network(), bad, y, epochs=1)
+            network().train(bad, y, epochs=1)
         targets = y.copy()
         targets[3] = np.inf
         with self.assertRaisesRegex(welvet.InvalidArgument,
             r"y, row 3, column 0 \(from 0\) is infinity"):
-            welvet.train(network(), x, targets, epochs=1)
+            network().train(x, targets, epochs=1)
         with self.assertRaisesRegex(welvet.InvalidArgument,
             r"after epoch 1 the loss of the validation is nan"):
-            welvet.train(network(), x, y, epochs=2, validation=(bad, y))
-        holes = Network(S(L.Input(3), L.Standardize(missing=True), L.Dense(1)), seed=0)
-        self.assertTrue(np.isfinite(welvet.train(holes, bad, y, epochs=1).losses).all())
+            network().train(x, y, epochs=2, validation=(bad, y))
+        holes = Network(S(L.Input(3), L.Standardize(missing=True), L.Linear(1)), seed=0)
+        self.assertTrue(np.isfinite(holes.train(bad, y, epochs=1).losses).all())
 
 
 class Doubles(unittest.TestCase):
     """Line A7: inputs, biases, standardize and outputs of f64 networks were float32."""
 
     def network(self):
-        return Network(S(L.Input(1), L.Standardize(dtype="f64"), L.Dense(1, dtype="f64")), seed=0)
+        return Network(S(L.Input(1), L.Standardize(dtype="f64"), L.Linear(1, dtype="f64")), seed=0)
 
     def test_a7_doubles_go_through(self):
         network, x = self.network(), 1e9 + np.arange(64.0)[:, None]
@@ -92,7 +92,7 @@ class Doubles(unittest.TestCase):
             self.assertEqual(y.dtype, np.float64)
             np.testing.assert_array_equal(y, want)
         self.assertEqual(welvet.Session(network).run(x.astype(np.float32)).dtype, np.float32)
-        self.assertEqual(Network(S(L.Input(1), L.Dense(1)))(x).dtype, np.float32)
+        self.assertEqual(Network(S(L.Input(1), L.Linear(1)))(x).dtype, np.float32)
 
     def far(self):
         """Rows around 1e9, which float32 merges, and a line through them."""
@@ -101,7 +101,7 @@ class Doubles(unittest.TestCase):
 
     def shifted(self, dtype="f64"):
         """A line between two fixed offsets."""
-        network = Network(S(L.Input(1), L.Standardize(dtype=dtype), L.Dense(1, dtype=dtype),
+        network = Network(S(L.Input(1), L.Standardize(dtype=dtype), L.Linear(1, dtype=dtype),
                             L.Standardize(dtype=dtype)), seed=0)
         for name, value in (("0.0.0.0:mean", 1e9 + 31.5), ("0.0.0.0:scale", 1 / 18.5),
                             ("0.0.0.2:mean", -1e9), ("0.0.0.2:scale", 1.0),
@@ -152,8 +152,8 @@ class Doubles(unittest.TestCase):
     def test_a7_train_takes_doubles_and_validates_in_them(self):
         x, y = self.far()
         network = self.shifted()
-        history = welvet.train(network, x, y, steps=50, batch=64, shuffle=False, lr=0.01,
-                               optimizer={"type": "sgd", "momentum": 0.9}, validation=(x, y))
+        history = network.train(x, y, steps=50, batch_size=64, shuffle=False, lr=0.01,
+                                optimizer={"type": "sgd", "momentum": 0.9}, validation=(x, y))
         np.testing.assert_allclose(history.losses, self.line(x, y, 50, 0.01, 0.9), rtol=1e-10)
         np.testing.assert_allclose(history["validation_loss"][-1],
                                    ((network(x) - y) ** 2).mean(), rtol=1e-10)
@@ -167,8 +167,8 @@ class Doubles(unittest.TestCase):
                   "adamw": lambda p: torch.optim.AdamW(p, 0.01, weight_decay=0.0),
                   "rmsprop": lambda p: torch.optim.RMSprop(p, 0.01)}
         for optimizer, loss in itertools.product(makers, ("mse", "huber", "cross_entropy")):
-            mine = Network(S(L.Input(3), L.Standardize(), L.Dense(8, activation="tanh"),
-                             L.Dense(2), dtype="f64"), seed=3)
+            mine = Network(S(L.Input(3), L.Standardize(), L.Linear(8, activation="tanh"),
+                             L.Linear(2), dtype="f64"), seed=3)
             mine.set("0.0.0.0:mean", x.mean(0)[None])
             mine.set("0.0.0.0:scale", 1 / x.std(0)[None])
             theirs = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(),
@@ -187,26 +187,27 @@ class Doubles(unittest.TestCase):
                 now.backward()
                 steps.step()
                 want.append(now.item())
-            got = welvet.train(mine, x, targets, steps=50, batch=96, shuffle=False, loss=loss,
-                               optimizer={"type": optimizer}, lr=0.01).losses
+            got = mine.train(x, targets, steps=50, batch_size=96, shuffle=False, loss=loss,
+                             optimizer={"type": optimizer}, lr=0.01).losses
             np.testing.assert_allclose(got, want, rtol=1e-10, err_msg=optimizer + " " + loss)
 
     def test_a7_what_float32_would_merge_is_refused_by_networks_of_it(self):
         x, y = self.far()
-        half = Network(S(L.Input(1), L.Standardize(dtype="f64"), L.Dense(1)), seed=0)
-        single = Network(S(L.Input(1), L.Dense(1)), seed=0)
+        half = Network(S(L.Input(1), L.Standardize(dtype="f64"), L.Linear(1)), seed=0)
+        single = Network(S(L.Input(1), L.Linear(1)), seed=0)
         spec = {"loss": "mse", "batch": 8, "steps": 1}
         for network, rows, targets, said in (
                 (single, x, y * 0, r"x: column 0 \(from 0\) lies between .* take an offset"),
                 (half, x, y, r"y: column 0 \(from 0\) lies between .* end with"),
                 (half, x * np.inf, y * 0, r"x, row 0, column 0 \(from 0\) is infinity"),
-                (single, x * 1e291, y * 0, r"x, row 0, .* is [0-9.]*e299, which f32 does not hold")):
+                (single, x * 1e291, y * 0,
+                 r"x, row 0, .* is [0-9.]*e299, which f32 does not hold")):
             with self.assertRaisesRegex(welvet.InvalidArgument, said):
                 welvet.Trainer(network, welvet.Data.values(rows, targets), spec)
         welvet.Trainer(half, welvet.Data.values(x, y * 0), spec).step()
         labels = np.arange(64) % 2
-        classes = Network(S(L.Input(1), L.Standardize(dtype="f64"), L.Dense(2)), seed=0)
-        welvet.train(classes, x, labels, epochs=1)
+        classes = Network(S(L.Input(1), L.Standardize(dtype="f64"), L.Linear(2)), seed=0)
+        classes.train(x, labels, epochs=1)
         table = "a,b\n" + "".join("%.17g,%.17g\n" % (*p, *q) for p, q in zip(x, y))
         data = welvet.Data.table(table, targets=["b"])
         got = self.learned(data)[1].step().loss

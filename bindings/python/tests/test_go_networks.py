@@ -164,7 +164,8 @@ class GoNetworks(unittest.TestCase):
                      "kernel_size": 3, "stride": 2, "output_height": 3, "weights": raw(w)})
         want = [[(w[f] * x[:, 2 * o:2 * o + 3]).sum() for o in range(3)] for f in range(4)]
         np.testing.assert_allclose(np.reshape(conv(x[None]), (4, 3)), want, rtol=1e-4, atol=1e-6)
-        back = load({"type": "CONVTRANSPOSED1D", "input_channels": 2, "input_width": 7, "filters": 4,
+        back = load({"type": "CONVTRANSPOSED1D", "input_channels": 2, "input_width": 7,
+                     "filters": 4,
                      "kernel_size": 3, "stride": 2, "padding": 1, "weights": raw(w)})
         want = np.zeros((4, 13))
         for i in range(7):

@@ -8,7 +8,8 @@ import unittest
 import numpy as np
 
 import welvet
-from welvet import Network, _model, layers as L
+from welvet import Network, layers as L
+from welvet.layers import model as _model
 
 SEQUENCES = [np.arange(k) % 9 for k in (3, 8, 1, 5)]
 TAGS = [s % 4 for s in SEQUENCES]
@@ -17,7 +18,7 @@ TAGS = [s % 4 for s in SEQUENCES]
 def tagger(**settings):
     x, n = L.Input(8, ids=9, name="x"), L.Input(ids=9, name="lengths")
     h = L.LSTM(6, bidirectional=True)(L.Embedding(5, std=0.5)(x), lengths=n)
-    return L.Model([x, n], L.Dense(4)(h))
+    return L.Model([x, n], L.Linear(4)(h))
 
 
 def arrays():
@@ -53,9 +54,9 @@ class Lengths(unittest.TestCase):
     def test_unequal_lists_are_learned_as_padded_arrays_are(self):
         same = Network(tagger(), seed=1)
         how = dict(epochs=30, lr=0.02, progress=False)
-        a = welvet.train(self.net, SEQUENCES, TAGS, validation=(SEQUENCES, TAGS), **how)
+        a = self.net.train(SEQUENCES, TAGS, validation=(SEQUENCES, TAGS), **how)
         x, y = arrays()
-        b = welvet.train(same, x, y, **how)
+        b = same.train(x, y, **how)
         self.assertEqual(a.losses, b.losses)
         self.assertEqual(self.net.digest(), same.digest())
         self.assertLess(a.losses[-1], a.losses[0] / 3)
@@ -64,13 +65,13 @@ class Lengths(unittest.TestCase):
     def test_a_training_is_saved_and_goes_on(self):
         x, y = arrays()
         whole, cut = Network(tagger(), seed=1), Network(tagger(), seed=1)
-        with whole.trainer(x, classes=y, epochs=6, batch=2) as trainer:
+        with whole.trainer(x, y, epochs=6, batch_size=2) as trainer:
             trainer.run()
-        with cut.trainer(x, classes=y, epochs=6, batch=2) as trainer:
+        with cut.trainer(x, y, epochs=6, batch_size=2) as trainer:
             trainer.step(5)
             state = trainer.to_bytes()
         again = Network(tagger(), seed=1)
-        with again.trainer(x, classes=y, epochs=6, batch=2) as trainer:
+        with again.trainer(x, y, epochs=6, batch_size=2) as trainer:
             trainer.resume(state)
             trainer.run()
         self.assertEqual(again.digest(), whole.digest())
@@ -78,7 +79,7 @@ class Lengths(unittest.TestCase):
 
     def test_what_does_not_fit_is_refused_by_name(self):
         plain = Network(
-            L.Sequential(L.Input(8, ids=9), L.Embedding(5), L.LSTM(3), L.Dense(2)), seed=1
+            L.Sequential(L.Input(8, ids=9), L.Embedding(5), L.LSTM(3), L.Linear(2)), seed=1
         )
         x, y = arrays()
         for bad, error, text in (
@@ -94,12 +95,12 @@ class Lengths(unittest.TestCase):
                 "'lengths' is given",
             ),
             (
-                lambda: welvet.train(plain, x["x"], TAGS, progress=False),
+                lambda: plain.train(x["x"], TAGS, progress=False),
                 ValueError,
                 "targets of 1 and of 8",
             ),
             (
-                lambda: welvet.train(self.net, SEQUENCES, [t + 0.5 for t in TAGS], progress=False),
+                lambda: self.net.train(SEQUENCES, [t + 0.5 for t in TAGS], progress=False),
                 ValueError,
                 "targets of 1 and of 8",
             ),
@@ -115,7 +116,7 @@ class Lengths(unittest.TestCase):
             ),
             (lambda: self.net({**x, "lengths": [1, 1.5, 1, 1]}), ValueError, "lengths.*got 1.5"),
             (
-                lambda: Network(L.Model(L.Input(3), L.Dense(2)(L.Input(3), lengths=1))),
+                lambda: Network(L.Model(L.Input(3), L.Linear(2)(L.Input(3), lengths=1))),
                 TypeError,
                 "dense: takes no operand 'lengths'",
             ),
@@ -217,7 +218,7 @@ class States(unittest.TestCase):
         def made(rate):
             return Network(
                 L.Sequential(
-                    L.Input(5, 4), L.Attention(2, dropout=rate), L.PoolSteps(), L.Dense(2)
+                    L.Input(5, 4), L.Attention(2, dropout=rate), L.PoolSteps(), L.Linear(2)
                 ),
                 seed=1,
             )
@@ -227,10 +228,10 @@ class States(unittest.TestCase):
         losses = {}
         for rate, seed in ((0, 1), (0.5, 1), (0.5, 2)):
             net = made(rate)
-            losses[rate, seed] = welvet.train(net, x, y, epochs=3, seed=seed, progress=False).losses
+            losses[rate, seed] = net.train(x, y, epochs=3, seed=seed, progress=False).losses
             again = made(rate)
             self.assertEqual(
-                welvet.train(again, x, y, epochs=3, seed=seed, threads=2, progress=False).losses,
+                again.train(x, y, epochs=3, seed=seed, threads=2, progress=False).losses,
                 losses[rate, seed],
             )
         self.assertEqual(len({tuple(v) for v in losses.values()}), 3)

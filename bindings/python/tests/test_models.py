@@ -12,8 +12,8 @@ from welvet import Network, layers as L
 
 def twins():
     left, right = L.Input(4, name="left"), L.Input(4, name="right")
-    tower = L.Sequential(L.Dense(6, activation="tanh"), L.Dense(3))
-    return L.Model([left, right], L.Dense(2)(L.concat(tower(left), tower(right))))
+    tower = L.Sequential(L.Linear(6, activation="tanh"), L.Linear(3))
+    return L.Model([left, right], L.Linear(2)(L.concat(tower(left), tower(right))))
 
 
 class Models(unittest.TestCase):
@@ -40,7 +40,7 @@ class Models(unittest.TestCase):
 
     def test_it_learns_is_saved_and_goes_on(self):
         net = Network(twins(), seed=1)
-        history = welvet.train(net, self.x, self.y, epochs=30, lr=0.01, validation=0.2)
+        history = net.train(self.x, self.y, epochs=30, lr=0.01, validation=0.2)
         self.assertLess(history["loss"][-1], history["loss"][0] / 2)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "twins.entity")
@@ -48,7 +48,7 @@ class Models(unittest.TestCase):
             again = Network(path)
         np.testing.assert_array_equal(net(self.x), again(self.x))
         self.assertEqual(net.topology, again.topology)
-        with net.trainer(self.x, classes=self.y, epochs=2) as trainer:
+        with net.trainer(self.x, self.y, epochs=2) as trainer:
             trainer.run()
             trainer.extend(epochs=2)
             self.assertEqual(trainer.run().step, 5)  # four times 40 samples, 32 a step
@@ -64,11 +64,11 @@ class Models(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "float"):
             x * 2.0
         with self.assertRaisesRegex(welvet.InvalidArgument, "cannot add"):
-            Network(L.Model(x, L.add(x, L.Dense(2)(x))))
+            Network(L.Model(x, L.add(x, L.Linear(2)(x))))
 
     def test_dtype_of_all_layers_that_name_none(self):
         x = L.Input(4)
-        net = Network(L.Model(x, L.Dense(2)(L.Dense(4, dtype="bf16")(x)), dtype="i8"))
+        net = Network(L.Model(x, L.Linear(2)(L.Linear(4, dtype="bf16")(x)), dtype="i8"))
         self.assertEqual([p.format for p in net.parameters if p.role == "weight"], ["bf16", "i8"])
 
     def test_f64_goes_through_parts_and_merges(self):
@@ -81,7 +81,7 @@ class Models(unittest.TestCase):
         np.testing.assert_array_equal(y, np.stack([big, big], axis=1))
         rows = np.stack([big, np.zeros(3)], axis=1)
         np.testing.assert_array_equal(net.session().run(rows), y)
-        dense = Network(L.Sequential(L.Input(2), L.Dense(2), dtype="f64"))
+        dense = Network(L.Sequential(L.Input(2), L.Linear(2), dtype="f64"))
         session = dense.session()
         self.assertEqual(session.run(rows).dtype, np.float64)
         dense.morph("f32")  # the session follows, and takes float32
@@ -89,15 +89,15 @@ class Models(unittest.TestCase):
 
     def test_what_float32_would_merge_is_not_learned(self):
         big = 1e9 + np.arange(20.0)
-        net = Network(L.Sequential(L.Input(1), L.Dense(1)))
-        for call in (lambda: welvet.train(net, big[:, None], big * 0, epochs=1),
+        net = Network(L.Sequential(L.Input(1), L.Linear(1)))
+        for call in (lambda: net.train(big[:, None], big * 0, epochs=1),
                      lambda: net.train(big[:, None], (big * 0)[:, None], epochs=1),
-                     lambda: welvet.train(net, iter([(big[:, None], big * 0)]), steps=1)):
+                     lambda: net.train(iter([(big[:, None], big * 0)]), steps=1)):
             with self.assertRaisesRegex(ValueError, "x: column 0 .*take an offset off"):
                 call()
         a = L.Input(1, name="a")
         with self.assertRaisesRegex(ValueError, "x: column 0"):
-            welvet.train(Network(L.Model(a, L.Dense(1)(a))), {"a": big}, big * 0, epochs=1)
+            Network(L.Model(a, L.Linear(1)(a))).train({"a": big}, big * 0, epochs=1)
 
     def test_arrays_that_do_not_fit_are_refused_by_name(self):
         net = Network(twins())
@@ -110,102 +110,123 @@ class Models(unittest.TestCase):
             with self.assertRaisesRegex(error, said):
                 net(x)
         with self.assertRaisesRegex(TypeError, "no inputs by name"):
-            Network(L.Sequential(L.Input(4), L.Dense(1)))({"x": left})
+            Network(L.Sequential(L.Input(4), L.Linear(1)))({"x": left})
 
     def test_errors_name_the_part_and_its_column(self):
         net = Network(twins())
         bad = self.x["right"].copy()
         bad[4, 2] = np.nan
-        with self.assertRaisesRegex(welvet.InvalidArgument, r"x, row 4, column 2 of 'right' \(from 0\) is NaN"):
-            welvet.train(net, {**self.x, "right": bad}, self.y, epochs=1)
+        with self.assertRaisesRegex(welvet.InvalidArgument,
+                                    r"x, row 4, column 2 of 'right' \(from 0\) is NaN"):
+            net.train({**self.x, "right": bad}, self.y, epochs=1)
         far = np.tile(np.arange(40.0)[:, None], (1, self.x["right"].shape[1])) + 1e9
-        with self.assertRaisesRegex(welvet.InvalidArgument, r"x: column 0 of 'right' \(from 0\) lies between 1000000000"):
-            welvet.train(net, {**self.x, "right": far}, self.y, epochs=1)
+        with self.assertRaisesRegex(welvet.InvalidArgument,
+                                    r"x: column 0 of 'right' \(from 0\) lies between 1000000000"):
+            net.train({**self.x, "right": far}, self.y, epochs=1)
         tiny = np.full_like(bad, 1e-14)
-        with self.assertRaisesRegex(welvet.InvalidArgument, r"x, column 0 of 'right' \(from 0\) is nowhere above"):
-            welvet.train(net, {**self.x, "right": tiny}, self.y, epochs=1)
+        with self.assertRaisesRegex(welvet.InvalidArgument,
+                                    r"x, column 0 of 'right' \(from 0\) is nowhere above"):
+            net.train({**self.x, "right": tiny}, self.y, epochs=1)
 
     def test_several_outputs_have_names_and_losses(self):
         x = L.Input(6, 4)
         h = L.GRU(8)(x)
-        model = L.Model(x, {"tag": L.Dense(5)(h), "box": L.Dense(3)(L.Flatten()(h))})
+        model = L.Model(x, {"tag": L.Linear(5)(h), "box": L.Linear(3)(L.Flatten()(h))})
         net = Network(model, seed=3)
         r = np.random.RandomState(0)
         rows, boxes = r.rand(24, 6, 4), r.rand(24, 3)
         tags = np.where(r.rand(24, 6) < 0.3, -100, r.randint(0, 5, (24, 6)))
         y = {"tag": tags, "box": boxes}
         before = net(rows)
-        self.assertEqual({key: v.shape for key, v in before.items()}, {"tag": (24, 6, 5), "box": (24, 3)})
+        self.assertEqual({key: v.shape for key, v in before.items()},
+                         {"tag": (24, 6, 5), "box": (24, 3)})
         again = Network.from_bytes(net.to_bytes())(rows)
         for key in before:
             np.testing.assert_array_equal(again[key], before[key])
-        history = welvet.train(net.copy(), rows, y, loss_weights={"tag": 1, "box": 2}, epochs=2,
-                               batch=24, validation=(rows, y))
+        history = net.copy().train(rows, y, loss_weights={"tag": 1, "box": 2}, epochs=2,
+                                   batch_size=24, validation=(rows, y))
         scores = before["tag"].astype(np.float64)
-        losses = np.log(np.exp(scores).sum(-1)) - np.take_along_axis(scores, np.maximum(tags, 0)[..., None], -1)[..., 0]
+        losses = np.log(np.exp(scores).sum(-1)) - np.take_along_axis(scores,
+                                                                     np.maximum(tags, 0)[..., None],
+                                                                     -1)[..., 0]
         want = losses[tags != -100].mean() + 2 * ((before["box"] - boxes) ** 2).mean()
         self.assertAlmostEqual(history.losses[0], want, places=5)
-        self.assertAlmostEqual(history["validation_tag_loss"][0] + 2 * history["validation_box_loss"][0],
+        self.assertAlmostEqual(history["validation_tag_loss"][0] + 2
+                               * history["validation_box_loss"][0],
                                history["validation_loss"][0], places=6)
         parts = [net.copy(), net.copy()]  # however a step is cut, it means the same
         for part, micro in zip(parts, (1, 4)):
-            welvet.train(part, rows, y, epochs=2, batch=24, micro_batches=micro)
+            part.train(rows, y, epochs=2, batch_size=24, micro_batches=micro)
         for key, v in parts[0](rows).items():
             np.testing.assert_allclose(parts[1](rows)[key], v, rtol=0, atol=1e-5)
-        for given, said in ((boxes, "has the outputs tag, box"), ({"tag": tags}, "'box' is missing"),
-                            ({**y, "bax": 1}, "'bax' is no output"), ({**y, "box": boxes[:, :2]}, "3 values"),
-                            ({**y, "box": boxes[:3]}, "24 samples and 'box' 3"), ({**y, "tag": tags * 0 - 100}, "\"tag\": no row has a class"), ({**y, "tag": tags + 9}, "is -91|is 13|is 1[0-3]")):
+        for given, said in ((boxes, "has the outputs tag, box"),
+                            ({"tag": tags}, "'box' is missing"),
+                            ({**y, "bax": 1}, "'bax' is no output"),
+                            ({**y, "box": boxes[:, :2]}, "3 values"),
+                            ({**y, "box": boxes[:3]}, "24 samples and 'box' 3"),
+                            ({**y, "tag": tags * 0 - 100}, "\"tag\": no row has a class"),
+                            ({**y, "tag": tags + 9}, "is -91|is 13|is 1[0-3]")):
             with self.assertRaisesRegex((TypeError, ValueError, welvet.LoomError), said):
-                welvet.train(net.copy(), rows, given, epochs=1)
+                net.copy().train(rows, given, epochs=1)
         with self.assertRaisesRegex(TypeError, "in this order"):
-            welvet.train(net.copy(), rows, y, heads=[{"name": "box"}, {"name": "tag", "loss": "cross_entropy"}], epochs=1)
+            net.copy().train(rows, y,
+                             heads=[{"name": "box"}, {"name": "tag", "loss": "cross_entropy"}],
+                             epochs=1)
         with self.assertRaisesRegex(TypeError, "'box' is missing"):
-            welvet.train(net.copy(), rows, y, loss={"tag": "cross_entropy"}, epochs=1)
+            net.copy().train(rows, y, loss={"tag": "cross_entropy"}, epochs=1)
         with self.assertRaisesRegex(TypeError, "one output"):
-            welvet.train(Network(L.Sequential(L.Input(3), L.Dense(1))), np.zeros((2, 3)), {"y": [0, 1]}, epochs=1)
+            Network(L.Sequential(L.Input(3), L.Linear(1))).train(np.zeros((2, 3)), {"y": [0, 1]},
+                                                                 epochs=1)
 
     def test_a_list_of_outputs_gives_a_tuple(self):
         x = L.Input(3)
-        net = Network(L.Model(x, [L.Dense(2)(x), L.Dense(1)(x)]), seed=1)
+        net = Network(L.Model(x, [L.Linear(2)(x), L.Linear(1)(x)]), seed=1)
         self.assertEqual([v.shape for v in net(np.zeros((5, 3)))], [(5, 2), (5, 1)])
-        welvet.train(net, np.zeros((5, 3)), [np.zeros(5, int), np.zeros((5, 1))], epochs=1)
-        with self.assertRaisesRegex(welvet.InvalidArgument, "give \"heads\""):
+        net.train(np.zeros((5, 3)), [np.zeros(5, int), np.zeros((5, 1))], epochs=1)
+        with self.assertRaisesRegex(TypeError, "has the outputs 0, 1"):
             net.train(np.zeros((5, 3)), np.zeros((5, 3)), epochs=1)
         with self.assertRaisesRegex(TypeError, "out: takes one output"):
             net(np.zeros((5, 3)), out=np.zeros((5, 3)))
         topology = net.topology
-        for outputs, said in ((["a"], "1 names, and the last cell hands on"), (["a", "a"], "twice"), ([], "name them by")):
+        for outputs, said in ((["a"], "1 names, and the last cell hands on"), (["a", "a"], "twice"),
+                              ([], "name them by")):
             with self.assertRaisesRegex(welvet.InvalidArgument, said):
                 Network({**topology, "outputs": outputs})
 
     def test_what_is_no_model_is_refused(self):
         a, b, named = L.Input(3), L.Input(3), L.Input(3, name="a")
-        for make, said in ((lambda: L.Model([a, b], L.Dense(1)(L.concat(a, b))), "have a name each"),
-                           (lambda: L.Model([named, named], L.Dense(1)(named)), "have a name each"),
-                           (lambda: L.Model(a, L.Dense(1)(b)).topology(), "not among"),
-                           (lambda: L.Model([named, L.Input(2, name="b")], L.Dense(1)(named)).topology(), "no layer takes"),
-                           (lambda: L.Model(a, {"y": L.Dense(1)(a)}), "give it alone"),
-                           (lambda: L.Model(L.Dense(1)(a), L.Dense(1)(a)), "inputs are Inputs"),
-                           (lambda: L.Dense(1)(np.zeros(3)), "ndarray"),
-                           (lambda: L.Dense(1)(), "give the values"),
+        for make, said in ((lambda: L.Model([a, b], L.Linear(1)(L.concat(a, b))),
+                            "have a name each"),
+                           (lambda: L.Model([named, named], L.Linear(1)(named)),
+                            "have a name each"),
+                           (lambda: L.Model(a, L.Linear(1)(b)).topology(), "not among"),
+                           (lambda: L.Model([named, L.Input(2, name="b")],
+                                            L.Linear(1)(named)).topology(), "no layer takes"),
+                           (lambda: L.Model(a, {"y": L.Linear(1)(a)}), "give it alone"),
+                           (lambda: L.Model(L.Linear(1)(a), L.Linear(1)(a)), "inputs are Inputs"),
+                           (lambda: L.Linear(1)(np.zeros(3)), "ndarray"),
+                           (lambda: L.Linear(1)(), "give the values"),
                            (lambda: L.Residual()(a), "x \\+ y"),
                            (lambda: a(a), "no layer"),
-                           (lambda: L.Sequential(named, L.Dense(1)), "without a name"),
+                           (lambda: L.Sequential(named, L.Linear(1)), "without a name"),
                            (lambda: L.Input(3, name=""), "name"),
                            (lambda: bool(a + b), "neither true nor false"),
                            (lambda: list(a + b), "no items")):
             with self.assertRaisesRegex(TypeError, said):
                 make()
         with self.assertRaisesRegex(welvet.InvalidArgument, "takes one operand"):
-            Network(L.Model(a, L.Dense(1)(a, L.Dense(2)(a))))
+            Network(L.Model(a, L.Linear(1)(a, L.Linear(2)(a))))
 
     def test_ids_stand_beside_values(self):
-        text, price, country = L.Input(5, ids=9, name="text"), L.Input(1, name="price"), L.Input(ids=4, name="country")
-        joined = L.concat(L.LSTM(4, output="last")(L.Embedding(3)(text)), price, L.Embedding(2)(country))
-        net = Network(L.Model([text, price, country], L.Dense(2)(joined)), seed=1)
+        text, price, country = L.Input(5, ids=9, name="text"), L.Input(1,
+                name="price"), L.Input(ids=4, name="country")
+        joined = L.concat(L.LSTM(4, output="last")(L.Embedding(3)(text)), price,
+                          L.Embedding(2)(country))
+        net = Network(L.Model([text, price, country], L.Linear(2)(joined)), seed=1)
         r = np.random.default_rng(2)
-        x = {"text": r.integers(0, 9, (30, 5)), "price": r.normal(size=30), "country": r.integers(0, 4, 30)}
-        history = welvet.train(net, x, x["country"] % 2, epochs=30, lr=0.05)
+        x = {"text": r.integers(0, 9, (30, 5)), "price": r.normal(size=30),
+             "country": r.integers(0, 4, 30)}
+        history = net.train(x, x["country"] % 2, epochs=30, lr=0.05)
         self.assertLess(history["loss"][-1], 0.1)
         self.assertEqual(net(x).shape, (30, 2))
         for name, wrong in (("text", 9), ("text", -1), ("country", 4)):
@@ -213,7 +234,7 @@ class Models(unittest.TestCase):
             with self.assertRaisesRegex(welvet.OutOfRange, "row 0: %s takes ids" % name):
                 net(bad)
             with self.assertRaisesRegex(welvet.OutOfRange, "row 0: %s takes ids" % name):
-                welvet.train(net, bad, x["country"] % 2, epochs=1)
+                net.train(bad, x["country"] % 2, epochs=1)
         with self.assertRaises(ValueError):
             net({**x, "text": x["text"] + 0.5})
 
@@ -228,7 +249,8 @@ class Models(unittest.TestCase):
         later = net.forecast(1, history=history, last=datetime.date(1965, 3, 1))
         self.assertEqual(later, net.forecast(1, history=[0] + history, last="1965-03"))
         self.assertEqual(later[0].date, "1965-04")
-        for wrong in ({"history": history}, {"last": "1965-03"}, {"history": history[1:], "last": "1965-03"},
+        for wrong in ({"history": history}, {"last": "1965-03"},
+                      {"history": history[1:], "last": "1965-03"},
                       {"history": history, "last": "1965"}, {"horizon": 0}):
             with self.assertRaises(welvet.InvalidArgument):
                 net.forecast(**wrong)
@@ -237,11 +259,11 @@ class Models(unittest.TestCase):
         net.morph("i8")
         self.assertFalse(net.forecast(1)[0].measured)
         with self.assertRaisesRegex(welvet.Unsupported, "no time series"):
-            Network(L.Sequential(L.Input(3), L.Dense(1))).forecast()
+            Network(L.Sequential(L.Input(3), L.Linear(1))).forecast()
 
     def test_deep_networks_need_no_recursion(self):
         x = L.Input(2)
-        h = L.Dense(2)(x)
+        h = L.Linear(2)(x)
         for _ in range(3000):
             h = L.Activation("relu")(h)
         self.assertEqual(len(L.Model(x, h).topology()["cells"]), 3001)

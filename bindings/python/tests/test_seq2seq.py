@@ -19,9 +19,10 @@ def reversing(dtype=None):
     memory = L.LayerNorm()(memory + own(memory, lengths=lengths))
     h = L.Positions()(L.Embedding(width)(target))
     h = L.LayerNorm()(h + L.Attention(4, rope=False, qkv_bias=True, out_bias=True)(h))
-    h = L.LayerNorm()(h + L.CrossAttention(4, qkv_bias=True, out_bias=True)(h, memory, lengths=lengths))
-    h = L.LayerNorm()(h + L.Dense(width)(L.Dense(64, activation="relu")(h)))
-    return L.Model([source, lengths, target], L.Dense(WORDS)(h), dtype=dtype)
+    h = L.LayerNorm()(h + L.CrossAttention(4, qkv_bias=True, out_bias=True)(h, memory,
+            lengths=lengths))
+    h = L.LayerNorm()(h + L.Linear(width)(L.Linear(64, activation="relu")(h)))
+    return L.Model([source, lengths, target], L.Linear(WORDS)(h), dtype=dtype)
 
 
 def samples(count, seed):
@@ -45,8 +46,8 @@ class Learned(unittest.TestCase):
     def setUpClass(cls):
         cls.network = welvet.Network(reversing(), seed=3)
         x, classes = to_learn(samples(1500, 1))
-        welvet.train(cls.network, x, classes, epochs=24, batch=50, lr=3e-3,
-                     optimizer="adamw", progress=False)
+        cls.network.train(x, classes, epochs=24, batch_size=50, lr=3e-3,
+                          optimizer="adamw", progress=False)
 
     def test_finds_what_it_learned(self):
         given = samples(40, 2)
@@ -122,7 +123,7 @@ class Steps(unittest.TestCase):
     def test_values_are_a_target_too(self):
         history, target = L.Input(6, 2, name="history"), L.Input(4, 2, name="target")
         _, h = L.GRU(5, return_state=True)(history)
-        model = L.Model([history, target], L.Dense(2)(L.GRU(5)(target, h0=h)))
+        model = L.Model([history, target], L.Linear(2)(L.GRU(5)(target, h0=h)))
         network = welvet.Network(model, seed=2)
         r = np.random.default_rng(1)
         x = {"history": r.normal(size=(3, 6, 2)), "target": r.normal(size=(3, 4, 2))}
@@ -196,9 +197,9 @@ class Refused(unittest.TestCase):
             (L.LSTM(8, bidirectional=True), "lstm at"),
             (L.Attention(2, causal=False), "causal"),
             (L.GRU(8, output="last"), "gru at"),
-            (L.TimeDistributed(L.Dense(8)), "time_distributed at"),
+            (L.TimeDistributed(L.Linear(8)), "time_distributed at"),
         ):
-            y = L.CrossAttention(2)(L.Dense(8)(h), memory)
+            y = L.CrossAttention(2)(L.Linear(8)(h), memory)
             whole = layer(y)
             with self.assertRaisesRegex(welvet.Unsupported, wanted):
                 welvet.Seq2Seq(welvet.Network(L.Model([source, target], whole)), "target")

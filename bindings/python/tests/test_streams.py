@@ -1,4 +1,4 @@
-"""welvet.train(..., streams=): epochs, what is refused, resuming (tests/parity/torch_streams.py
+"""Network.train(..., streams=): epochs, what is refused, resuming (tests/parity/torch_streams.py
 compares with PyTorch)."""
 import os
 import pathlib
@@ -16,7 +16,7 @@ from welvet import layers as L  # noqa: E402
 
 
 def network(seed=1):
-    return welvet.Network(L.Sequential(L.Input(ids=8), L.Embedding(6), L.LSTM(12), L.Dense(8)),
+    return welvet.Network(L.Sequential(L.Input(ids=8), L.Embedding(6), L.LSTM(12), L.Linear(8)),
                           seed=seed)
 
 
@@ -27,7 +27,7 @@ class Streams(unittest.TestCase):
         self.data = welvet.Data.tokens(self.text, length=10)
 
     def test_an_epoch_is_the_windows_of_a_lane(self):
-        history = welvet.train(network(), self.data, streams=4, epochs=3, lr=0.02)
+        history = network().train(self.data, streams=4, epochs=3, lr=0.02)
         self.assertEqual(history["step"], [13, 26, 39])
         self.assertEqual(history["epoch"], [1, 2, 3])
         self.assertLess(history["loss"][2], history["loss"][0])
@@ -57,30 +57,30 @@ class Streams(unittest.TestCase):
         def refused(pattern, kind=welvet.InvalidArgument, net=None, **settings):
             settings = {"streams": 4, "epochs": 1, **settings}
             with self.assertRaisesRegex(kind, pattern):
-                welvet.train(net or network(), self.data, **settings)
+                (net or network()).train(self.data, **settings)
 
-        refused('each of 4 "streams", "batch" says 3', batch=3)
+        refused('each of 4 "streams", "batch" says 3', batch_size=3)
         refused('"shuffle"', shuffle=True)
         refused("as many rows, the data has 499", streams=500)
         refused("nothing is held back", ValueError, validation=0.1)
         refused('did you mean "streams"', **{"streams": 0, "stream": 4})
         attention = welvet.Network(L.Sequential(L.Input(ids=8), L.Embedding(8), L.Attention(2),
-                                                L.Dense(8)), seed=1)
+                                                L.Linear(8)), seed=1)
         refused("attention at 0.0.0.1", net=attention)
         with self.assertRaisesRegex(ValueError, "'streams' is not for batches"):
-            welvet.train(attention, iter([]), streams=4, steps=1)
+            attention.train(iter([]), streams=4, steps=1)
 
     def test_sequences_in_rows_go_on_where_a_layer_carries(self):
         series = np.sin(np.arange(600) / 7).reshape(-1, 6, 1)
 
         def losses(carry, **settings):
             net = welvet.Network(L.Sequential(
-                L.Input(6, 1), L.LSTM(12, output="last", stateful=carry), L.Dense(1)), seed=1)
-            return welvet.train(net, series[:-1], series[1:, 0], epochs=2, **settings).losses
+                L.Input(6, 1), L.LSTM(12, output="last", stateful=carry), L.Linear(1)), seed=1)
+            return net.train(series[:-1], series[1:, 0], epochs=2, **settings).losses
 
         self.assertEqual(len(losses(True, streams=4)), 2 * 24)
         self.assertNotEqual(losses(True, streams=4)[1],
-                            losses(True, batch=4, shuffle=False)[1])
+                            losses(True, batch_size=4, shuffle=False)[1])
         with self.assertRaisesRegex(welvet.InvalidArgument, "nothing is carried"):
             losses(False, streams=4)
 

@@ -1,4 +1,5 @@
-"""Loom, the embeddable neural engine: networks that train and run with the same bits on every machine.
+"""Loom, the embeddable neural engine: networks that train and run with the same bits on every
+machine.
 
     from welvet import Transformer
     model = Transformer.load_model("embedded")
@@ -11,29 +12,38 @@ from typing import Any, Dict, List, NamedTuple
 
 import numpy as np
 
-from . import _call, layers
-from ._errors import (
-    Busy, Cancelled, Corrupt, Internal, InvalidArgument, InvalidHandle, IOFailed, LoomError, NotFound, OutOfMemory, OutOfRange, Truncated, Unsupported,
+from . import layers
+from ._core import call as _call
+from ._core.errors import (
+    Busy, Cancelled, Corrupt, Internal, InvalidArgument, InvalidHandle, IOFailed, LoomError,
+    NotFound, OutOfMemory, OutOfRange, Truncated, Unsupported,
 )
 from .custom import custom_layer, register_layer, unregister_layer
-from .fitting import Callback, EarlyStopping, Epoch, History, Progress, train
 from .graph import Graph, from_onnx
 from .network import Forecast, Network, Parameter, Session
 from .seq2seq import Found, Seq2Seq
 from .text import Decoder, Tokenizer
-from .training import Data, Step, Trainer
+from .training import (
+    Callback, Data, EarlyStopping, Epoch, History, Progress, Step, Trainer,
+)
 from .transformer import Piece, Text, Transformer
 
 __all__ = [
-    "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch", "Forecast", "Found", "Graph", "History", "Internal", "InvalidArgument", "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
-    "OutOfRange", "Parameter", "Piece", "Progress", "Seq2Seq", "Session", "Step", "Text", "Tokenizer", "Trainer", "Transformer", "Truncated", "Unsupported", "Verification", "custom_layer", "fake_quantize", "from_onnx", "info",
-    "layers", "live_handles", "numerics_version", "register_layer", "simulate", "train", "unregister_layer", "verify", "version",
+    "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch",
+    "Forecast", "Found", "Graph", "History", "Internal", "InvalidArgument", "InvalidHandle",
+    "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
+    "OutOfRange", "Parameter", "Piece", "Progress", "Seq2Seq", "Session", "Step", "Text",
+    "Tokenizer", "Trainer", "Transformer", "Truncated", "Unsupported", "Verification",
+    "custom_layer", "fake_quantize", "from_onnx", "info",
+    "layers", "live_handles", "numerics_version", "register_layer", "simulate", "unregister_layer",
+    "verify", "version",
 ]
 __version__ = "0.1.0"
 
 
 class Verification(NamedTuple):
-    """The numerics table of this machine. `equal`: its fingerprint is the golden one, which every build must have."""
+    """The numerics table of this machine. `equal`: its fingerprint is the golden one, which every
+    build must have."""
 
     equal: bool
     fingerprint: str
@@ -53,15 +63,17 @@ def numerics_version() -> int:
 
 
 def info() -> Dict[str, Any]:
-    """What this build and machine can do: version, abi_version, numerics_version, isa, isas, fast_isas, threads, dtypes, formats, layers,
-    embedded_model, and the path of the library."""
+    """What this build and machine can do: version, abi_version, numerics_version, isa, isas,
+    fast_isas, threads, dtypes, formats, layers, embedded_model, and the path of the library."""
     return {**_call.call("info"), "library": _call.library().path}
 
 
 def fake_quantize(x: Any, format: str) -> np.ndarray:
-    """What weights are once they are held in `format` ("i8", "i4:row", "ternary", "fp8e4m3:block32"): rounded, scaled and decoded, as a network
-    sees them after `morph`. The first dimension of x counts the rows of the matrix, as in PyTorch's weights; one dimension is one row. Returns float32
-    of the same shape. Raises InvalidArgument for an unknown format, or where x is empty."""
+    """What weights are once they are held in `format` ("i8", "i4:row", "ternary",
+    "fp8e4m3:block32"): rounded, scaled and decoded, as a network sees them after `morph`. The first
+    dimension of x counts the rows of the matrix, as in PyTorch's weights; one dimension is one row.
+    Returns float32 of the same shape. Raises InvalidArgument for an unknown format, or where x is
+    empty."""
     values = _call.array(x, np.float32, "x")
     rounded = np.empty_like(values)
     rows = values.shape[0] if values.ndim > 1 else 1
@@ -73,7 +85,8 @@ simulate = fake_quantize  # the name of the project's earlier documents
 
 
 def verify(isa: str = "", threads: int = 0) -> Verification:
-    """Runs the numerics table of docs/reference/numerics.md; takes seconds. `isa`: "" is the best here; `threads`: 0 is one per core."""
+    """Runs the numerics table of docs/reference/numerics.md; takes seconds. `isa`: "" is the best
+    here; `threads`: 0 is one per core."""
     report = _call.interruptible(lambda: _call.call("verify", {"isa": isa, "threads": threads}))
     return Verification(**{key: report[key] for key in Verification._fields})
 

@@ -14,7 +14,7 @@
         def backward(self, x, y, gy, params, gx, gparams):
             gx[:] = self.by * gy                 # and all of gx and gparams
 
-    net = Network(Sequential(Input(8), Scale(by=3.0), layers.Dense(2)))
+    net = Network(Sequential(Input(8), Scale(by=3.0), layers.Linear(2)))
 
 Scale(...) is then a layer, as those of welvet.layers. Its functions get views of the library's
 memory, valid for the call alone, in the thread that called the library.
@@ -28,9 +28,9 @@ from typing import Any, Callable, Dict, List, Tuple, Type
 
 import numpy as np
 
-from . import _call, _raw
-from ._cells import Custom, Layer
-from ._errors import LoomError
+from ._core import call as _call, raw as _raw
+from ._core.errors import LoomError
+from .layers import Custom, Layer
 
 _F32, _F64, _ROW_DEPENDENT = 1, 2, 4
 
@@ -155,7 +155,8 @@ def register_layer(cls: Type[Any], name: str = "", version: int = 1, *,
     """Registers a class with plan(dims), forward(x, params, y) and, where it learns,
     backward(x, y, gy, params, gx, gparams) for this process. Files and topologies name it by `name`
     (the class's, where none is given) and `version`. The same class again changes nothing.
-    `dtypes`: what it computes in; `row_dependent`: whether a row of y depends on other rows of x."""
+    `dtypes`: what it computes in; `row_dependent`: whether a row of y depends on other rows of
+    x."""
     name = name or cls.__name__
     for function in ("plan", "forward"):
         if not callable(getattr(cls, function, None)):

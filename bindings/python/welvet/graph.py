@@ -7,16 +7,22 @@ from typing import Any, Dict, Tuple, Union
 
 import numpy as np
 
-from ._call import call, new_bytes, plain
-from ._errors import Unsupported
-from ._object import Runner
+from ._core.call import call, new_bytes, plain
+from ._core.errors import Unsupported
+from ._core.object import Runner
 from .network import Network
 
-_TYPES = {"float": np.float32, "double": np.float64, "float16": np.float16, "bool": np.bool_, "int8": np.int8, "int16": np.int16, "int32": np.int32, "int64": np.int64,
+_TYPES = {"float": np.float32, "double": np.float64, "float16": np.float16, "bool": np.bool_,
+          "int8": np.int8, "int16": np.int16, "int32": np.int32, "int64": np.int64,
           "uint8": np.uint8, "uint16": np.uint16, "uint32": np.uint32, "uint64": np.uint64}
-# Types that NumPy has only with the package ml_dtypes: their names there, and what results are without it.
-_SMALL = {"bfloat16": ("bfloat16", np.float32), "float8e4m3fn": ("float8_e4m3fn", np.float32), "float8e4m3fnuz": ("float8_e4m3fnuz", np.float32), "float8e5m2": ("float8_e5m2", np.float32),
-          "float8e5m2fnuz": ("float8_e5m2fnuz", np.float32), "float8e8m0": ("float8_e8m0fnu", np.float32), "float4e2m1": ("float4_e2m1fn", np.float32), "int4": ("int4", np.int8),
+# Types that NumPy has only with the package ml_dtypes: their names there, and what results are
+# without it.
+_SMALL = {"bfloat16": ("bfloat16", np.float32), "float8e4m3fn": ("float8_e4m3fn", np.float32),
+          "float8e4m3fnuz": ("float8_e4m3fnuz", np.float32),
+          "float8e5m2": ("float8_e5m2", np.float32),
+          "float8e5m2fnuz": ("float8_e5m2fnuz", np.float32),
+          "float8e8m0": ("float8_e8m0fnu", np.float32), "float4e2m1": ("float4_e2m1fn", np.float32),
+          "int4": ("int4", np.int8),
           "uint4": ("uint4", np.uint8), "int2": ("int2", np.int8), "uint2": ("uint2", np.uint8)}
 
 
@@ -32,7 +38,8 @@ def _type_of(name: str) -> Any:
 
 
 class Graph(Runner):
-    """A graph of an .onnx file. Immutable; any number of threads may run it. Made by from_onnx()."""
+    """A graph of an .onnx file. Immutable; any number of threads may run it. Made by
+    from_onnx()."""
 
     _nothing = ("onnx_run", [], ())
 
@@ -41,36 +48,47 @@ class Graph(Runner):
 
     @property
     def info(self) -> Dict[str, Any]:
-        """producer, opset, nodes (a count per operator), inputs and outputs (name, type, dims: -1 where open)."""
+        """producer, opset, nodes (a count per operator), inputs and outputs (name, type, dims: -1
+        where open)."""
         return call("onnx_info", self._handle)  # type: ignore[no-any-return]
 
     def run(self, inputs: Dict[str, Any]) -> Dict[str, np.ndarray]:
-        """One run: arrays by the names of the inputs, in the graph's types; the results by the names of the outputs. float8, float4, bfloat16
-        and integers below a byte are types of the package ml_dtypes; without it results have wider ones.
+        """One run: arrays by the names of the inputs, in the graph's types; the results by the
+        names of the outputs. float8, float4, bfloat16 and integers below a byte are types of the
+        package ml_dtypes; without it results have wider ones.
 
-        It computes in float32. Raises Unsupported, with the name of the node, for what no layer does; OutOfRange for integers beyond 2^24.
+        It computes in float32. Raises Unsupported, with the name of the node, for what no layer
+        does; OutOfRange for integers beyond 2^24.
         """
         arrays = {name: plain(value, name) for name, value in inputs.items()}
         for name, a in arrays.items():
-            if a.dtype.kind not in "biuf" and a.dtype.name not in (own for own, _ in _SMALL.values()):
-                raise Unsupported("the input '%s' of %s is not mapped: expects numbers" % (name, a.dtype))
-        values = np.concatenate([a.astype(np.float64).ravel() for a in arrays.values()]) if arrays else np.zeros(0)
-        outputs, results = self._run("onnx_run", [{"name": name, "dims": list(a.shape)} for name, a in arrays.items()], values)
+            if a.dtype.kind not in "biuf" and a.dtype.name not in (own for own,
+                                                                   _ in _SMALL.values()):
+                raise Unsupported("the input '%s' of %s is not mapped: expects numbers"
+                                  % (name, a.dtype))
+        values = np.concatenate(
+            [a.astype(np.float64).ravel() for a in arrays.values()]) if arrays else np.zeros(0)
+        outputs, results = self._run("onnx_run",
+                                     [{"name": name, "dims": list(a.shape)} for name,
+                                      a in arrays.items()], values)
         try:
             pointer, size = call("bytes_data", results)
-            data = np.frombuffer((ctypes.c_char * size).from_address(pointer), "<f8").copy() if size else np.zeros(0)
+            data = np.frombuffer((ctypes.c_char * size).from_address(pointer),
+                                 "<f8").copy() if size else np.zeros(0)
         finally:
             call("release", results)
         made, at = {}, 0
         for out in outputs:
             count = int(np.prod(out["dims"], dtype=np.int64))
-            made[out["name"]] = data[at:at + count].reshape(out["dims"]).astype(_type_of(out["type"]))
+            made[out["name"]] = data[at:at + count].reshape(out["dims"]).astype(
+                _type_of(out["type"]))
             at += count
         return made
 
     def network(self) -> Tuple[Network, Dict[str, Any]]:
-        """The graph as a Network that trains, morphs and saves, and its ports: inputs and outputs with their first column in the row, and a
-        report, a line per node. An open first dimension is the batch: rows of the network."""
+        """The graph as a Network that trains, morphs and saves, and its ports: inputs and outputs
+        with their first column in the row, and a report, a line per node. An open first dimension
+        is the batch: rows of the network."""
         handle, ports = call("onnx_network", self._handle)
         return Network._of(handle), ports
 

@@ -3,18 +3,24 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import (
+    TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union,
+)
 
 import numpy as np
 
-from ._call import array, call, library, new_bytes, numbers, place, plain, seed_of
-from ._cells import Layer, with_links
-from ._errors import InvalidArgument
-from ._model import Model
-from ._outputs import Outputs, outputs_of, split
-from ._object import Idle, Object, Runner, cell_name
-from ._padding import padded
-from .layers import Sequential
+from ._core.call import array, call, library, new_bytes, numbers, place, plain, seed_of
+from .layers._base import Layer, layer_of, tree, with_links
+from ._core.errors import InvalidArgument
+from .layers.model import Model
+from ._core.outputs import Outputs, outputs_of, split
+from ._core.object import Idle, Object, Runner, cell_name
+from ._core.padding import padded
+from .layers.containers import Sequential
+
+if TYPE_CHECKING:
+    from .training import History, Trainer
+    from .training.fit import Callbacks
 
 Path = Union[str, "os.PathLike[str]"]
 Cell = Union[str, Sequence[int]]  # "z.y.x.l" or (z, y, x, l)
@@ -46,7 +52,8 @@ def _joined(x: Dict[str, Any], given: Dict[str, Any], name: str,
     wrong = [key for key in x if key not in known] or [key for key in known if key not in x]
     if wrong:
         raise TypeError("%s: %r is %s: expects an array for each of %s"
-                        % (name, wrong[0], "missing" if wrong[0] in known else "no input of the network",
+                        % (name, wrong[0], "missing" if wrong[0] in known
+                           else "no input of the network",
                            ", ".join(known)))
     rows = []
     for part in given["parts"]:
@@ -94,8 +101,8 @@ def rows_of(x: Any, given: Dict[str, Any], name: str = "x",
 
 
 def number_type(given: Dict[str, Any]) -> Any:
-    """The type of the numbers that a network takes and gives: float64 where all that reads its input
-    computes in f64."""
+    """The type of the numbers that a network takes and gives: float64 where all that reads its
+    input computes in f64."""
     return np.float64 if given.get("dtype") == "f64" else np.float32
 
 
@@ -123,9 +130,9 @@ class Forecast(NamedTuple):
 
 
 class Session(Runner):
-    """Runs a network; holds its memory and its KV caches. One thread at a time (Busy otherwise). Where the network changes, the session
-    follows. Ctrl-C ends a run, as cancel() does from another thread: its rows then count as not
-    given.
+    """Runs a network; holds its memory and its KV caches. One thread at a time (Busy otherwise).
+    Where the network changes, the session follows. Ctrl-C ends a run, as cancel() does from another
+    thread: its rows then count as not given.
 
     Options: those of session_create in docs/reference/options.md.
     """
@@ -143,12 +150,14 @@ class Session(Runner):
 
     @property
     def info(self) -> Dict[str, Any]:
-        """target (what computes), threads, input_width, output_width, arena_bytes, state_bytes, weight_bytes."""
+        """target (what computes), threads, input_width, output_width, arena_bytes, state_bytes,
+        weight_bytes."""
         return call("session_info", self._handle)  # type: ignore[no-any-return]
 
     def run(self, x: Any, out: Any = None) -> np.ndarray:
-        """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out` takes it where given.
-        float64 goes in and comes out as it is where x has that type and the network takes it."""
+        """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out`
+        takes it where given. float64 goes in and comes out as it is where x has that type and the
+        network takes it."""
         x = plain(x, "x")
         wide = x.dtype == np.float64 and self._network._takes_f64()
         kind = np.float64 if wide else np.float32
@@ -157,7 +166,8 @@ class Session(Runner):
             raise ValueError("x: expects (rows, width), got the shape %s" % (x.shape,))
         y = place(out, kind, (x.shape[0], self.output_width))
         try:
-            self._run("session_run_f64" if wide else "session_run", x.shape[0], x, y, size=x.shape[0])
+            self._run("session_run_f64" if wide else "session_run", x.shape[0], x, y,
+                      size=x.shape[0])
         except InvalidArgument:
             self._network._wide = None  # a training has given the cells another type
             if not wide or self._network._takes_f64():
@@ -166,8 +176,8 @@ class Session(Runner):
         return y if out is None else out  # type: ignore[no-any-return]
 
     def run_ids(self, ids: Any, out: Any = None) -> np.ndarray:
-        """Rows of ids, each a sequence of its own: ids is (rows, steps of the input), the result (rows,
-        output width)."""
+        """Rows of ids, each a sequence of its own: ids is (rows, steps of the input), the result
+        (rows, output width)."""
         ids = array(ids, np.int32, "ids")
         if ids.ndim != 2:
             raise ValueError("ids: expects (rows, steps), got the shape %s" % (ids.shape,))
@@ -175,9 +185,11 @@ class Session(Runner):
         self._run("session_run_ids", ids, y, size=len(ids))
         return y if out is None else out  # type: ignore[no-any-return]
 
-    def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (), out: Any = None) -> np.ndarray:
-        """Token ids at positions of sequences (all 0 where empty). The result has one row of output width per row in `head` (the last
-        one where empty). Keys and values of earlier runs stay in the caches."""
+    def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (),
+                   out: Any = None) -> np.ndarray:
+        """Token ids at positions of sequences (all 0 where empty). The result has one row of output
+        width per row in `head` (the last one where empty). Keys and values of earlier runs stay in
+        the caches."""
         head = array(head, np.int32, "head")
         y = place(out, np.float32, (max(1, head.size), self.output_width))
         ids = array(ids, np.int32, "ids")
@@ -185,17 +197,61 @@ class Session(Runner):
         return y if out is None else out  # type: ignore[no-any-return]
 
 
+# What PyTorch and Keras call otherwise.
+_ELSEWHERE = {
+    "state_dict": "parameters, and get(name) for the values of one",
+    "load_state_dict": "set(name, values), or Network.load(path)",
+    "named_parameters": "parameters, whose items have a name",
+    "eval": "network(x) as it is: only train() trains", "fit": "train(x, y)",
+    "predict": "network(x)", "summary": "print(network)", "modules": "topology",
+    "compile": "train(x, y, optimizer=..., loss=...)", "evaluate": "train(..., validation=(x, y))",
+    **dict.fromkeys(("to", "cuda", "cpu"), 'train(..., mode="gpu-mc"), session(device="gpu")'),
+    **dict.fromkeys(("half", "bfloat16", "float", "double"), 'morph("bf16") and the like'),
+}
+
+
+def _printed(cell: Dict[str, Any], weights: List[Parameter]) -> str:
+    """A cell as print(network) shows it."""
+    links: List[str] = []
+    of: Dict[str, List[str]] = {}
+    for link in cell.get("links", []):
+        for how, at in link.items():
+            of.setdefault(how, []).append(".".join(map(str, at)))
+    for how, cells in of.items():
+        joined = how == "read" and len(cells) > 1
+        links.append("%s %s" % (cell.get("merge", "concat") + " of" if joined else how,
+                                ", ".join(cells)))
+    if "type" not in cell:
+        return "# " + (", ".join(links) or "passes its input on")
+    notes = links + ["%s (%d, %d)" % (p.role, p.rows, p.cols) for p in weights if not p.tied][:4]
+    count = sum(p.rows * p.cols for p in weights if not p.tied)
+    if "layers" in cell:
+        notes = links
+    if count:
+        notes.append("%s parameters" % format(count, ","))
+    text = repr(layer_of(cell))
+    if not notes:
+        return text
+    first, *rest = text.split("\n")
+    return "\n".join([first + "  # " + ", ".join(notes), *rest])
+
+
 class Network(Object):
     """A grid of layers with its weights. Any number of threads may use one.
 
-    `spec` is layers.Sequential(layers.Input(...), ...), a layers.Model, a topology (docs/reference/topology.md) as a dict, or the path of a .json file with one, or of an .entity file with the
-    weights. A topology's parameters are random, a function of `seed` alone; seed=None leaves them zero.
+    `spec` is layers.Sequential(layers.Input(...), ...), a layers.Model, a topology
+    (docs/reference/topology.md) as a dict, or the path of a .json file with one, or of an .entity
+    file with the weights. A topology's parameters are random, a function of `seed` alone; seed=None
+    leaves them zero.
     """
 
     def __init__(self, spec: Union[Dict[str, Any], Model, Path], seed: Optional[int] = 0) -> None:
         self._sessions = Idle()
         if isinstance(spec, (Sequential, Model)):
             spec = spec.topology()
+        elif isinstance(spec, Layer):
+            raise TypeError("Network: expects Sequential(Input(...), ...), a Model, a topology or "
+                            "a path, got the layer %r" % spec)
         if not isinstance(spec, dict):
             path = os.fspath(spec)
             with open(path, "rb") as file:
@@ -232,6 +288,12 @@ class Network(Object):
         self._sessions.close()
         super().close()
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError("'Network' object has no attribute %r%s" % (
+                name, ": use " + _ELSEWHERE[name] if name in _ELSEWHERE else ""))
+
     _wide: Optional[bool] = None
 
     def _takes_f64(self) -> bool:
@@ -240,10 +302,31 @@ class Network(Object):
             self._wide = number_type(self.info["input"]) == np.float64
         return self._wide
 
+    def __repr__(self) -> str:
+        """The layers by their cells, with the shapes of their weights, as PyTorch prints a module;
+        what is behind # is no part of a layer."""
+        if self.closed:
+            return super().__repr__()
+        topology = self.topology
+        described, weights = topology["input"], self.parameters
+        dims = described.get("dims", [described["width"]] if "width" in described else [])
+        said = [("%r" % (d,)) for d in dims]
+        said += ["%s=%r" % item for item in described.items() if item[0] not in ("dims", "width")]
+        parts = [("input", "Input(%s)" % ", ".join(said))]
+        for cell in topology["cells"]:
+            path = ".".join(map(str, cell["at"]))
+            own = [p for p in weights if p.path == path or p.path.startswith(path + "/")]
+            parts.append((path, _printed(cell, own)))
+        given = self.info["output"]
+        parts.append(("output", repr(tuple(given.get("dims", [given["width"]])))))
+        return tree("Network", parts, ["# " + self._describe()])
+
     def _describe(self) -> str:
         info = self.info
-        read = "ids below %d" % info["input"]["ids"] if "ids" in info["input"] else str(info["input"]["width"])
-        return "%s -> %d, %s parameters" % (read, info["output"]["width"], format(info["parameters"], ","))
+        read = "ids below %d" % info["input"]["ids"] if "ids" in info["input"] else str(
+            info["input"]["width"])
+        return "%s -> %d, %s parameters" % (read, info["output"]["width"],
+                                            format(info["parameters"], ","))
 
     def initialize(self, seed: int) -> None:
         """Random parameters; each depends on seed, cell and index alone."""
@@ -302,10 +385,12 @@ class Network(Object):
         return Parameter(path, role, 0, 0, "", False)  # the library says what is wrong with it
 
     def get(self, name: str, dtype: Any = np.float32, out: Any = None) -> np.ndarray:
-        """The values of parameter "path:role" as the network sees them, (rows, cols) of float32 or float64. Raises NotFound."""
+        """The values of parameter "path:role" as the network sees them, (rows, cols) of float32 or
+        float64. Raises NotFound."""
         p = self._parameter(name)
         values = place(out, np.dtype(dtype), (p.rows, p.cols))
-        call("network_get_f64" if values.dtype == np.float64 else "network_get_f32", self._handle, p.path, p.role, values)
+        call("network_get_f64" if values.dtype == np.float64 else "network_get_f32", self._handle,
+             p.path, p.role, values)
         return values if out is None else out  # type: ignore[no-any-return]
 
     def set(self, name: str, values: Any) -> None:
@@ -368,12 +453,15 @@ class Network(Object):
     # ---- adapters
 
     def load_adapter(self, folder: Path) -> None:
-        """Runs with a LoRA adapter from now on, in place of the one it has: a folder with adapter_config.json and adapter_model.safetensors, as Trainer.save and
-        PEFT write it. The weights stay as they are. Raises NotFound, Unsupported, Corrupt, or InvalidArgument for one of another network."""
+        """Runs with a LoRA adapter from now on, in place of the one it has: a folder with
+        adapter_config.json and adapter_model.safetensors, as Trainer.save and PEFT write it. The
+        weights stay as they are. Raises NotFound, Unsupported, Corrupt, or InvalidArgument for one
+        of another network."""
         call("network_load_adapter", self._handle, os.fspath(folder))
 
     def save_adapter(self, folder: Path) -> None:
-        """Writes the adapter that the network has, loaded or learned, as PEFT does. Raises InvalidArgument where it has none."""
+        """Writes the adapter that the network has, loaded or learned, as PEFT does. Raises
+        InvalidArgument where it has none."""
         call("network_save_adapter", self._handle, os.fspath(folder))
 
     def unload_adapter(self) -> None:
@@ -381,7 +469,8 @@ class Network(Object):
         call("network_unload_adapter", self._handle)
 
     def merge_adapter(self) -> None:
-        """Adds the adapter to the weights, encoded again where they are packed; the network then has none. Raises InvalidArgument where it has none before."""
+        """Adds the adapter to the weights, encoded again where they are packed; the network then
+        has none. Raises InvalidArgument where it has none before."""
         call("network_merge_adapter", self._handle)
 
     # ---- running
@@ -436,9 +525,9 @@ class Network(Object):
         return [Forecast(**step) for step in steps]
 
     def forward_tokens(self, ids: Any, last: bool = False, *, out: Any = None) -> Outputs:
-        """The outputs after each id of a sequence from its beginning: (len(ids), output width); with last=True after the last alone:
-        (output width,). Raises OutOfRange for ids that the network does not know, and TypeError for
-        several sequences at once."""
+        """The outputs after each id of a sequence from its beginning: (len(ids), output width);
+        with last=True after the last alone: (output width,). Raises OutOfRange for ids that the
+        network does not know, and TypeError for several sequences at once."""
         ids = one_sequence(array(ids, np.int32, "ids"))
         if ids.ndim != 1 or ids.size == 0:
             raise ValueError("ids: expects (n,) with n at least 1, got the shape %s" % (ids.shape,))
@@ -447,7 +536,8 @@ class Network(Object):
         width = self.info["output"]["width"]
         y = place(out, np.float32, (width,) if last else (ids.size, width))
         positions = np.arange(ids.size, dtype=np.int32)
-        session = self._session(max_rows=_ROWS, max_head_rows=_ROWS, max_positions=max(512, 1 << int(ids.size - 1).bit_length()))
+        session = self._session(max_rows=_ROWS, max_head_rows=_ROWS,
+                                max_positions=max(512, 1 << int(ids.size - 1).bit_length()))
         for begin in range(0, ids.size, _ROWS):
             end = min(begin + _ROWS, ids.size)
             head = np.arange(end - begin, dtype=np.int32)[-1 if last else 0:]
@@ -457,29 +547,93 @@ class Network(Object):
         return split(y, self.info) if out is None else out
 
     def _session(self, **options: Any) -> Session:
-        """An idle session that is large enough, or a new one. The caller puts it back when all went well."""
+        """An idle session that is large enough, or a new one. The caller puts it back when all went
+        well."""
         session = self._sessions.take()
         if session is None or session._positions < options.get("max_positions", 0):
             session = Session(self, **options)
             session._positions = options.get("max_positions", 0)
-        session.output_width = self.info["output"]["width"]  # another one where the topology has changed
+        # another one where the topology has changed
+        session.output_width = self.info["output"]["width"]
         return session  # type: ignore[no-any-return]
 
     # ---- learning
 
-    def trainer(self, x: Any, y: Any = None, *, classes: Any = None, spec: Optional[Dict[str, Any]] = None, threads: int = 0, isa: str = "", mode: str = "", **settings: Any) -> "Any":
-        """A Trainer over data: a Data object, or arrays as train() takes them."""
-        from .training import make_trainer
+    def trainer(self, x: Any, y: Any = None, *, spec: Optional[Dict[str, Any]] = None,
+                loss: Any = None, loss_weights: Any = None,
+                optimizer: Union[str, Dict[str, Any], None] = None,
+                schedule: Union[str, Dict[str, Any], None] = None, lr: Optional[float] = None,
+                epochs: Optional[int] = None, steps: Optional[int] = None,
+                batch_size: Optional[int] = None, ignore: Optional[int] = None,
+                sample_weight: Any = None, class_weight: Any = None, seed: Optional[int] = None,
+                threads: int = 0, isa: str = "", mode: str = "", **settings: Any) -> "Trainer":
+        """A Trainer, which learns step by step, saves and resumes: of what train() takes."""
+        from .training.fit import trainer_of
 
-        return make_trainer(self, x, y, classes, spec, threads, isa, settings, mode)
+        return trainer_of(
+            self, x, y, spec=spec, loss=loss, loss_weights=loss_weights, optimizer=optimizer,
+            schedule=schedule, lr=lr, epochs=epochs, steps=steps, batch_size=batch_size,
+            ignore=ignore, sample_weight=sample_weight, class_weight=class_weight, seed=seed,
+            threads=threads, isa=isa, mode=mode, **settings)
 
-    def train(self, x: Any, y: Any = None, *, classes: Any = None, spec: Optional[Dict[str, Any]] = None, callback: Any = None, threads: int = 0, isa: str = "", mode: str = "", **settings: Any) -> "Any":
-        """Learns, and returns the last Step (step, steps, loss, lr, rows).
+    def train(self, x: Any, y: Any = None, *, spec: Optional[Dict[str, Any]] = None,
+              loss: Any = None, loss_weights: Any = None,
+              optimizer: Union[str, Dict[str, Any], None] = None,
+              schedule: Union[str, Dict[str, Any], None] = None, lr: Optional[float] = None,
+              epochs: Optional[int] = None, steps: Optional[int] = None,
+              steps_per_epoch: Optional[int] = None, batch_size: Optional[int] = None,
+              ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None,
+              validation: Union[float, Tuple[Any, ...], None] = None,
+              callbacks: Optional["Callbacks"] = None, progress: Optional[bool] = None,
+              seed: Optional[int] = None, threads: int = 0, isa: str = "", mode: str = "",
+              **settings: Any) -> "History":
+        """Learns, and returns the History: lists of losses by epoch.
 
-        x: (samples, width), or a Data object; y: (samples, targets), or `classes`: (samples,) integers. `spec` and further settings are
-        those of docs/reference/training-spec.md: network.train(x, y, epochs=5, batch=32, optimizer={"type": "sgd"}). Where nothing is
-        said: mse for values, cross_entropy for classes and tokens, adamw at 0.001, 10 epochs of batches of 32. callback(step) is called
-        now and then; False stops. Ctrl-C stops between steps; the weights are those of the last step. The bits do not depend on
-        threads, nor on callbacks."""
-        with self.trainer(x, y, classes=classes, spec=spec, threads=threads, isa=isa, mode=mode, **settings) as trainer:
-            return trainer.run(callback)
+        x: (samples, width) or with the dimensions of the network's input; or a Data object, without
+        y. y: (samples,) integers, the classes, or (samples, targets) values.
+
+        * `epochs` (10), or `steps`, optimizer steps, in their place; `batch_size` (32).
+        * `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for
+          integers, mse for values. A network with several outputs takes y, and `loss` and
+          `loss_weights` where they are given, as a dict by their names (or a list in their order);
+          the loss is the sum of theirs, each times its weight (1).
+        * `optimizer`: a name (adamw, sgd, rmsprop, lion) or its settings as a dict; `schedule`
+          likewise; `lr` is its learning rate (0.001).
+        * `validation`: a share of the samples to hold back, picked by `seed` in the proportions of
+          the classes, or (x, y) or (x, y, sample_weight) of others.
+        * `ignore` (-100): the class of rows, steps or pixels that are not counted; any other below
+          0 is refused. `sample_weight`: (samples,), of the losses of rows; `class_weight`: {class:
+          weight}, a list, or "balanced". A step's loss is the mean by weights, and so is that of
+          the validation, whose accuracy counts each row once.
+        * `callbacks`: Callback objects, or functions of a step's Progress; False stops. `progress`:
+          a bar on stderr; None: where that is a terminal.
+        * `mode`, `threads`, `isa`: what computes (docs/reference/modes.md).
+        * `spec`: a training spec (docs/reference/training-spec.md) as a dict, whose values the
+          keywords replace; `settings`: further keys of one (heads, lora, checkpoint,
+          micro_batches, shuffle, ...). Those that have no effect here (checkpoint_every, log_every,
+          data, network, ...) are a ValueError.
+        * `streams`: truncated back-propagation through time, as PyTorch's loop with h.detach() and
+          Keras' stateful=True: x is cut into this many lanes, each step takes the next window of
+          all, and recurrent layers continue from their state. It takes no batch_size, no shuffle
+          and no validation.
+
+        x may also give batches (x, y) or (x, y, sample_weight) of any size, one a step, in their
+        order: a generator, an iterator, or what can be iterated again, as PyTorch's DataLoader. How
+        long it trains is `steps`, or `epochs` of `steps_per_epoch` (where x has a length: that).
+        What cannot be known of them is refused: a share for validation, shuffle, batch_size,
+        "balanced".
+
+        The weights are a function of network, data and settings: no bit depends on threads or
+        callbacks. Raises LoomError where something does not fit, where x or y has a value that is
+        NaN or infinite (a NaN in x is a missing value to Standardize(missing=True)), and where a
+        loss is not finite, that of the validation too; ValueError for arrays whose lengths differ,
+        for masked values, and where batch_size or epochs are no whole numbers above 0. Ctrl-C
+        stops between two steps; the weights are those of the last one."""
+        from .training.fit import train
+
+        return train(
+            self, x, y, spec=spec, loss=loss, loss_weights=loss_weights, optimizer=optimizer,
+            schedule=schedule, lr=lr, epochs=epochs, steps=steps, steps_per_epoch=steps_per_epoch,
+            batch_size=batch_size, ignore=ignore, sample_weight=sample_weight,
+            class_weight=class_weight, validation=validation, callbacks=callbacks,
+            progress=progress, seed=seed, threads=threads, isa=isa, mode=mode, **settings)

@@ -5,8 +5,8 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 import numpy as np
 
-from ._call import array, call, seed_of
-from ._object import Runner
+from ._core.call import array, call, seed_of
+from ._core.object import Runner
 from .network import Network, rows_of
 
 
@@ -23,8 +23,8 @@ class Seq2Seq(Runner):
     """Runs an encoder-decoder as it is used: what depends on its other inputs alone runs once
     (encode), and the input `target`, [steps] ids or [steps, features], comes step by step (step),
     each continuing from the caches and states of those before. Answers are those of the network for
-    whole rows. Ctrl-C ends a run, as cancel() does from another thread; encode is then due again. One thread at a time (Busy otherwise). Where the network changes, encode is due
-    again.
+    whole rows. Ctrl-C ends a run, as cancel() does from another thread; encode is then due again.
+    One thread at a time (Busy otherwise). Where the network changes, encode is due again.
 
     Options: those of seq2seq_create in docs/reference/options.md; without `lanes` there are as many
     as are used. Raises Unsupported, by the layer's name, where one needs all steps at once.
@@ -102,10 +102,10 @@ class Seq2Seq(Runner):
     def search(self, x: Any = None, *, start: Any, end: int = -1, max_tokens: int = 0,
                beams: int = 1, seed: int = 0, **options: Any) -> List[List[Found]]:
         """Sequences of ids for each row of the sources `x` (a dict by name, or the array of a
-        single source), the best first, as many as there are beams. `start`: the id, or ids, that every
-        sequence begins with; `end`: the id that ends one. One beam takes the most probable next id,
-        or draws with a `temperature` (top_k, top_p, min_p, seed); several follow the most probable
-        sequences, compared with a `length_penalty`. Options: those of seq2seq_search in
+        single source), the best first, as many as there are beams. `start`: the id, or ids, that
+        every sequence begins with; `end`: the id that ends one. One beam takes the most probable
+        next id, or draws with a `temperature` (top_k, top_p, min_p, seed); several follow the most
+        probable sequences, compared with a `length_penalty`. Options: those of seq2seq_search in
         docs/reference/options.md. Answers are logits, or what a softmax or log_softmax at the
         network's end makes of them."""
         first = [start] if np.ndim(start) == 0 else list(start)

@@ -4,8 +4,8 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, List, Optional, Sequence, Union
 
-from ._call import call
-from ._object import Object
+from ._core.call import call
+from ._core.object import Object
 
 Messages = Union[str, Sequence[Dict[str, str]]]
 
@@ -17,10 +17,11 @@ def conversation(messages: Messages, variables: Optional[Dict[str, Any]] = None)
 
 
 class Decoder(Object):
-    """The text of ids as they come: the parts put together are Tokenizer.decode of all ids, and none ends inside a character."""
+    """The text of ids as they come: the parts put together are Tokenizer.decode of all ids, and
+    none ends inside a character."""
 
-    def __init__(self, tokenizer: "Tokenizer", skip_special: bool = True) -> None:
-        self._own(call("decoder_create", tokenizer._handle, skip_special))
+    def __init__(self, tokenizer: "Tokenizer", skip_special_tokens: bool = False) -> None:
+        self._own(call("decoder_create", tokenizer._handle, skip_special_tokens))
 
     def push(self, id: int) -> str:
         """One more id; returns what is final now, maybe nothing."""
@@ -32,9 +33,11 @@ class Decoder(Object):
 
 
 class Tokenizer(Object):
-    """Text to ids and back, as HuggingFace's tokenizers do it, for BPE models. Immutable; any thread.
+    """Text to ids and back, as HuggingFace's tokenizers do it, for BPE models. Immutable; any
+    thread.
 
-    `path`: a model, a folder, a tokenizer.json, a name in the local HuggingFace cache, or "embedded".
+    `path`: a model, a folder, a tokenizer.json, a name in the local HuggingFace cache, or
+    "embedded".
     """
 
     _instead = "load it again; a Transformer with it can be pickled"
@@ -50,15 +53,17 @@ class Tokenizer(Object):
         return cls._of(call("tokenizer_parse", json, config))  # type: ignore[no-any-return]
 
     @classmethod
-    def train(cls, texts: Sequence[str], vocab_size: int, special_tokens: Sequence[str] = (), bos: str = "", eos: str = "", add_bos: bool = False) -> "Tokenizer":
+    def train(cls, texts: Sequence[str], vocab_size: int, special_tokens: Sequence[str] = (),
+              bos: str = "", eos: str = "", add_bos: bool = False) -> "Tokenizer":
         """A byte-level BPE vocabulary learned from texts."""
-        options = {"vocab_size": vocab_size, "special_tokens": list(special_tokens), "bos": bos, "eos": eos, "add_bos": add_bos}
+        options = {"vocab_size": vocab_size, "special_tokens": list(special_tokens), "bos": bos,
+                   "eos": eos, "add_bos": add_bos}
         return cls._of(call("tokenizer_train", list(texts), options))  # type: ignore[no-any-return]
 
     @property
     def info(self) -> Dict[str, Any]:
-        """vocab_size, bos, eos (None where there is none), chat (whether the chat template is one that
-        this build can read), chat_template."""
+        """vocab_size, bos, eos (None where there is none), chat (whether the chat template is one
+        that this build can read), chat_template."""
         return call("tokenizer_info", self._handle)  # type: ignore[no-any-return]
 
     def __len__(self) -> int:
@@ -68,16 +73,20 @@ class Tokenizer(Object):
     def __bool__(self) -> bool:
         return True
 
-    def encode(self, text: str, special: bool = True, plain: bool = False) -> List[int]:
-        """Ids of a text. special: with the tokens that the model wants at both ends; plain: special tokens in the text are
-        characters like others, and none is added (for what a user typed)."""
+    def encode(self, text: str, add_special_tokens: bool = True, plain: bool = False) -> List[int]:
+        """Ids of a text. add_special_tokens: with those that the model wants at both ends; plain:
+        special tokens in the text are characters like others, and none is added (for what a user
+        typed)."""
         if plain:
-            return call("tokenizer_encode_plain", self._handle, text).tolist()  # type: ignore[no-any-return]
-        return call("tokenizer_encode", self._handle, text, special).tolist()  # type: ignore[no-any-return]
+            return call("tokenizer_encode_plain", self._handle,
+                        text).tolist()  # type: ignore[no-any-return]
+        return call("tokenizer_encode", self._handle, text,
+                    add_special_tokens).tolist()  # type: ignore[no-any-return]
 
-    def decode(self, ids: Any, skip_special: bool = True) -> str:
+    def decode(self, ids: Any, skip_special_tokens: bool = False) -> str:
         """The text of ids; those that do not exist are passed over."""
-        return call("tokenizer_decode", self._handle, ids, skip_special)  # type: ignore[no-any-return]
+        return call("tokenizer_decode", self._handle, ids,
+                    skip_special_tokens)  # type: ignore[no-any-return]
 
     def token(self, id: int) -> str:
         """A token as the vocabulary spells it. Raises OutOfRange."""
@@ -101,9 +110,9 @@ class Tokenizer(Object):
         ids = call("tokenizer_chat", self._handle, said, add_generation_prompt)
         return ids.tolist()  # type: ignore[no-any-return]
 
-    def decoder(self, skip_special: bool = True) -> Decoder:
+    def decoder(self, skip_special_tokens: bool = False) -> Decoder:
         """For ids that come one by one."""
-        return Decoder(self, skip_special)
+        return Decoder(self, skip_special_tokens)
 
     def _describe(self) -> str:
         return "%d tokens" % len(self)

@@ -5,16 +5,20 @@ import functools
 import itertools
 import os
 import types
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Type, Union
+from typing import (
+    TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Type, Union,
+)
 
 import numpy as np
 
-from . import _raw
-from ._call import array, call, interruptible, library, new_bytes, place, seed_of
+from ._core import raw as _raw
+from ._core.call import array, call, interruptible, library, new_bytes, place, seed_of
 from ._completion import chunks, completion
-from ._object import Idle, Object
+from ._core.object import Idle, Object
 from .network import Network, Path, one_sequence
 from .text import Messages, Tokenizer, conversation
+from .training import Data, History
+from .training.fit import Callbacks
 
 Prompt = Union[str, Sequence[int], np.ndarray]
 
@@ -31,7 +35,8 @@ if TYPE_CHECKING:
 else:
 
     class _shared:
-        """A method that, called on the class, runs on the model that load_model loaded last: Transformer.generate("...")."""
+        """A method that, called on the class, runs on the model that load_model loaded last:
+        Transformer.generate("...")."""
 
         def __init__(self, function):
             self.function = function
@@ -49,7 +54,8 @@ else:
 
 
 class Piece(str):
-    """A part of a text, with its token: `id` (-1 where none was picked) and `finish`: "more", or why the text ended."""
+    """A part of a text, with its token: `id` (-1 where none was picked) and `finish`: "more", or
+    why the text ended."""
 
     id: int
     finish: str
@@ -58,8 +64,9 @@ class Piece(str):
 class Text(str):
     """What a model wrote: a str, and how it came to be.
 
-    tokens: the new ids, the end included. finish: "length", "eos", "stop" or "cancelled". fingerprint: SHA-256 over ids and logits,
-    equal on every machine or something is wrong. info: prompt and decoding speed, as Transformer.generate found them.
+    tokens: the new ids, the end included. finish: "length", "eos", "stop" or "cancelled".
+    fingerprint: SHA-256 over ids and logits, equal on every machine or something is wrong. info:
+    prompt and decoding speed, as Transformer.generate found them.
     """
 
     tokens: List[int]
@@ -89,16 +96,20 @@ class _Generator(Object):
             name, value = "generator_feed_chat", prompt
         else:
             name, value = "generator_feed", one_sequence(array(prompt, np.int32, "ids"))
-        interruptible(lambda: call(name, self._handle, 0, value), cancel=lambda: call("cancel", self._handle))
+        interruptible(lambda: call(name, self._handle, 0, value),
+                      cancel=lambda: call("cancel", self._handle))
 
 
 class Transformer(Object):
-    """A language model: its network, its tokenizer, and what its authors recommend. Any number of threads may use one; each text that
-    is being written has its own memory, which is kept for the next one.
+    """A language model: its network, its tokenizer, and what its authors recommend. Any number of
+    threads may use one; each text that is being written has its own memory, which is kept for the
+    next one.
 
-    `name`: a HuggingFace folder, a .gguf or .entity file, a name in the local HuggingFace cache ("org/name"), or "embedded", the model
-    inside the library. Nothing is downloaded. `format`: how the matrices run ("i8", "i4", ...; None: as the file has them). `context`:
-    positions (0: as trained, at most 4096). `threads`: 0 is one per core. `mode` says threads and device in one word (docs/reference/modes.md).
+    `name`: a HuggingFace folder, a .gguf or .entity file, a name in the local HuggingFace cache
+    ("org/name"), or "embedded", the model inside the library. Nothing is downloaded. `format`: how
+    the matrices run ("i8", "i4", ...; None: as the file has them). `context`: positions (0: as
+    trained, at most 4096). `threads`: 0 is one per core. `mode` says threads and device in one word
+    (docs/reference/modes.md).
 
     load_model is the same, and makes the model the one that methods called on the class use:
 
@@ -108,7 +119,8 @@ class Transformer(Object):
 
     _last: Optional["Transformer"] = None
 
-    def __init__(self, name: Path, format: Optional[str] = None, *, context: int = 0, threads: int = 0, isa: str = "", mode: str = "") -> None:
+    def __init__(self, name: Path, format: Optional[str] = None, *, context: int = 0,
+                 threads: int = 0, isa: str = "", mode: str = "") -> None:
         name = os.fspath(name)
         self._set_up(context, threads, isa, mode)
         self._own(interruptible(lambda: call("model_load", name, format or "")))
@@ -121,7 +133,8 @@ class Transformer(Object):
 
     @classmethod
     def load_model(cls, name: Path, format: Optional[str] = None, **options: Any) -> "Transformer":
-        """Loads a model, complete or refused; methods of the class then use it. Raises NotFound, Unsupported, Corrupt, ..."""
+        """Loads a model, complete or refused; methods of the class then use it. Raises NotFound,
+        Unsupported, Corrupt, ..."""
         Transformer._last = cls(name, format, **options)
         return Transformer._last
 
@@ -131,7 +144,8 @@ class Transformer(Object):
         return Tokenizer(name)
 
     @classmethod
-    def from_bytes(cls, data: Any, format: Optional[str] = None, *, context: int = 0, threads: int = 0, isa: str = "", mode: str = "") -> "Transformer":
+    def from_bytes(cls, data: Any, format: Optional[str] = None, *, context: int = 0,
+                   threads: int = 0, isa: str = "", mode: str = "") -> "Transformer":
         """From the bytes of an .entity or GGUF file."""
         made = cls.__new__(cls)
         made._set_up(context, threads, isa, mode)
@@ -143,13 +157,18 @@ class Transformer(Object):
         return made
 
     @classmethod
-    def from_network(cls, network: Network, tokenizer: Optional[Tokenizer] = None, *, max_positions: int, context: int = 0, threads: int = 0, isa: str = "", mode: str = "", **settings: Any) -> "Transformer":
-        """A language model of a network that was trained here, which is copied: it generates, and save() writes one file. The network reads ids
-        and gives a value for each; max_positions: for how many positions it was trained. Settings: bos and eos (ids; as the tokenizer has them where
-        not given, None for none), name, sampling (a dict: temperature, top_k, top_p, min_p, repetition_penalty)."""
+    def from_network(cls, network: Network, tokenizer: Optional[Tokenizer] = None, *,
+                     max_positions: int, context: int = 0, threads: int = 0, isa: str = "",
+                     mode: str = "", **settings: Any) -> "Transformer":
+        """A language model of a network that was trained here, which is copied: it generates, and
+        save() writes one file. The network reads ids and gives a value for each; max_positions: for
+        how many positions it was trained. Settings: bos and eos (ids; as the tokenizer has them
+        where not given, None for none), name, sampling (a dict: temperature, top_k, top_p, min_p,
+        repetition_penalty)."""
         made = cls.__new__(cls)
         made._set_up(context, threads, isa, mode)
-        made._own(call("model_create", network._handle, tokenizer._handle if tokenizer is not None else 0, {"max_positions": max_positions, **settings}))
+        made._own(call("model_create", network._handle, tokenizer._handle if tokenizer is not None
+                       else 0, {"max_positions": max_positions, **settings}))
         return made
 
     @staticmethod
@@ -177,7 +196,8 @@ class Transformer(Object):
 
     @property
     def info(self) -> Dict[str, Any]:
-        """name, architecture, vocab_size, max_positions, bos, eos, sampling (what the authors recommend), parameters."""
+        """name, architecture, vocab_size, max_positions, bos, eos, sampling (what the authors
+        recommend), parameters."""
         return call("model_info", self._handle)  # type: ignore[no-any-return]
 
     @property
@@ -186,13 +206,16 @@ class Transformer(Object):
         return Network._of(call("model_network", self._handle))
 
     def load_adapter(self, folder: Path) -> None:
-        """Runs with a LoRA adapter from now on, in place of the one it has: a folder as `loom train`, Trainer.save and PEFT write it. The weights stay as they
-        are, so that save() writes the model without it. Raises NotFound, Unsupported, Corrupt, or InvalidArgument for one of another model."""
+        """Runs with a LoRA adapter from now on, in place of the one it has: a folder as `loom
+        train`, Trainer.save and PEFT write it. The weights stay as they are, so that save() writes
+        the model without it. Raises NotFound, Unsupported, Corrupt, or InvalidArgument for one of
+        another model."""
         with self.network as network:
             network.load_adapter(folder)
 
     def save_adapter(self, folder: Path) -> None:
-        """Writes the adapter that the model has, loaded or learned, as PEFT does. Raises InvalidArgument where it has none."""
+        """Writes the adapter that the model has, loaded or learned, as PEFT does. Raises
+        InvalidArgument where it has none."""
         with self.network as network:
             network.save_adapter(folder)
 
@@ -202,9 +225,34 @@ class Transformer(Object):
             network.unload_adapter()
 
     def merge_adapter(self) -> None:
-        """Adds the adapter to the weights, encoded again where they are packed; the model then has none. Raises InvalidArgument where it has none before."""
+        """Adds the adapter to the weights, encoded again where they are packed; the model then has
+        none. Raises InvalidArgument where it has none before."""
         with self.network as network:
             network.merge_adapter()
+
+    def train(self, texts: Union[str, Sequence[str], Data, Any], *, length: int = 256,
+              spec: Optional[Dict[str, Any]] = None,
+              optimizer: Union[str, Dict[str, Any], None] = None,
+              schedule: Union[str, Dict[str, Any], None] = None, lr: Optional[float] = None,
+              epochs: Optional[int] = None, steps: Optional[int] = None,
+              batch_size: Optional[int] = None, callbacks: Optional[Callbacks] = None,
+              progress: Optional[bool] = None, seed: Optional[int] = None, threads: int = 0,
+              isa: str = "", mode: str = "", **settings: Any) -> History:
+        """Learns to continue texts: one, a list of them, of which none goes on in the next, ids as
+        Data.tokens takes them, or a Data object. Texts are cut into sequences of at most `length`
+        tokens. The keywords are those of Network.train; with `lora={"rank": 8}` an adapter learns
+        beside the weights. Raises Unsupported for weights that are packed and no `lora`."""
+        if not isinstance(texts, Data):
+            if isinstance(texts, str):
+                texts = self.tokenize(texts)
+            elif isinstance(texts, (list, tuple)) and all(isinstance(t, str) for t in texts):
+                texts = [self.tokenize(text) for text in texts]
+            texts = Data.tokens(texts, length=length)
+        with self.network as network:
+            return network.train(
+                texts, spec=spec, optimizer=optimizer, schedule=schedule, lr=lr, epochs=epochs,
+                steps=steps, batch_size=batch_size, callbacks=callbacks, progress=progress,
+                seed=seed, threads=threads, isa=isa, mode=mode, **settings)
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -229,18 +277,19 @@ class Transformer(Object):
     # ---- text and ids
 
     @_shared
-    def tokenize(self, text: str, special: bool = True) -> List[int]:
-        """Ids of a text, with those that the model wants at both ends where `special`."""
-        return self.tokenizer.encode(text, special)
+    def tokenize(self, text: str, add_special_tokens: bool = True) -> List[int]:
+        """Ids of a text, with those that the model wants at both ends."""
+        return self.tokenizer.encode(text, add_special_tokens)
 
     @_shared
-    def detokenize(self, ids: Any, skip_special: bool = True) -> str:
+    def detokenize(self, ids: Any, skip_special_tokens: bool = False) -> str:
         """The text of ids."""
-        return self.tokenizer.decode(ids, skip_special)
+        return self.tokenizer.decode(ids, skip_special_tokens)
 
     @_shared
     def logits(self, prompt: Prompt, out: Any = None) -> np.ndarray:
-        """The prediction after a text or ids (at least one): (vocab_size,) of float32, into `out` where given."""
+        """The prediction after a text or ids (at least one): (vocab_size,) of float32, into `out`
+        where given."""
         logits = place(out, np.float32, (self.info["vocab_size"],))
         generator = self._generator()
         generator.feed(prompt)
@@ -252,53 +301,64 @@ class Transformer(Object):
 
     @_shared
     def generate(
-        self, prompt: Prompt = "", max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
+        self, prompt: Prompt = "", max_tokens: Optional[int] = None,
+        temperature: Optional[float] = None, *, top_k: Optional[int] = None,
         top_p: Optional[float] = None, min_p: Optional[float] = None,
         repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
         stop: Union[str, Sequence[str], None] = None, ignore_eos: bool = False,
     ) -> Text:
         """What the model writes after a prompt: a text, ids, or "" for the beginning of a text.
 
-        max_tokens: at most (None: 256); a text also ends where the context is full, with finish "length". temperature: 0 is greedy. What
-        is None is as the model's authors recommend, else temperature 0.7 and top_p 0.9. seed: None
-        is 0. stop: a text or texts that end it, and are not part of it; None for none.
-        Equal arguments give equal texts on every machine. Raises OutOfRange for a prompt that
-        is longer than the context, and TypeError for several prompts at once."""
-        stream = self._write(prompt, max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, ignore_eos)
+        max_tokens: at most (None: 256); a text also ends where the context is full, with finish
+        "length". temperature: 0 is greedy. What is None is as the model's authors recommend, else
+        temperature 0.7 and top_p 0.9. seed: None is 0. stop: a text or texts that end it, and are
+        not part of it; None for none. Equal arguments give equal texts on every machine. Raises
+        OutOfRange for a prompt that is longer than the context, and TypeError for several prompts
+        at once."""
+        stream = self._write(prompt, max_tokens, temperature, top_k, top_p, min_p,
+                             repetition_penalty, seed, stop, ignore_eos)
         return _collect(stream)
 
     @_shared
     def generate_stream(
-        self, prompt: Prompt = "", max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
+        self, prompt: Prompt = "", max_tokens: Optional[int] = None,
+        temperature: Optional[float] = None, *, top_k: Optional[int] = None,
         top_p: Optional[float] = None, min_p: Optional[float] = None,
         repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
         stop: Union[str, Sequence[str], None] = None, ignore_eos: bool = False,
     ) -> Iterator[Piece]:
-        """The same piece by piece, one per token: whole characters, maybe none. The pieces together are what generate returns."""
-        return _pieces(self._write(prompt, max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, ignore_eos))
+        """The same piece by piece, one per token: whole characters, maybe none. The pieces together
+        are what generate returns."""
+        return _pieces(self._write(prompt, max_tokens, temperature, top_k, top_p, min_p,
+                                   repetition_penalty, seed, stop, ignore_eos))
 
     @_shared
     def chat(
-        self, messages: Messages, max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
+        self, messages: Messages, max_tokens: Optional[int] = None,
+        temperature: Optional[float] = None, *, top_k: Optional[int] = None,
         top_p: Optional[float] = None, min_p: Optional[float] = None,
         repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
         stop: Union[str, Sequence[str], None] = None,
         variables: Optional[Dict[str, Any]] = None,
     ) -> Text:
-        """The answer in a conversation: [{"role": "user", "content": "..."}, ...], or what the user says. Give all that was said so
-        far: what is known already is not run again. `variables` and errors: as Tokenizer.chat."""
-        return _collect(self._write(conversation(messages, variables), max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, False))
+        """The answer in a conversation: [{"role": "user", "content": "..."}, ...], or what the user
+        says. Give all that was said so far: what is known already is not run again. `variables` and
+        errors: as Tokenizer.chat."""
+        return _collect(self._write(conversation(messages, variables), max_tokens, temperature,
+                                    top_k, top_p, min_p, repetition_penalty, seed, stop, False))
 
     @_shared
     def chat_stream(
-        self, messages: Messages, max_tokens: Optional[int] = None, temperature: Optional[float] = None, *, top_k: Optional[int] = None,
+        self, messages: Messages, max_tokens: Optional[int] = None,
+        temperature: Optional[float] = None, *, top_k: Optional[int] = None,
         top_p: Optional[float] = None, min_p: Optional[float] = None,
         repetition_penalty: Optional[float] = None, seed: Optional[int] = None,
         stop: Union[str, Sequence[str], None] = None,
         variables: Optional[Dict[str, Any]] = None,
     ) -> Iterator[Piece]:
         """The answer piece by piece."""
-        return _pieces(self._write(conversation(messages, variables), max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, False))
+        return _pieces(self._write(conversation(messages, variables), max_tokens, temperature,
+                                   top_k, top_p, min_p, repetition_penalty, seed, stop, False))
 
     @_shared
     def create_chat_completion(
@@ -317,10 +377,13 @@ class Transformer(Object):
         """An idle one, or a new one. Who takes it puts it back when all went well."""
         return self._generators.take() or _Generator(self)
 
-    def _sampling(self, temperature: Optional[float], top_k: Optional[int], top_p: Optional[float], min_p: Optional[float], repetition_penalty: Optional[float]) -> Dict[str, Any]:
+    def _sampling(self, temperature: Optional[float], top_k: Optional[int], top_p: Optional[float],
+                  min_p: Optional[float], repetition_penalty: Optional[float]) -> Dict[str, Any]:
         """What `loom run` samples with."""
-        given = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "repetition_penalty": repetition_penalty}
-        return {**self.info["sampling"], **{key: value for key, value in given.items() if value is not None}}
+        given = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p,
+                 "repetition_penalty": repetition_penalty}
+        return {**self.info["sampling"],
+                **{key: value for key, value in given.items() if value is not None}}
 
     def _write(
         self, prompt: Any, max_tokens: Optional[int], temperature: Any, top_k: Any,

@@ -7,7 +7,8 @@ def count(part):
 
 
 def config(r, behind_dense):
-    """A random configuration (tests/parity/torch_configs.py): inputs by name, values or ids, each with a layer of its own."""
+    """A random configuration (tests/parity/torch_configs.py): inputs by name, values or ids, each
+    with a layer of its own."""
     rows, parts, branches, ids, column = r.randint(1, 5), [], [], [], 0
     for i in range(r.randint(1, 4)):
         part = {"name": "n%d" % i}
@@ -17,16 +18,22 @@ def config(r, behind_dense):
         if r.random() < 0.4:
             part["ids"] = r.randint(1, 9)
             layers.append({"type": "embedding", "out": r.randint(1, 4), "std": 0.5})
-            ids += [(row, column + c, r.randrange(part["ids"])) for row in range(rows) for c in range(count(part))]
+            ids += [(row, column + c, r.randrange(part["ids"])) for row in range(rows)
+                    for c in range(count(part))]
         else:
-            part["dims"] = part.get("dims", []) + [r.randint(1, 4) for _ in range(r.randint(0 if "dims" in part else 1, 2))]
+            part["dims"] = part.get("dims", []) + [r.randint(1, 4)
+                                                   for _ in range(
+                                                       r.randint(0 if "dims" in part else 1, 2))]
         column += count(part)
         parts.append(part)
-        branches.append({"type": "sequential", "layers": layers + [{"type": "flatten"}, {"type": "dense", "out": r.randint(1, 5)}]})
+        branches.append({"type": "sequential",
+                         "layers": layers + [{"type": "flatten"},
+                                             {"type": "dense", "out": r.randint(1, 5)}]})
     r.shuffle(branches)
     cells = [{"type": "parallel", "layers": branches}, {"type": "dense", "out": 3}]
     return {"rows": rows, "special": [[row * column + at, float(v)] for row, at, v in ids],
-            "topology": {"format": "loom-topology", "version": 3, "layers_per_cell": 2, "input": {"parts": parts},
+            "topology": {"format": "loom-topology", "version": 3, "layers_per_cell": 2,
+                         "input": {"parts": parts},
                          "cells": [{"at": [0, 0, 0, i], **c} for i, c in enumerate(cells)]}}
 
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""tests/parity/onnx/cases.py INDEX.csv: the backend cases that the installed package onnx holds or generates and the index (../shared/data/onnx_backend_tests/onnx_cases_index.csv) does not,
-through welvet. Prints how many give the stored outputs (1e-3, 1e-5 as the backend tests do), how many are refused and which are wrong; fails where one is. Environment as settings.py."""
+"""tests/parity/onnx/cases.py INDEX.csv: the backend cases that the installed package onnx holds or
+generates and the index (../shared/data/onnx_backend_tests/onnx_cases_index.csv) does not, through
+welvet. Prints how many give the stored outputs (1e-3, 1e-5 as the backend tests do), how many are
+refused and which are wrong; fails where one is. Environment as settings.py."""
 import collections
 import csv
 import glob
@@ -15,12 +17,15 @@ from onnx.backend.test.case.node import collect_testcases
 
 
 def tensor(value):
-    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
+    return numpy_helper.to_array(value) if isinstance(value,
+                                                      onnx.TensorProto) else np.asarray(value)
 
 
 def stored(known):
     """Those with files: (name, model, inputs, outputs)."""
-    for path in sorted(glob.glob(os.path.join(os.path.dirname(onnx.__file__), "backend/test/data/*/*/model.onnx"))):
+    for path in sorted(
+        glob.glob(os.path.join(os.path.dirname(onnx.__file__),
+                               "backend/test/data/*/*/model.onnx"))):
         folder = os.path.dirname(path)
         data, model = os.path.join(folder, "test_data_set_0"), onnx.load(path)
         if os.path.basename(folder) in known:
@@ -32,12 +37,14 @@ def stored(known):
                 if not info.type.HasField("tensor_type"):
                     return None
                 path = os.path.join(data, f"{kind}_{i}.pb")
-                if not os.path.exists(path):  # from here on initializers, which old files list as inputs
+                # from here on initializers, which old files list as inputs
+                if not os.path.exists(path):
                     break
                 with open(path, "rb") as file:
                     values.append(numpy_helper.to_array(onnx.TensorProto.FromString(file.read())))
             return values
-        yield os.path.basename(folder), model, read("input", model.graph.input), read("output", model.graph.output)
+        yield os.path.basename(folder), model, read("input", model.graph.input), read("output",
+                model.graph.output)
 
 
 def generated(known):
@@ -45,13 +52,16 @@ def generated(known):
         if case.name in known:
             continue
         inputs, outputs = case.data_sets[0]
-        plain = all(v.type.HasField("tensor_type") for v in [*case.model.graph.input, *case.model.graph.output])
-        yield case.name, case.model, [tensor(v) for v in inputs] if plain else None, [tensor(v) for v in outputs] if plain else None
+        plain = all(v.type.HasField("tensor_type")
+                    for v in [*case.model.graph.input, *case.model.graph.output])
+        yield case.name, case.model, [tensor(v) for v in inputs] if plain else None, [tensor(v)
+                for v in outputs] if plain else None
 
 
 def right(got, want):
     a, b = np.asarray(want), np.asarray(got)
-    return a.shape == b.shape and a.dtype.kind not in "SUO" and np.allclose(a.astype(np.float64), b.astype(np.float64), rtol=1e-3, atol=1e-5, equal_nan=True)
+    return a.shape == b.shape and a.dtype.kind not in "SUO" and np.allclose(a.astype(np.float64),
+            b.astype(np.float64), rtol=1e-3, atol=1e-5, equal_nan=True)
 
 
 def main():
@@ -64,7 +74,8 @@ def main():
                 count["of sequences"] += 1
                 continue
             try:
-                got = welvet.from_onnx(model.SerializeToString()).run({v.name: a for v, a in zip(model.graph.input, inputs)})
+                got = welvet.from_onnx(model.SerializeToString()).run(
+                    {v.name: a for v, a in zip(model.graph.input, inputs)})
             except (welvet.Unsupported, welvet.OutOfRange):
                 count["refused"] += 1
                 continue

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tools/check/kernels/fused.sh: no portable function may hold a fused multiply-add (numerics, rule 1). Disassembles the library of every preset that is
-# built and names what it finds; kernels_<isa>_fast.cpp alone, the fast profile, may have some.
+# tools/check/kernels/fused.sh: no portable function may hold a fused multiply-add (numerics, rule
+# 1). Disassembles the library of every preset that is built and names what it finds;
+# kernels_<isa>_fast.cpp alone, the fast profile, may have some.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -17,7 +18,8 @@ TABLE
 }
 
 # disassembled TOOL LIBRARY: without the fast profile
-disassembled() { "$1" -dC --no-show-raw-insn "$2" | awk '/file format/ { fast = /_fast\.cpp/ } !fast'; }
+disassembled() { "$1" -dC --no-show-raw-insn "$2" |
+  awk '/file format/ { fast = /_fast\.cpp/ } !fast'; }
 fused_in() { disassembled "$1" "$3" | grep -cE -- "$2" || true; }
 
 # Each pattern is first shown a function that asks for a fused instruction.
@@ -30,13 +32,15 @@ while read -r preset tool pattern compiler; do
   library=build/$preset/libloom.a
   [ -e "$library" ] && command -v "$tool" >/dev/null || continue
   $compiler -O1 -c "$proof/f.cpp" -o "$proof/f.o"
-  [ "$(fused_in "$tool" "$pattern" "$proof/f.o")" != 0 ] || { echo "$preset: the pattern does not see a fused instruction"; exit 1; }
+  [ "$(fused_in "$tool" "$pattern" "$proof/f.o")" != 0 ] ||
+    { echo "$preset: the pattern does not see a fused instruction"; exit 1; }
   count=$(fused_in "$tool" "$pattern" "$library")
   checked+=" $preset"
   if [ "$count" != 0 ]; then
     failed=1
     echo "$library: $count fused instructions, the first:"
-    disassembled "$tool" "$library" | grep -E -m 200 -- "^[0-9a-f]+ <|$pattern" | grep -E -B1 -m 1 -- "$pattern" || true
+    disassembled "$tool" "$library" | grep -E -m 200 -- "^[0-9a-f]+ <|$pattern" |
+      grep -E -B1 -m 1 -- "$pattern" || true
   fi
 done < <(table)
 [ -n "$checked" ] || { echo "nothing is built"; exit 77; }

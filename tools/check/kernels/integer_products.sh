@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tools/check/kernels/integer_products.sh: an instruction set that is forced by name has kernels of its own for
-# integer products, made of that set's instructions, and no other kernel has them. Disassembles the
-# library of every preset that is built.
+# tools/check/kernels/integer_products.sh: an instruction set that is forced by name has kernels of
+# its own for integer products, made of that set's instructions, and no other kernel has them.
+# Disassembles the library of every preset that is built.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -42,7 +42,8 @@ while read -r preset tool object pattern; do
     stray=$(grep -E -- "$owned |(s|u)dot " <<<"$all" | grep -vE -- "^$owners" || true)
     [ -z "$stray" ] || say "$library: instructions that not every machine has: $stray"
   fi
-  count=$(awk -v o="^$object[.]cpp" -v p="^($pattern)$" '$1 ~ o && $2 ~ p && $3 == "product" { n += $4 } END { print n + 0 }' <<<"$all")
+  count=$(awk -v o="^$object[.]cpp" -v p="^($pattern)$" \
+    '$1 ~ o && $2 ~ p && $3 == "product" { n += $4 } END { print n + 0 }' <<<"$all")
   checked+=" $object ($count)"
   [ "$count" -ge 8 ] || say "$library: the integer products of $object have $count of $pattern"
 done < <(table)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# tools/check/kernels/kernels_parse.sh: every *_kernels.h of src/ops parses by itself, as an editor reads it.
+# tools/check/kernels/kernels_parse.sh: every *_kernels.h of src/ops parses by itself, as an editor
+# reads it.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 generated=build/release/generated

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# tools/check/kernels/new_dtype.sh: a dtype of an existing codec family is one row. In a copy of the sources
-# it adds rows of types that do not exist (an 8-bit float, a 4-bit float, an 8-bit integer) to
-# src/numeric/dtypes.def, changes nothing else, and builds tools/check/kernels/new_dtype.cpp, which encodes,
-# decodes, prints, parses, morphs and reads them from a file. Half a minute on one core.
+# tools/check/kernels/new_dtype.sh: a dtype of an existing codec family is one row. In a copy of the
+# sources it adds rows of types that do not exist (an 8-bit float, a 4-bit float, an 8-bit integer)
+# to src/numeric/dtypes.def, changes nothing else, and builds tools/check/kernels/new_dtype.cpp,
+# which encodes, decodes, prints, parses, morphs and reads them from a file. Half a minute on one
+# core.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 copy=$(mktemp -d)

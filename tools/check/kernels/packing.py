@@ -1,6 +1,8 @@
-"""Compares the packed matrices that Loom writes with what read_packed.py makes of them: python3 tools/check/kernels/packing.py BUILD_DIR
+"""Compares the packed matrices that Loom writes with what read_packed.py makes of them: python3
+tools/check/kernels/packing.py BUILD_DIR
 
-Builds and runs BUILD_DIR's dump_packed (every weight format, odd sizes) and wants equality to the bit.
+Builds and runs BUILD_DIR's dump_packed (every weight format, odd sizes) and wants equality to the
+bit.
 """
 import pathlib
 import subprocess
@@ -17,7 +19,8 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     build = pathlib.Path(sys.argv[1])
-    subprocess.run(["cmake", "--build", build, "--target", "dump_packed"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", build, "--target", "dump_packed"], check=True,
+                   stdout=subprocess.DEVNULL)
     bad = 0
     formats = set()
     with tempfile.TemporaryDirectory() as folder:
@@ -32,7 +35,8 @@ def main():
             if not np.array_equal(got, want):
                 bad += 1
                 r, c = np.argwhere(got != want)[0]
-                print(f"{name} {rows} x {cols}: row {r}, column {c}: Loom decodes {want[r, c]!r}, the reader {got[r, c]!r}")
+                print(f"{name} {rows} x {cols}: row {r}, column {c}: Loom decodes {want[r, c]!r}, "
+                      f"the reader {got[r, c]!r}")
     print(f"{len(matrices)} matrices in {len(formats)} formats, {bad} differ")
     return 1 if bad or not matrices else 0
 

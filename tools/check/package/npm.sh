@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the JavaScript package as npm does, from the folder and from what `npm pack` makes, into empty projects without a network, and lets a
-# ten-line program generate a story there.
+# Installs the JavaScript package as npm does, from the folder and from what `npm pack` makes, into
+# empty projects without a network, and lets a ten-line program generate a story there.
 set -euo pipefail
 package=$(cd "$(dirname "$0")/../../../bindings/js" && pwd)
 export LOOM_NO_BUILD=1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tools/check/package/python.sh LIBRARY: makes the wheel of the Python package around a libloom.so, installs it into an environment of its own, and runs
-# its tests there. Ends with 77 where Python, NumPy, or venv is missing.
+# tools/check/package/python.sh LIBRARY: makes the wheel of the Python package around a libloom.so,
+# installs it into an environment of its own, and runs its tests there. Ends with 77 where Python,
+# NumPy, or venv is missing.
 set -euo pipefail
 library=$(realpath "$1")
 cd "$(dirname "$0")/../../.."
@@ -13,11 +14,15 @@ done
 folder=build/python-check
 rm -rf "$folder"
 mkdir -p "$folder/wheel"
-LOOM_LIBRARY=$library "$python" -m pip --disable-pip-version-check wheel --quiet --no-deps --no-index --wheel-dir "$folder/wheel" ./bindings/python
+LOOM_LIBRARY=$library "$python" -m pip --disable-pip-version-check wheel --quiet --no-deps \
+  --no-index --wheel-dir "$folder/wheel" ./bindings/python
 "$python" -m venv --system-site-packages "$folder/venv"
-PATH=/nonexistent "$folder/venv/bin/python" -m pip --disable-pip-version-check install --quiet --no-index "$folder"/wheel/*.whl
+PATH=/nonexistent "$folder/venv/bin/python" -m pip --disable-pip-version-check install --quiet \
+  --no-index "$folder"/wheel/*.whl
 sed -n '/^```python$/,/^```$/{/^```/d;p}' bindings/python/README.md >"$folder/readme.py"
 unset LOOM_LIBRARY PYTHONPATH
-(cd "$folder" && venv/bin/python readme.py >readme.txt) || { cat "$folder/readme.txt"; echo "the README's example failed"; exit 1; }
-WELVET_INSTALLED=1 "$folder/venv/bin/python" -m unittest discover bindings/python/tests 2>"$folder/tests.txt" || { cat "$folder/tests.txt"; exit 1; }
+(cd "$folder" && venv/bin/python readme.py >readme.txt) ||
+  { cat "$folder/readme.txt"; echo "the README's example failed"; exit 1; }
+WELVET_INSTALLED=1 "$folder/venv/bin/python" -m unittest discover bindings/python/tests \
+  2>"$folder/tests.txt" || { cat "$folder/tests.txt"; exit 1; }
 grep '^Ran ' "$folder/tests.txt"

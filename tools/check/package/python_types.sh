@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tools/check/package/python_types.sh: the annotations of the Python package under mypy, and a file of right
-# and wrong uses: each line that says `# wrong` must be refused, and no other. Ends with 77 where
-# Python, venv or pip's packages are missing.
+# tools/check/package/python_types.sh: the annotations of the Python package under mypy, and a file
+# of right and wrong uses: each line that says `# wrong` must be refused, and no other. Ends with 77
+# where Python, venv or pip's packages are missing.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 folder=build/python-types

@@ -130,7 +130,7 @@ def self_test():
     assert not list(too_long(path, head + line * LIMIT + end, used)), "an exception is not kept"
     assert not [u for u in unneeded(used) if "planted" in u], "a needed exception is refused"
     assert [u for u in unneeded(set()) if "planted" in u], "an unneeded exception is not seen"
-    print("long functions of C++, Python and JavaScript are seen, and an exception that nothing needs")
+    print("long functions of C++, Python and JavaScript are seen, and unneeded exceptions")
 
 
 def main():

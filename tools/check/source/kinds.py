@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""tools/check/source/kinds.py: the numbers of kinds stand in lists (rows LOOM_...(id, name, ...) of .def files),
-from which the host, kernels and WGSL (#kinds, src/ops/module.cmake) have them. A number that WGSL or
-a kernel gives one of their names by hand is refused."""
+"""tools/check/source/kinds.py: the numbers of kinds stand in lists (rows LOOM_...(id, name, ...) of
+.def files), from which the host, kernels and WGSL (#kinds, src/ops/module.cmake) have them. A
+number that WGSL or a kernel gives one of their names by hand is refused."""
 import pathlib
 import re
 import sys

@@ -6,8 +6,8 @@
 
 A row says which names, where they are private, and what the field says. A word that is plain
 English elsewhere (`keep` of a sampler, `rate` of a dropout) is a row for the folders or the place
-where it was the private one. base/fields/old_names.cpp has the old names of files, and the bindings the
-aliases that the project's earlier documents print: ALIASES.
+where it was the private one. base/fields/old_names.cpp has the old names of files, and the bindings
+the aliases that the project's earlier documents print: ALIASES.
 """
 import pathlib
 import re
@@ -48,7 +48,8 @@ ROWS = (
     (r"twin_\w*|on_twin_", CPP, "src/", "cpu_fallback", "on_twin_ = true;"),
     (r"crosses_rows|\w*CROSSES_ROWS", r"\.(cpp|h|hpp|def|py)$", "", "row_dependence, row_dependent",
      "flags | LOOM_LAYER_CROSSES_ROWS;"),
-    (r'"type\\?": ?\\?"(cnn[123]|(max|avg)_pool[123]|conv_transposed[123]|each|pick|value_matmul)\\?"',
+    (r'"type\\?": '
+     r'?\\?"(cnn[123]|(max|avg)_pool[123]|conv_transposed[123]|each|pick|value_matmul)\\?"',
      ANY, "", "conv2d, max_pool2d, conv_transpose2d, time_distributed, index_select, "
      "batched_matmul", '{"type":"each"}', TEXT),
     (r'"(stack|carry|return)\\?": ?', r"\.(cpp|h|hpp|def|json|md)$", "",

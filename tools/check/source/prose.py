@@ -6,7 +6,8 @@
     prose.py --count        how often each rule is broken
 
 Code, links' targets and quoted lines are no prose. Generated parts are prose too: change the text
-of src or api that they come from. A file may break a rule where `except` lines of the rules say so, with a reason.
+of src or api that they come from. A file may break a rule where `except` lines of the rules say so,
+with a reason.
 """
 import collections
 import pathlib
@@ -118,7 +119,8 @@ def of_header(text):
 def files(names):
     if names:
         return names
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md", "*.h", "*.hpp"],
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.md", "*.h", "*.hpp"],
                             cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     return [n for n in listed if not n.startswith(THIRD) and (ROOT / n).is_file()
             and (n.endswith(".md") or n.startswith(HEADERS))]

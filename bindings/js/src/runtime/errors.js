@@ -1,0 +1,56 @@
+// Results of the C ABI as errors. `code` is the name that api/loom.json gives.
+import { CODES } from './raw.js';
+
+export class LoomError extends Error {
+  constructor(code, message, options) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+export class InvalidArgumentError extends LoomError {}
+export class NotFoundError extends LoomError {}
+export class UnsupportedError extends LoomError {}
+export class CorruptError extends LoomError {}
+export class TruncatedError extends LoomError {}
+export class IoError extends LoomError {}
+export class OutOfMemoryError extends LoomError {}
+export class OutOfRangeError extends LoomError {}
+export class CancelledError extends LoomError {}
+export class InternalError extends LoomError {}
+export class InvalidHandleError extends LoomError {}
+export class BusyError extends LoomError {}
+
+const CLASSES = {
+  invalid_argument: InvalidArgumentError,
+  not_found: NotFoundError,
+  unsupported: UnsupportedError,
+  corrupt: CorruptError,
+  truncated: TruncatedError,
+  io: IoError,
+  out_of_memory: OutOfMemoryError,
+  out_of_range: OutOfRangeError,
+  cancelled: CancelledError,
+  internal: InternalError,
+  invalid_handle: InvalidHandleError,
+  busy: BusyError,
+};
+const NAMES = Object.fromEntries(Object.entries(CODES).map(([name, value]) => [value, name]));
+
+export function errorNamed(name, message, options) {
+  return new (CLASSES[name] ?? LoomError)(name, message, options);
+}
+
+/** Options that a function takes by name; another one is refused. */
+export function known(what, options, names) {
+  const wrong = Object.keys(options).find((name) => !names.includes(name));
+  if (wrong === undefined) return options;
+  throw errorNamed('invalid_argument',
+    `${what}: no option "${wrong}": ` +
+    (names.length ? `known are ${names.join(', ')}` : 'it has none'));
+}
+
+export function errorOf(status, message) {
+  return errorNamed(NAMES[status] ?? 'internal', message);
+}

@@ -1,0 +1,66 @@
+// The part of WASI that the module uses, for every host: a clock, an environment, what is written
+// to the standard streams. Files are a host's own (node_files.js); without them there are none.
+export const ERRNO =
+  { success: 0, badf: 8, exist: 20, inval: 28, io: 29, isdir: 31, noent: 44, nosys: 52, notdir: 54,
+    notempty: 55, perm: 63, acces: 2 };
+
+const utf8 = new TextEncoder();
+
+/** What an instance imports: `view()` is its memory, asked for anew after each growth. */
+export function wasiImports(module, view,
+    { environment = {}, files = null, log = (line) => console.error(line) } = {}) {
+  const bytes = (at, size) => new Uint8Array(view().buffer, at, size);
+  const variables = Object.entries(environment)
+    .map(([name, value]) => utf8.encode(`${name}=${value}\0`));
+  let line = '';
+  const text = new TextDecoder();
+
+  const imports = {
+    environ_sizes_get(count, size) {
+      view().setUint32(count, variables.length, true);
+      view().setUint32(size, variables.reduce((n, v) => n + v.length, 0), true);
+      return ERRNO.success;
+    },
+    environ_get(pointers, at) {
+      for (const variable of variables) {
+        view().setUint32(pointers, at, true);
+        bytes(at, variable.length).set(variable);
+        pointers += 4;
+        at += variable.length;
+      }
+      return ERRNO.success;
+    },
+    clock_time_get(clock, precision, at) {
+      const milliseconds = clock === 0 ? Date.now() : performance.now();
+      view().setBigUint64(at, BigInt(Math.round(milliseconds * 1e6)), true);
+      return ERRNO.success;
+    },
+    fd_write(fd, vectors, count, written) {
+      if (fd !== 1 && fd !== 2)
+        return files?.fd_write ? files.fd_write(fd, vectors, count, written) : ERRNO.badf;
+      let total = 0;
+      for (let i = 0; i < count; ++i) {
+        const size = view().getUint32(vectors + 8 * i + 4, true);
+        line += text.decode(bytes(view().getUint32(vectors + 8 * i, true), size).slice(),
+            { stream: true });
+        total += size;
+      }
+      const lines = line.split('\n');
+      line = lines.pop();
+      for (const whole of lines) log(whole);
+      view().setUint32(written, total, true);
+      return ERRNO.success;
+    },
+    proc_exit(status) {
+      throw new WebAssembly.RuntimeError(`the module ended with ${status}`);
+    },
+    // No folders are open: this is how the C library asks for them.
+    fd_prestat_get: () => ERRNO.badf,
+    fd_close: () => ERRNO.badf,
+  };
+  const { fd_write: _, ...rest } = files ?? {};
+  Object.assign(imports, rest);
+  for (const { module: from, name } of WebAssembly.Module.imports(module))
+    if (from === 'wasi_snapshot_preview1') imports[name] ??= () => ERRNO.nosys;
+  return { wasi_snapshot_preview1: imports };
+}

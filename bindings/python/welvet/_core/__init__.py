@@ -1,0 +1,2 @@
+"""What the modules of the package share: the library below, its errors, arrays that go in and
+out."""
