@@ -269,8 +269,7 @@ def cpp_options(api):
     return option_structs.cpp_header(option_structs.load(api), NOTE)
 
 
-def header(api):
-    out = ["/* %s */\n" % NOTE, """/* The C interface of Loom, the embeddable neural engine.
+HEADER_TOP = """/* The C interface of Loom, the embeddable neural engine.
  *
  * Every function that can fail returns a code (0 is LOOM_OK) and, where `error` is not NULL, fills
  * the caller's loom_error. No function throws, prints or aborts. What a function writes through its
@@ -302,7 +301,11 @@ def header(api):
 extern "C" {
 #endif
 
-"""]
+"""
+
+
+def header(api):
+    out = ["/* %s */\n" % NOTE, HEADER_TOP]
     out.append("#define LOOM_ABI_VERSION %d\n\n" % api["abi_version"])
 
     def enum(prefix, rows):

@@ -47,6 +47,85 @@ function fail(e) {
   $('status').className = 'print bad';
 }
 
+const device = () => ($('gpu').checked ? 'gpu' : 'cpu');
+
+/** Tells the story of the prompt and seed that the page shows; `story` has the golden one. */
+async function tellStory(model, story, signal) {
+  const prompt = $('prompt').value, seed = Number($('seed').value);
+  const text = document.createTextNode('');
+  const first = document.createElement('b');
+  first.textContent = prompt;
+  $('story').replaceChildren(first, text);
+  show($('story-print'), '', undefined);
+  $('rate').textContent = 'working';
+  const chosen = device();
+  const pieces = model.generate(prompt, { ...story.options, seed, signal, device: chosen });
+  let tokens = 0, start = 0;
+  for (;;) {
+    const { done, value } = await pieces.next();
+    if (done) {
+      const stats = await model.stats;
+      $('rate').textContent =
+        `${rate(stats.decodeTokens / stats.decodeSeconds)}, ${on(chosen, stats)}`;
+      show($('story-print'), value.fingerprint,
+          prompt === story.prompt && seed === story.options.seed ? story.fingerprint : undefined);
+      return;
+    }
+    text.data += value;
+    if (tokens++ === 0) start = performance.now();
+    else $('rate').textContent = rate((1000 * (tokens - 1)) / (performance.now() - start));
+  }
+}
+
+/** Learns the two halves of the yin-yang, and draws them meanwhile. */
+async function trainNetwork(loom, training, points, signal) {
+  const grid = mapGrid();
+  show($('train-print'), '', undefined);
+  const network = await loom.Network.create(training.topology, { seed: training.seed });
+  const losses = [];
+  let drawn = 0, last;
+  try {
+    const draw = async () => {
+      drawCurve($('curve'), losses, training.spec.steps);
+      drawMap($('map'), await network.forward(grid), points);
+      $('train-figures').textContent =
+        `step ${number.format(last.step)}, loss ${last.loss.toFixed(4)}`;
+      drawn = performance.now();
+    };
+    $('train-figures').textContent = 'working';
+    for await (last of network.train(points, training.spec, { signal, device: device() })) {
+      losses.push(last.loss);
+      if (performance.now() - drawn >= 50) await draw();
+    }
+    await draw();
+    show($('train-print'), await network.digest, training.digest);
+  } finally {
+    network.dispose();
+  }
+}
+
+/** The rows of `loom verify`, and their fingerprint against the golden one. */
+async function verifyNumerics(loom) {
+  $('verify').disabled = true;
+  $('verify-figures').textContent = 'working';
+  const start = performance.now(), chosen = device();
+  try {
+    const report = await loom.verify({ device: chosen });
+    const ran = report.rows.filter(({ why }) => !why).length;
+    $('verify-figures').textContent =
+      `${ran === report.rows.length ? ran : `${ran} of ${report.rows.length}`} rows in ` +
+      `${((performance.now() - start) / 1000).toFixed(1)} s, ${on(chosen, report)}`;
+    show($('verify-print'), report.fingerprint, report.golden);
+    $('rows').textContent =
+      report.rows.map(({ name, hash, why }) =>
+          `${why ? ' '.repeat(16) : hash.slice(0, 16)}  ${name}${why ? `: ${why}` : ''}`)
+            .join('\n');
+  } catch (e) {
+    fail(e);
+  }
+  $('verify').disabled = false;
+}
+
 async function main() {
   const { story, training } = await (await fetch('golden.json')).json();
   $('prompt').value = story.prompt;
@@ -65,83 +144,15 @@ async function main() {
     ? `${gpu.name}${gpu.software ? ', in software: slow' : ''}` : gpu.missing;
   $('gpu').disabled = !gpu.available;
   $('devices').disabled = false;
-  const device = () => ($('gpu').checked ? 'gpu' : 'cpu');
   for (const id of ['tell', 'train', 'verify']) $(id).disabled = false;
 
-  const tell = action($('tell'), async (signal) => {
-    const prompt = $('prompt').value, seed = Number($('seed').value);
-    const text = document.createTextNode('');
-    const first = document.createElement('b');
-    first.textContent = prompt;
-    $('story').replaceChildren(first, text);
-    show($('story-print'), '', undefined);
-    $('rate').textContent = 'working';
-    const chosen = device();
-    const pieces = model.generate(prompt, { ...story.options, seed, signal, device: chosen });
-    let tokens = 0, start = 0;
-    for (;;) {
-      const { done, value } = await pieces.next();
-      if (done) {
-        const stats = await model.stats;
-        $('rate').textContent =
-          `${rate(stats.decodeTokens / stats.decodeSeconds)}, ${on(chosen, stats)}`;
-        show($('story-print'), value.fingerprint,
-            prompt === story.prompt && seed === story.options.seed ? story.fingerprint : undefined);
-        return;
-      }
-      text.data += value;
-      if (tokens++ === 0) start = performance.now();
-      else $('rate').textContent = rate((1000 * (tokens - 1)) / (performance.now() - start));
-    }
-  });
+  const tell = action($('tell'), (signal) => tellStory(model, story, signal));
   $('story-form').addEventListener('submit', tell);
 
-  const points = yinYang(training.samples), grid = mapGrid();
-  $('train').addEventListener('click', action($('train'), async (signal) => {
-    show($('train-print'), '', undefined);
-    const network = await loom.Network.create(training.topology, { seed: training.seed });
-    const losses = [];
-    let drawn = 0, last;
-    try {
-      const draw = async () => {
-        drawCurve($('curve'), losses, training.spec.steps);
-        drawMap($('map'), await network.forward(grid), points);
-        $('train-figures').textContent =
-          `step ${number.format(last.step)}, loss ${last.loss.toFixed(4)}`;
-        drawn = performance.now();
-      };
-      $('train-figures').textContent = 'working';
-      for await (last of network.train(points, training.spec, { signal, device: device() })) {
-        losses.push(last.loss);
-        if (performance.now() - drawn >= 50) await draw();
-      }
-      await draw();
-      show($('train-print'), await network.digest, training.digest);
-    } finally {
-      network.dispose();
-    }
-  }));
-
-  $('verify').addEventListener('click', async () => {
-    $('verify').disabled = true;
-    $('verify-figures').textContent = 'working';
-    const start = performance.now(), chosen = device();
-    try {
-      const report = await loom.verify({ device: chosen });
-      const ran = report.rows.filter(({ why }) => !why).length;
-      $('verify-figures').textContent =
-        `${ran === report.rows.length ? ran : `${ran} of ${report.rows.length}`} rows in ` +
-        `${((performance.now() - start) / 1000).toFixed(1)} s, ${on(chosen, report)}`;
-      show($('verify-print'), report.fingerprint, report.golden);
-      $('rows').textContent =
-        report.rows.map(({ name, hash, why }) =>
-            `${why ? ' '.repeat(16) : hash.slice(0, 16)}  ${name}${why ? `: ${why}` : ''}`)
-              .join('\n');
-    } catch (e) {
-      fail(e);
-    }
-    $('verify').disabled = false;
-  });
+  const points = yinYang(training.samples);
+  const train = action($('train'), (signal) => trainNetwork(loom, training, points, signal));
+  $('train').addEventListener('click', train);
+  $('verify').addEventListener('click', () => verifyNumerics(loom));
 
   tell();
 }

@@ -43,6 +43,54 @@ Json ports(const std::vector<onnx::Port>& list) {
   return out;
 }
 
+// The values of one input, the first of `left`, from which they are taken away.
+Result<onnx::Runner::Input> run_input(const Json& in, const onnx::Graph& graph,
+                                      std::span<const double>& left) {
+  const Json *name = in.is_object() ? in.find("name") : nullptr,
+             *dims = in.is_object() ? in.find("dims") : nullptr;
+  if (!name || !name->is_string() || !dims || !dims->is_array())
+    return Status(Code::invalid_argument, "inputs: each is {\"name\": ..., \"dims\": [...]}");
+  const onnx::ValueInfo* info = nullptr;
+  for (const onnx::ValueInfo& v : graph.inputs)
+    if (v.name == name->as_string()) info = &v;
+  if (!info)
+    return Status(Code::invalid_argument,
+                  "inputs: the graph has no input '" + name->as_string() + "'");
+  onnx::Dims shape;
+  std::uint64_t count = 1;
+  for (const Json& d : dims->as_array()) {
+    if (!d.is_integer() || d.as_integer() < 0 ||
+        (d.as_integer() > 0 &&
+         count > (std::uint64_t{1} << 40) / static_cast<std::uint64_t>(d.as_integer())))
+      return Status(Code::invalid_argument,
+                    "inputs: dims are numbers of at least 0, at most 2^40 values together");
+    shape.push_back(d.as_integer());
+    count *= static_cast<std::uint64_t>(d.as_integer());
+  }
+  if (count > left.size())
+    return Status(Code::invalid_argument, "values: '" + name->as_string() + "' takes " +
+                                              std::to_string(count) + " of them, " +
+                                              std::to_string(left.size()) + " are left");
+  LOOM_ASSIGN(onnx::Tensor tensor, onnx::make_tensor(name->as_string(), info->type,
+                                                     std::move(shape), left.first(count)));
+  left = left.subspan(count);
+  return onnx::Runner::Input{name->as_string(), std::move(tensor)};
+}
+
+Result<std::vector<onnx::Runner::Input>> run_inputs(const Json& list, const onnx::Graph& graph,
+                                                    std::span<const double> left) {
+  if (!list.is_array()) return Status(Code::invalid_argument, "inputs: expects a list");
+  std::vector<onnx::Runner::Input> given;
+  for (const Json& in : list.as_array()) {
+    LOOM_ASSIGN(onnx::Runner::Input input, run_input(in, graph, left));
+    given.push_back(std::move(input));
+  }
+  if (!left.empty())
+    return Status(Code::invalid_argument,
+                  "values: " + std::to_string(left.size()) + " more than the inputs take");
+  return given;
+}
+
 }  // namespace
 
 extern "C" {
@@ -95,43 +143,9 @@ int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs_size, co
     LOOM_TRY(want(results));
     LOOM_ASSIGN(const auto o, get<OnnxObject>(onnx));
     LOOM_ASSIGN(const Json list, json_argument(inputs, inputs_size, "inputs"));
-    LOOM_ASSIGN(std::span<const double> left, c_api::span(values, values_count, "values"));
-    if (!list.is_array()) return Status(Code::invalid_argument, "inputs: expects a list");
-    std::vector<onnx::Runner::Input> given;
-    for (const Json& in : list.as_array()) {
-      const Json *name = in.is_object() ? in.find("name") : nullptr,
-                 *dims = in.is_object() ? in.find("dims") : nullptr;
-      if (!name || !name->is_string() || !dims || !dims->is_array())
-        return Status(Code::invalid_argument, "inputs: each is {\"name\": ..., \"dims\": [...]}");
-      const onnx::ValueInfo* info = nullptr;
-      for (const onnx::ValueInfo& v : o->runner.model().graph.inputs)
-        if (v.name == name->as_string()) info = &v;
-      if (!info)
-        return Status(Code::invalid_argument,
-                      "inputs: the graph has no input '" + name->as_string() + "'");
-      onnx::Dims shape;
-      std::uint64_t count = 1;
-      for (const Json& d : dims->as_array()) {
-        if (!d.is_integer() || d.as_integer() < 0 ||
-            (d.as_integer() > 0 &&
-             count > (std::uint64_t{1} << 40) / static_cast<std::uint64_t>(d.as_integer())))
-          return Status(Code::invalid_argument,
-                        "inputs: dims are numbers of at least 0, at most 2^40 values together");
-        shape.push_back(d.as_integer());
-        count *= static_cast<std::uint64_t>(d.as_integer());
-      }
-      if (count > left.size())
-        return Status(Code::invalid_argument, "values: '" + name->as_string() + "' takes " +
-                                                  std::to_string(count) + " of them, " +
-                                                  std::to_string(left.size()) + " are left");
-      LOOM_ASSIGN(onnx::Tensor tensor, onnx::make_tensor(name->as_string(), info->type,
-                                                         std::move(shape), left.first(count)));
-      left = left.subspan(count);
-      given.push_back({name->as_string(), std::move(tensor)});
-    }
-    if (!left.empty())
-      return Status(Code::invalid_argument,
-                    "values: " + std::to_string(left.size()) + " more than the inputs take");
+    LOOM_ASSIGN(const std::span<const double> left, c_api::span(values, values_count, "values"));
+    LOOM_ASSIGN(const std::vector<onnx::Runner::Input> given,
+                run_inputs(list, o->runner.model().graph, left));
     std::vector<onnx::Runner::Output> made;
     LOOM_TRY(cancellable(*o, [&]() -> Status {
       LOOM_ASSIGN(made, o->runner.run(given));

@@ -51,7 +51,38 @@ bool is_format(const WeightFormat& format) {
   return std::find(all.begin(), all.end(), format) != all.end();
 }
 
-// Reads one entry at `at`, which `limit` bounds, and moves behind it.
+// The bytes of an entry that say its type.
+struct TypeBytes {
+  std::uint8_t dtype, layout, scale;
+  std::uint16_t block;
+};
+
+// Gives the entry of a tensor its type, and checks that its size is that of its shape.
+Status set_type(EntityEntry& e, const TypeBytes& t) {
+  const std::string what = describe(e);
+  if (!e.is_tensor)
+    return t.dtype || t.layout || t.scale || t.block || !e.shape.empty()
+               ? corrupt(what + ": a section has no type and no shape")
+               : Status();
+  if (t.dtype >= kDTypeCount)
+    return corrupt(what + ": dtype " + std::to_string(t.dtype) + ", known are 0 to " +
+                   std::to_string(kDTypeCount - 1));
+  e.type.format = {static_cast<DType>(t.dtype), static_cast<Layout>(t.layout),
+                   static_cast<ScaleKind>(t.scale), t.block};
+  if (e.type.packed ? !is_format(e.type.format) : e.type != TensorType::plain(e.type.format.dtype))
+    return corrupt(what + ": dtype " + std::to_string(t.dtype) + ", layout " +
+                   std::to_string(t.layout) + ", scale " + std::to_string(t.scale) + ", block " +
+                   std::to_string(t.block) + " is no format");
+  const auto size = tensor_size(e.type, e.shape);
+  if (!size.ok()) return corrupt(what + ": " + size.status().message());
+  if (*size != e.size)
+    return corrupt(what + ": " + to_string(e.type) + " of shape " + shape_text(e.shape) +
+                   " takes " + std::to_string(*size) + " bytes, the entry says " +
+                   std::to_string(e.size));
+  return {};
+}
+
+// Reads one entry at `at` and moves behind it.
 Result<EntityEntry> parse_entry(std::span<const std::byte> toc, std::size_t& at) {
   const std::string where = "table of contents, byte " + std::to_string(at) + ": ";
   const std::size_t left = toc.size() - at;
@@ -61,9 +92,9 @@ Result<EntityEntry> parse_entry(std::span<const std::byte> toc, std::size_t& at)
   const std::byte* p = toc.data() + at;
   const auto byte = [p](std::size_t i) { return std::to_integer<std::uint8_t>(p[i]); };
   EntityEntry e;
-  const std::uint8_t kind = byte(0), dtype = byte(1), layout = byte(2), scale = byte(3);
-  const auto block = load_le<std::uint16_t>(p + 4), rank = load_le<std::uint16_t>(p + 6),
-             name = load_le<std::uint16_t>(p + 8);
+  const std::uint8_t kind = byte(0);
+  const TypeBytes type{byte(1), byte(2), byte(3), load_le<std::uint16_t>(p + 4)};
+  const auto rank = load_le<std::uint16_t>(p + 6), name = load_le<std::uint16_t>(p + 8);
   if (kind > kPacked)
     return corrupt(where + "kind " + std::to_string(kind) +
                    " is none of section, tensor and packed matrix (0 to 2)");
@@ -90,27 +121,7 @@ Result<EntityEntry> parse_entry(std::span<const std::byte> toc, std::size_t& at)
   for (std::size_t i = 0; i < rank; ++i)
     e.shape.push_back(load_le<std::int64_t>(p + kFixed + 8 * i));
   at += whole;
-  const std::string what = describe(e);
-  if (!e.is_tensor) {
-    if (dtype || layout || scale || block || rank)
-      return corrupt(what + ": a section has no type and no shape");
-    return e;
-  }
-  if (dtype >= kDTypeCount)
-    return corrupt(what + ": dtype " + std::to_string(dtype) + ", known are 0 to " +
-                   std::to_string(kDTypeCount - 1));
-  e.type.format = {static_cast<DType>(dtype), static_cast<Layout>(layout),
-                   static_cast<ScaleKind>(scale), block};
-  if (e.type.packed ? !is_format(e.type.format) : e.type != TensorType::plain(e.type.format.dtype))
-    return corrupt(what + ": dtype " + std::to_string(dtype) + ", layout " +
-                   std::to_string(layout) + ", scale " + std::to_string(scale) + ", block " +
-                   std::to_string(block) + " is no format");
-  const auto size = tensor_size(e.type, e.shape);
-  if (!size.ok()) return corrupt(what + ": " + size.status().message());
-  if (*size != e.size)
-    return corrupt(what + ": " + to_string(e.type) + " of shape " + shape_text(e.shape) +
-                   " takes " + std::to_string(*size) + " bytes, the entry says " +
-                   std::to_string(e.size));
+  LOOM_TRY(set_type(e, type));
   return e;
 }
 

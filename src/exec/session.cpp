@@ -13,6 +13,11 @@ namespace {
 
 constexpr int kTrials = 3;  // runs of a size on each side before one is chosen
 
+bool has_states(const Program& program) {
+  return std::ranges::any_of(program.buffers,
+                             [](const Buffer& b) { return b.kind == BufferKind::state; });
+}
+
 }  // namespace
 
 WeightLookup weights_of(Network& network, const std::shared_ptr<Adapter>& adapter) {
@@ -74,49 +79,55 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
   eo.cancel = options.cancel;
   LOOM_ASSIGN(s.executor_,
               Executor::create(std::move(program), weights_of(network, options.adapter), pool, eo));
-  const Program& p = s.executor_->program();
-  s.rows_ = p.find_register("R");
-  s.head_ = p.find_register("L");
-  s.input_ = p.find(BufferKind::input, "", network.input().ids > 0 ? "ids" : "x");
-  s.output_ = p.find(BufferKind::output, "", "y");
-  s.positions_ = p.find(BufferKind::input, "", "positions");
-  s.sequences_ = p.find(BufferKind::input, "", "sequences");
-  s.head_rows_ = p.find(BufferKind::input, "", "head_rows");
-  s.width_ = network.input().width;
-  s.recurs_ = network.recurs_over_rows();
-  const auto& all = p.buffers;
-  if (std::any_of(all.begin(), all.end(),
-                  [](const Buffer& b) { return b.kind == BufferKind::state; }))
-    s.lengths_.assign(static_cast<std::size_t>(options.sequences), 0);
-  s.next_ = s.lengths_;
-  if (s.head_ != kNone && s.width_ > 0) {
-    s.all_rows_.resize(static_cast<std::size_t>(options.max_rows));
-    std::iota(s.all_rows_.begin(), s.all_rows_.end(), 0u);
-  }
-  if (s.recurs_) {
-    s.turn_.reserve(static_cast<std::size_t>(options.max_rows));
-    s.turn_of_.resize(static_cast<std::size_t>(options.max_rows));
-    s.seen_.resize(s.lengths_.size());
-  }
-  const Buffer& output = p.buffers[static_cast<std::size_t>(s.output_)];
-  s.wide_input_ = p.buffers[static_cast<std::size_t>(s.input_)].type == ValueType::f64;
-  s.wide_output_ = output.type == ValueType::f64;
-  const auto outputs = static_cast<std::size_t>(
-      (s.head_ == kNone ? options.max_rows : options.max_head_rows) * output.cols);
-  if (s.recurs_) s.wide_output_ ? s.collected_f64_.resize(outputs) : s.collected_.resize(outputs);
-  if (s.wide_output_) s.rounded_.resize(outputs);
-  if (options.auto_device && eo.device) {
-    SessionOptions on_cpu = options;
-    on_cpu.device = nullptr;
-    LOOM_ASSIGN(Session twin, create(network, pool, on_cpu));
-    s.cpu_fallback_ = std::make_unique<Session>(std::move(twin));
-    s.costs_.resize(33);
-    const auto& buffers = p.buffers;
-    if (std::any_of(buffers.begin(), buffers.end(),
-                    [](const Buffer& b) { return b.kind == BufferKind::state; }))
-      LOOM_TRY(s.choose_device_once());
-  }
+  s.find_buffers();
+  s.reserve();
+  if (options.auto_device && eo.device) LOOM_TRY(s.add_cpu_fallback());
   return s;
+}
+
+void Session::find_buffers() {
+  const Program& p = executor_->program();
+  rows_ = p.find_register("R");
+  head_ = p.find_register("L");
+  input_ = p.find(BufferKind::input, "", network_->input().ids > 0 ? "ids" : "x");
+  output_ = p.find(BufferKind::output, "", "y");
+  positions_ = p.find(BufferKind::input, "", "positions");
+  sequences_ = p.find(BufferKind::input, "", "sequences");
+  head_rows_ = p.find(BufferKind::input, "", "head_rows");
+  width_ = network_->input().width;
+  recurs_ = network_->recurs_over_rows();
+  wide_input_ = p.buffers[static_cast<std::size_t>(input_)].type == ValueType::f64;
+  wide_output_ = p.buffers[static_cast<std::size_t>(output_)].type == ValueType::f64;
+}
+
+void Session::reserve() {
+  const Program& p = executor_->program();
+  const auto max_rows = static_cast<std::size_t>(options_.max_rows);
+  if (has_states(p)) lengths_.assign(static_cast<std::size_t>(options_.sequences), 0);
+  next_ = lengths_;
+  if (head_ != kNone && width_ > 0) {
+    all_rows_.resize(max_rows);
+    std::iota(all_rows_.begin(), all_rows_.end(), 0u);
+  }
+  if (recurs_) {
+    turn_.reserve(max_rows);
+    turn_of_.resize(max_rows);
+    seen_.resize(lengths_.size());
+  }
+  const auto outputs =
+      static_cast<std::size_t>((head_ == kNone ? options_.max_rows : options_.max_head_rows) *
+                               p.buffers[static_cast<std::size_t>(output_)].cols);
+  if (recurs_) wide_output_ ? collected_f64_.resize(outputs) : collected_.resize(outputs);
+  if (wide_output_) rounded_.resize(outputs);
+}
+
+Status Session::add_cpu_fallback() {
+  SessionOptions on_cpu = options_;
+  on_cpu.device = nullptr;
+  LOOM_ASSIGN(Session twin, create(*network_, *pool_, on_cpu));
+  cpu_fallback_ = std::make_unique<Session>(std::move(twin));
+  costs_.resize(33);
+  return has_states(executor_->program()) ? choose_device_once() : Status();
 }
 
 // One of the two keeps the states, so it is settled before there are any: by a row at position 0,

@@ -98,6 +98,11 @@ class Session {
     int runs[2] = {};
   };
   Session() = default;
+  // What create() does: finds the program's registers and buffers, makes room for what a run needs,
+  // and makes the session on the CPU that is measured against the device.
+  void find_buffers();
+  void reserve();
+  Status add_cpu_fallback();
   Status choose_device_once();
   Session& active() { return on_cpu_fallback_ ? *cpu_fallback_ : *this; }
   const Session& active() const { return on_cpu_fallback_ ? *cpu_fallback_ : *this; }

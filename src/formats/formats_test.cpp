@@ -25,6 +25,19 @@ Result<Gguf> open_gguf(const std::string& path) {
   return Gguf::open(std::move(source));
 }
 
+// HF rotates halves, llama2.c neighbors: row 2i + j of a head is HF's row i + j * half.
+static std::vector<float> neighbors_of_halves(const std::vector<float>& rows, std::size_t cols) {
+  constexpr std::size_t kHead = 8, kHalf = kHead / 2;
+  std::vector<float> back(rows.size());
+  for (std::size_t row = 0; row < rows.size() / cols; ++row) {
+    const std::size_t head = row / kHead, in = row % kHead;
+    std::copy_n(
+        rows.begin() + static_cast<std::ptrdiff_t>((head * kHead + in / 2 + in % 2 * kHalf) * cols),
+        cols, back.begin() + static_cast<std::ptrdiff_t>(row * cols));
+  }
+  return back;
+}
+
 // llama2.c keeps all weights as plain f32 behind a 28-byte header: a third form of the same network
 // that neither reader made.
 TEST(Formats, StoriesTensorsEqualTheRawCheckpoint) {
@@ -57,18 +70,8 @@ TEST(Formats, StoriesTensorsEqualTheRawCheckpoint) {
     ASSERT_TRUE(h) << hf_name;
     EXPECT_EQ(h->shape, shape) << hf_name;
     std::vector<float> got = all_f32(*h);
-    if (hf_name.find("q_proj") != hf_name.npos || hf_name.find("k_proj") != hf_name.npos) {
-      // HF rotates halves, llama2.c neighbors: row 2i + j of a head is HF's row i + j * half.
-      constexpr std::size_t kHead = 8, kHalf = kHead / 2;
-      std::vector<float> back(got.size());
-      for (std::size_t row = 0; row < got.size() / kDim; ++row) {
-        const std::size_t head = row / kHead, in = row % kHead;
-        std::copy_n(got.begin() + static_cast<std::ptrdiff_t>(
-                                      (head * kHead + in / 2 + in % 2 * kHalf) * kDim),
-                    kDim, back.begin() + static_cast<std::ptrdiff_t>(row * kDim));
-      }
-      got = back;
-    }
+    if (hf_name.find("q_proj") != hf_name.npos || hf_name.find("k_proj") != hf_name.npos)
+      got = neighbors_of_halves(got, kDim);
     EXPECT_EQ(got, want) << hf_name;
   };
   check("model.embed_tokens.weight", "token_embd.weight", {kVocab, kDim}, next(kVocab * kDim));

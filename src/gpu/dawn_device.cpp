@@ -55,12 +55,37 @@ class DawnDevice final : public Device {
     std::uint64_t bytes = 0;
   };
 
+  // What the library answers to a request for an adapter or a device.
+  struct Answer {
+    bool done = false;
+    WGPUAdapter adapter = nullptr;
+    WGPUDevice device = nullptr;
+    std::string message;
+  };
+
+  // With room for members that another version of the library adds at the end.
+  struct AdapterLimits {
+    WGPULimits limits;
+    std::uint64_t more[16];
+  };
+
+  // The steps of open().
+  Status request_adapter(bool software);
+  Status describe_adapter(AdapterLimits& own);  // sets info_ and limits_, too
+  void set_callbacks(WGPUDeviceDescriptor& descriptor);
+  Status request_device(const AdapterLimits& own, bool checks);
+
   // Runs the callbacks that are due until `done`; they come from here and nowhere else.
   void wait(const bool& done);
   // The error that `make` causes, if any.
   template <class F>
   Status scoped(std::string_view what, F make);
   WGPUCommandEncoder recording();
+  // The steps of read(): room for so many bytes, the bytes for the CPU to see, and both for ranges
+  // of `total` bytes together.
+  Status reserve_staging(std::uint64_t bytes);
+  Status map_staging(std::uint64_t bytes);
+  Status read_together(std::span<const ReadRange> ranges, std::uint64_t total);
   Result<WGPUShaderModule> module(std::string_view wgsl, const std::string& name);
   bool compiles(std::string_view wgsl);
   Result<WGPUBindGroupLayout> bind_layout(std::span<const Access> bindings);
@@ -136,16 +161,22 @@ Status DawnDevice::open(const DeviceOptions& options) {
     return Status(Code::unsupported, "gpu: this system does not say when it forks");
   instance_ = w_.CreateInstance(nullptr);
   if (!instance_) return Status(Code::unsupported, "gpu: " + w_.path + " makes no instance");
-  struct Answer {
-    bool done = false;
-    WGPUAdapter adapter = nullptr;
-    WGPUDevice device = nullptr;
-    std::string message;
-  } answer;
+  LOOM_TRY(request_adapter(options.software));
+  AdapterLimits own{};
+  LOOM_TRY(describe_adapter(own));
+  LOOM_TRY(request_device(own, options.checks));
+  queue_ = w_.DeviceGetQueue(device_);
+  limits_.subgroups =
+      compiles("enable subgroups; @compute @workgroup_size(1) fn f() { _ = subgroupElect(); }");
+  return {};
+}
+
+Status DawnDevice::request_adapter(bool software) {
+  Answer answer;
   WGPURequestAdapterOptions wanted{};
   wanted.featureLevel = WGPUFeatureLevel_Core;
   wanted.powerPreference = WGPUPowerPreference_HighPerformance;
-  wanted.forceFallbackAdapter = options.software;
+  wanted.forceFallbackAdapter = software;
   WGPURequestAdapterCallbackInfo on_adapter{};
   on_adapter.mode = WGPUCallbackMode_AllowProcessEvents;
   on_adapter.callback = [](WGPURequestAdapterStatus, WGPUAdapter adapter, WGPUStringView message,
@@ -164,7 +195,10 @@ Status DawnDevice::open(const DeviceOptions& options) {
             " finds no adapter: a Vulkan loader (libvulkan.so.1) and a driver are needed" +
             (answer.message.empty() ? "" : " (" + answer.message + ")"));
   }
+  return {};
+}
 
+Status DawnDevice::describe_adapter(AdapterLimits& own) {
   WGPUAdapterInfo info{};
   w_.AdapterGetInfo(adapter_, &info);
   info_ = {text(info.device), text(info.vendor), text(info.description), w_.path,
@@ -175,11 +209,6 @@ Status DawnDevice::open(const DeviceOptions& options) {
     return Status(Code::unsupported, "gpu: " + w_.path +
                                          " finds no adapter: the Vulkan loader (libvulkan.so.1) or "
                                          "a driver that it knows is missing");
-  // Room for members that another version of the library adds at the end.
-  struct {
-    WGPULimits limits;
-    std::uint64_t more[16];
-  } own{};
   w_.AdapterGetLimits(adapter_, &own.limits);
   limits_.buffer_bytes = own.limits.maxBufferSize;
   limits_.binding_bytes = own.limits.maxStorageBufferBindingSize;
@@ -188,22 +217,10 @@ Status DawnDevice::open(const DeviceOptions& options) {
   limits_.groups_per_dimension = own.limits.maxComputeWorkgroupsPerDimension;
   limits_.threads_per_group = own.limits.maxComputeInvocationsPerWorkgroup;
   limits_.group_bytes = own.limits.maxComputeWorkgroupStorageSize;
+  return {};
+}
 
-  const char* toggles[] = {"skip_validation", "disable_robustness"};
-  WGPUDawnTogglesDescriptor fast{};
-  fast.chain.sType = WGPUSType_DawnTogglesDescriptor;
-  fast.enabledToggleCount = 2;
-  fast.enabledToggles = toggles;
-  WGPUDeviceDescriptor descriptor{};
-  descriptor.nextInChain = options.checks ? nullptr : &fast.chain;
-  descriptor.requiredLimits = &own.limits;
-  // Dawn's number of "subgroups" has changed once; what the other number means does no harm.
-  std::vector<WGPUFeatureName> features;
-  for (const auto feature :
-       {WGPUFeatureName_Subgroups, static_cast<WGPUFeatureName>(WGPUFeatureName_Subgroups - 1)})
-    if (w_.AdapterHasFeature(adapter_, feature)) features.push_back(feature);
-  descriptor.requiredFeatureCount = features.size();
-  descriptor.requiredFeatures = features.data();
+void DawnDevice::set_callbacks(WGPUDeviceDescriptor& descriptor) {
   descriptor.deviceLostCallbackInfo.mode = WGPUCallbackMode_AllowProcessEvents;
   descriptor.deviceLostCallbackInfo.callback = [](WGPUDevice const*, WGPUDeviceLostReason,
                                                   WGPUStringView message, void* context, void*) {
@@ -219,7 +236,26 @@ Status DawnDevice::open(const DeviceOptions& options) {
         static_cast<DawnDevice*>(context)->fail(Status(code_of(type), "gpu: " + text(message)));
       };
   descriptor.uncapturedErrorCallbackInfo.userdata1 = this;
-  answer = {};
+}
+
+Status DawnDevice::request_device(const AdapterLimits& own, bool checks) {
+  const char* toggles[] = {"skip_validation", "disable_robustness"};
+  WGPUDawnTogglesDescriptor fast{};
+  fast.chain.sType = WGPUSType_DawnTogglesDescriptor;
+  fast.enabledToggleCount = 2;
+  fast.enabledToggles = toggles;
+  WGPUDeviceDescriptor descriptor{};
+  descriptor.nextInChain = checks ? nullptr : &fast.chain;
+  descriptor.requiredLimits = &own.limits;
+  // Dawn's number of "subgroups" has changed once; what the other number means does no harm.
+  std::vector<WGPUFeatureName> features;
+  for (const auto feature :
+       {WGPUFeatureName_Subgroups, static_cast<WGPUFeatureName>(WGPUFeatureName_Subgroups - 1)})
+    if (w_.AdapterHasFeature(adapter_, feature)) features.push_back(feature);
+  descriptor.requiredFeatureCount = features.size();
+  descriptor.requiredFeatures = features.data();
+  set_callbacks(descriptor);
+  Answer answer;
   WGPURequestDeviceCallbackInfo on_device{};
   on_device.mode = WGPUCallbackMode_AllowProcessEvents;
   on_device.callback = [](WGPURequestDeviceStatus, WGPUDevice device, WGPUStringView message,
@@ -234,9 +270,6 @@ Status DawnDevice::open(const DeviceOptions& options) {
   if (!device_)
     return Status(Code::unsupported,
                   "gpu: the adapter '" + info_.name + "' gives no device: " + answer.message);
-  queue_ = w_.DeviceGetQueue(device_);
-  limits_.subgroups =
-      compiles("enable subgroups; @compute @workgroup_size(1) fn f() { _ = subgroupElect(); }");
   return {};
 }
 
@@ -461,6 +494,58 @@ Status DawnDevice::submit(std::span<const Dispatch> list) {
   return take_status();
 }
 
+Status DawnDevice::reserve_staging(std::uint64_t bytes) {
+  if (staging_bytes_ >= bytes) return {};
+  if (staging_) w_.BufferRelease(staging_);
+  staging_ = nullptr;
+  WGPUBufferDescriptor d{};
+  d.usage = WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst;
+  d.size = staging_bytes_ = std::max<std::uint64_t>((bytes + 15) / 16 * 16, 4096);
+  return scoped("staging memory", [&] { staging_ = w_.DeviceCreateBuffer(device_, &d); });
+}
+
+Status DawnDevice::map_staging(std::uint64_t bytes) {
+  struct Mapping {
+    bool done = false;
+    WGPUMapAsyncStatus status = WGPUMapAsyncStatus_Error;
+    std::string message;
+  } answer;
+  WGPUBufferMapCallbackInfo on_map{};
+  on_map.mode = WGPUCallbackMode_AllowProcessEvents;
+  on_map.callback = [](WGPUMapAsyncStatus status, WGPUStringView message, void* context, void*) {
+    *static_cast<Mapping*>(context) = {true, status, text(message)};
+  };
+  on_map.userdata1 = &answer;
+  w_.BufferMapAsync(staging_, WGPUMapMode_Read, 0, bytes, on_map);
+  wait(answer.done);
+  LOOM_TRY(take_status());
+  if (answer.status != WGPUMapAsyncStatus_Success)
+    return Status(Code::unsupported, "gpu: reading back failed: " + answer.message);
+  return {};
+}
+
+// Ranges that fit into the staging buffer together.
+Status DawnDevice::read_together(std::span<const ReadRange> ranges, std::uint64_t total) {
+  LOOM_TRY(usable());
+  LOOM_TRY(reserve_staging(total));
+  std::uint64_t at = 0;
+  for (const ReadRange& range : ranges) {
+    w_.CommandEncoderCopyBufferToBuffer(recording(), buffers_[range.buffer - 1].buffer,
+                                        range.offset, staging_, at, range.out.size());
+    at += range.out.size();
+  }
+  LOOM_TRY(flush());
+  LOOM_TRY(map_staging(total));
+  const auto* mapped =
+      static_cast<const std::byte*>(w_.BufferGetConstMappedRange(staging_, 0, total));
+  for (const ReadRange& range : ranges) {
+    std::memcpy(range.out.data(), mapped, range.out.size());
+    mapped += range.out.size();
+  }
+  w_.BufferUnmap(staging_);
+  return {};
+}
+
 Status DawnDevice::read(std::span<const ReadRange> ranges) {
   // Ranges that fit share one trip; a range larger than the staging buffer is read in pieces.
   std::size_t first = 0;
@@ -476,48 +561,9 @@ Status DawnDevice::read(std::span<const ReadRange> ranges) {
                               ranges[first].out.subspan(at, std::min(kStagingPiece, total - at))};
         LOOM_TRY(read({&piece, 1}));
       }
-      first = last;
-      continue;
+    } else {
+      LOOM_TRY(read_together(ranges.subspan(first, last - first), total));
     }
-    LOOM_TRY(usable());
-    if (staging_bytes_ < total) {
-      if (staging_) w_.BufferRelease(staging_);
-      staging_ = nullptr;
-      WGPUBufferDescriptor d{};
-      d.usage = WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst;
-      d.size = staging_bytes_ = std::max<std::uint64_t>((total + 15) / 16 * 16, 4096);
-      LOOM_TRY(scoped("staging memory", [&] { staging_ = w_.DeviceCreateBuffer(device_, &d); }));
-    }
-    std::uint64_t at = 0;
-    for (std::size_t i = first; i < last; ++i) {
-      w_.CommandEncoderCopyBufferToBuffer(recording(), buffers_[ranges[i].buffer - 1].buffer,
-                                          ranges[i].offset, staging_, at, ranges[i].out.size());
-      at += ranges[i].out.size();
-    }
-    LOOM_TRY(flush());
-    struct Answer {
-      bool done = false;
-      WGPUMapAsyncStatus status = WGPUMapAsyncStatus_Error;
-      std::string message;
-    } answer;
-    WGPUBufferMapCallbackInfo on_map{};
-    on_map.mode = WGPUCallbackMode_AllowProcessEvents;
-    on_map.callback = [](WGPUMapAsyncStatus status, WGPUStringView message, void* context, void*) {
-      *static_cast<Answer*>(context) = {true, status, text(message)};
-    };
-    on_map.userdata1 = &answer;
-    w_.BufferMapAsync(staging_, WGPUMapMode_Read, 0, total, on_map);
-    wait(answer.done);
-    LOOM_TRY(take_status());
-    if (answer.status != WGPUMapAsyncStatus_Success)
-      return Status(Code::unsupported, "gpu: reading back failed: " + answer.message);
-    const auto* mapped =
-        static_cast<const std::byte*>(w_.BufferGetConstMappedRange(staging_, 0, total));
-    for (std::size_t i = first; i < last; ++i) {
-      std::memcpy(ranges[i].out.data(), mapped, ranges[i].out.size());
-      mapped += ranges[i].out.size();
-    }
-    w_.BufferUnmap(staging_);
     first = last;
   }
   return take_status();

@@ -188,6 +188,56 @@ View emit_input(ProgramBuilder& emit, const Network& network, Rows rows) {
   return emit.input("ids", ValueType::u32, rows, 1);
 }
 
+View NetworkEmitter::arriving(std::int64_t from) const {
+  return from < 0 ? input_ : cells_[static_cast<std::size_t>(from)].y;
+}
+
+ValueType NetworkEmitter::cell_type(std::size_t i) const {
+  const auto arrives_wide = [&](std::int64_t from) {
+    return emit_.type(arriving(from)) == ValueType::f64;
+  };
+  // An empty cell merges in f64 what has f64 in it; in version 1 it merged in f32.
+  const bool wide = !network_.passes(i) ? computes_in_f64(network_.node(network_.executed(i)))
+                                        : network_.version() >= 2 &&
+                                              std::ranges::any_of(arrivals_[i], arrives_wide);
+  return wide ? ValueType::f64 : ValueType::f32;
+}
+
+void NetworkEmitter::convert_arrivals(std::size_t i, ValueType type) {
+  Cell& cell = cells_[i];
+  for (std::int64_t from : arrivals_[i]) {
+    const View v = arriving(from);
+    const ValueType t = emit_.type(v);
+    cell.arrival_types.push_back(t);
+    // Ids stay ids. An empty cell passes its single arrival as it is.
+    const bool real = t == ValueType::f32 || t == ValueType::f64;
+    const bool as_it_is = network_.passes(i) && arrivals_[i].size() == 1;
+    cell.arrivals.push_back(real && !as_it_is ? emit_.convert(v, type) : v);
+  }
+}
+
+View NetworkEmitter::merged(std::size_t i, ValueType type) {
+  const std::vector<View>& arrivals = cells_[i].arrivals;
+  const Merge merge = network_.node(i).merge;
+  if (arrivals.size() == 1) return arrivals[0];
+  if (!side_by_side(merge)) {
+    View sum = arrivals[0];
+    for (std::size_t k = 1; k < arrivals.size(); ++k) sum = emit_.add(sum, arrivals[k]);
+    return merge == Merge::avg ? emit_.scale(sum, 1.0 / static_cast<double>(arrivals.size())) : sum;
+  }
+  const std::int64_t parts = network_.joined_parts(i, arrivals_[i]);
+  std::int64_t width = 0, col = 0;
+  for (const View& v : arrivals) width += v.cols / parts;
+  View joined;
+  for (const View& arrival : arrivals) {
+    const View v = emit_.reshape(arrival, arrival.cols / parts);
+    if (!joined.valid()) joined = emit_.temp(type, emit_.rows(v), width);
+    emit_.copy_to(v, ProgramBuilder::slice(joined, col, v.cols));
+    col += v.cols;
+  }
+  return emit_.reshape(joined, width * parts);
+}
+
 Result<View> NetworkEmitter::forward(View x) {
   input_ = x;
   if (options_.adapter) LOOM_TRY(options_.adapter->fit(network_));
@@ -197,59 +247,18 @@ Result<View> NetworkEmitter::forward(View x) {
   cells_.resize(network_.size());
   for (std::size_t i : order_) {
     Cell& cell = cells_[i];
-    const Node& node = network_.node(i);
-    const Node& run = network_.node(network_.executed(i));
-    const bool passes = network_.passes(i);
-    const auto arriving = [&](std::int64_t from) {
-      return from < 0 ? x : cells_[static_cast<std::size_t>(from)].y;
-    };
-    const auto arrives_wide = [&](std::int64_t from) {
-      return emit_.type(arriving(from)) == ValueType::f64;
-    };
-    // An empty cell merges in f64 what has f64 in it; in version 1 it merged in f32.
-    const bool wide =
-        !passes ? computes_in_f64(run)
-                : network_.version() >= 2 && std::ranges::any_of(arrivals_[i], arrives_wide);
-    const ValueType type = wide ? ValueType::f64 : ValueType::f32;
-    for (std::int64_t from : arrivals_[i]) {
-      const View v = arriving(from);
-      const ValueType t = emit_.type(v);
-      cell.arrival_types.push_back(t);
-      // Ids stay ids. An empty cell passes its single arrival as it is.
-      const bool real = t == ValueType::f32 || t == ValueType::f64;
-      cell.arrivals.push_back(real && !(passes && arrivals_[i].size() == 1) ? emit_.convert(v, type)
-                                                                            : v);
-    }
-    cell.x = cell.arrivals[0];
-    if (cell.arrivals.size() > 1) {
-      if (side_by_side(node.merge)) {
-        const std::int64_t parts = network_.joined_parts(i, arrivals_[i]);
-        std::int64_t width = 0, col = 0;
-        for (const View& v : cell.arrivals) width += v.cols / parts;
-        View joined;
-        for (const View& arrival : cell.arrivals) {
-          const View v = emit_.reshape(arrival, arrival.cols / parts);
-          if (!joined.valid()) joined = emit_.temp(type, emit_.rows(v), width);
-          emit_.copy_to(v, ProgramBuilder::slice(joined, col, v.cols));
-          col += v.cols;
-        }
-        cell.x = emit_.reshape(joined, width * parts);
-      } else {
-        for (std::size_t k = 1; k < cell.arrivals.size(); ++k)
-          cell.x = emit_.add(cell.x, cell.arrivals[k]);
-        if (node.merge == Merge::avg)
-          cell.x = emit_.scale(cell.x, 1.0 / static_cast<double>(cell.arrivals.size()));
-      }
-    }
+    const ValueType type = cell_type(i);
+    convert_arrivals(i, type);
+    cell.x = merged(i, type);
     if (network_.head == static_cast<std::int64_t>(i) && options_.head_rows.valid()) {
       cell.selected_from = cell.x;
       cell.x = emit_.gather_rows(cell.x, options_.head_rows);
     }
-    if (passes) {
+    if (network_.passes(i)) {
       cell.y = cell.x;
       continue;
     }
-    cell.tape.node = &run;
+    cell.tape.node = &network_.node(network_.executed(i));
     cell.tape.path = network_.path(network_.executed(i));
     cell.tape.type = type;
     LOOM_ASSIGN(cell.y, run_node(cell.tape, cell.x, View{}));

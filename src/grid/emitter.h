@@ -101,6 +101,12 @@ class NetworkEmitter {
     ValueType type;
   };
 
+  // Of forward(): what a cell gives, or the network's input for -1; the type that cell i computes
+  // in; its arrivals in that type; the one value that they make.
+  View arriving(std::int64_t from) const;
+  ValueType cell_type(std::size_t i) const;
+  void convert_arrivals(std::size_t i, ValueType type);
+  View merged(std::size_t i, ValueType type);
   Result<View> run_node(Tape& tape, View x, View skip);
   Result<View> run_node_back(Tape& tape, View gy, View* gskip);
   View total(Cell& cell);

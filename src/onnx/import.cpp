@@ -145,8 +145,10 @@ std::pair<double, double> range_of(Type t) {
 
 std::int64_t Port::count() const { return elements(dims); }
 
-Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding>& given,
-                                   std::vector<std::string>* wanted) {
+namespace {
+
+// `given`, and inputs of which only the first dimension is open, with one row each.
+std::vector<Binding> with_open_inputs(const Model& model, const std::vector<Binding>& given) {
   std::vector<Binding> bindings = given;
   std::set<std::string_view> initialized;  // or bound
   for (const Tensor& t : model.graph.initializers) initialized.insert(t.name);
@@ -162,39 +164,68 @@ Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding
     b.dims[0] = 1;
     bindings.push_back(std::move(b));
   }
-  LOOM_ASSIGN(const Plan plan, infer(model, bindings));
+  return bindings;
+}
 
-  std::vector<Port> inputs;
-  std::int64_t width = 0;
-  std::vector<Ref> refs(plan.values.size());
-  std::vector<std::vector<std::string>> sources(plan.values.size());
-  for (const int id : plan.inputs) {
-    const Value& v = plan.values[static_cast<std::size_t>(id)];
-    if (v.constant()) continue;
-    sources[static_cast<std::size_t>(id)] = {v.name};
-    // One that gives only its type is no value.
-    if (only_a_type(plan, id)) continue;
-    if (!carried(v.type) && !moved(v.type))
-      return Status(Code::unsupported, model.file + ": the input '" + v.name + "' of " +
-                                           std::string(name(v.type)) + text_of(v.dims) +
-                                           " is not mapped");
-    inputs.push_back({v.name, v.type, v.dims, width});
-    width += elements(v.dims);
-    if (width > INT32_MAX)
-      return Status(Code::unsupported,
-                    model.file + ": the inputs hold more than 2^31-1 values together");
+// A graph on the way to its network.
+class GraphImport {
+ public:
+  GraphImport(const Model& model, const Plan& plan, std::vector<std::string>* wanted)
+      : model_(model),
+        plan_(plan),
+        wanted_(wanted),
+        refs_(plan.values.size()),
+        sources_(plan.values.size()) {}
+
+  Result<ImportedGraph> run() {
+    LOOM_TRY(list_inputs());
+    GraphBuilder graph(std::max<std::int64_t>(width_, 1), model_.bytes);
+    place_inputs();
+    LOOM_TRY(apply_steps(graph));
+    LOOM_TRY(list_outputs());
+    std::vector<std::int64_t> firsts;
+    auto network = graph.finish(results_, &firsts);
+    if (!network.ok()) return network.status().at(model_.file);
+    for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].first = firsts[i];
+    return ImportedGraph{std::move(*network), std::move(inputs_), std::move(outputs_),
+                         std::move(report_)};
   }
-  GraphBuilder graph(std::max<std::int64_t>(width, 1), model.bytes);
-  for (std::size_t i = 0, k = 0; i < plan.inputs.size(); ++i) {
-    const auto id = static_cast<std::size_t>(plan.inputs[i]);
-    if (plan.values[id].constant() || only_a_type(plan, plan.inputs[i])) continue;
-    if (elements(plan.values[id].dims) == 0) refs[id].dims = plan.values[id].dims;
-    else refs[id] = {0, inputs[k].first, plan.values[id].dims, {}};
-    ++k;
+
+ private:
+  // The inputs that are values, one after another in the network's row.
+  Status list_inputs() {
+    for (const int id : plan_.inputs) {
+      const Value& v = plan_.values[static_cast<std::size_t>(id)];
+      if (v.constant()) continue;
+      sources_[static_cast<std::size_t>(id)] = {v.name};
+      // One that gives only its type is no value.
+      if (only_a_type(plan_, id)) continue;
+      if (!carried(v.type) && !moved(v.type))
+        return Status(Code::unsupported, model_.file + ": the input '" + v.name + "' of " +
+                                             std::string(name(v.type)) + text_of(v.dims) +
+                                             " is not mapped");
+      inputs_.push_back({v.name, v.type, v.dims, width_});
+      width_ += elements(v.dims);
+      if (width_ > INT32_MAX)
+        return Status(Code::unsupported,
+                      model_.file + ": the inputs hold more than 2^31-1 values together");
+    }
+    return {};
   }
-  const auto make_constant = [&](int id) -> Status {
-    const Value& v = plan.values[static_cast<std::size_t>(id)];
-    Ref& r = refs[static_cast<std::size_t>(id)];
+
+  void place_inputs() {
+    for (std::size_t i = 0, k = 0; i < plan_.inputs.size(); ++i) {
+      const auto id = static_cast<std::size_t>(plan_.inputs[i]);
+      if (plan_.values[id].constant() || only_a_type(plan_, plan_.inputs[i])) continue;
+      if (elements(plan_.values[id].dims) == 0) refs_[id].dims = plan_.values[id].dims;
+      else refs_[id] = {0, inputs_[k].first, plan_.values[id].dims, {}};
+      ++k;
+    }
+  }
+
+  Status make_constant(int id) {
+    const Value& v = plan_.values[static_cast<std::size_t>(id)];
+    Ref& r = refs_[static_cast<std::size_t>(id)];
     if (!v.constant() || !r.data.empty() || v.type == Type::string) return {};
     LOOM_ASSIGN(r.data, constant_f32(v));
     if (is_integer(v.type))
@@ -203,66 +234,91 @@ Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding
     r.dims = v.dims;
     r.cell = -1;
     return {};
-  };
+  }
 
-  std::vector<bool> used(plan.values.size(), false);
-  for (const Step& step : plan.steps)
-    for (const int id : step.inputs)
+  std::vector<bool> used_values() const {
+    std::vector<bool> used(plan_.values.size(), false);
+    for (const Step& step : plan_.steps)
+      for (const int id : step.inputs)
+        if (id >= 0) used[static_cast<std::size_t>(id)] = true;
+    for (const int id : plan_.outputs)
       if (id >= 0) used[static_cast<std::size_t>(id)] = true;
-  for (const int id : plan.outputs)
-    if (id >= 0) used[static_cast<std::size_t>(id)] = true;
-  std::vector<std::string> report;
-  for (const Step& step : plan.steps) {
-    const std::string where = describe(*step.node, step.index);
-    for (const int id : step.inputs)
-      if (id >= 0) LOOM_TRY(make_constant(id).at(where));
-    StepCall call{graph, plan, step, refs, sources, wanted, used, find_operator(*step.node)};
-    const Status status = apply(call);
-    if (!status.ok()) return status.at(model.file + ": " + where);
-    for (const int out : step.outputs) {
-      if (out < 0 || !used[static_cast<std::size_t>(out)]) continue;
-      auto& all = sources[static_cast<std::size_t>(out)];
-      for (const int in : step.inputs)
-        if (in >= 0)
-          all.insert(all.end(), sources[static_cast<std::size_t>(in)].begin(),
-                     sources[static_cast<std::size_t>(in)].end());
-      std::sort(all.begin(), all.end());
-      all.erase(std::unique(all.begin(), all.end()), all.end());
-      const Ref& r = refs[static_cast<std::size_t>(out)];
-      report.push_back(where + ": cell " + std::to_string(r.cell) + ", " + text_of(r.dims));
-    }
+    return used;
   }
 
-  std::vector<Ref> results;
-  std::vector<Port> outputs;
-  for (std::size_t i = 0; i < plan.outputs.size(); ++i) {
-    const int id = plan.outputs[i];
-    const std::string& own =
-        model.graph.outputs[i].name;  // a branch or function may have made it under another
-    if (id < 0)
-      return Status(Code::invalid_argument,
-                    model.file + ": the output '" + own +
-                        "' is made of an input that its function was called without");
-    const Value& v = plan.values[static_cast<std::size_t>(id)];
-    if (!carried(v.type) && !moved(v.type))
-      return Status(Code::unsupported, model.file + ": the output '" + own + "' of " +
-                                           std::string(name(v.type)) + " is not mapped");
-    LOOM_TRY(make_constant(id).at(own));
-    results.push_back(refs[static_cast<std::size_t>(id)]);
-    if (results.back().rounded)
-      return Status(Code::unsupported,
-                    model.file + ": the output '" + own + "' holds integers beyond 2^24");
-    outputs.push_back({own, v.type, v.dims, 0, made_by_cast(plan, id)});
+  Status apply_steps(GraphBuilder& graph) {
+    const std::vector<bool> used = used_values();
+    for (const Step& step : plan_.steps) {
+      const std::string where = describe(*step.node, step.index);
+      for (const int id : step.inputs)
+        if (id >= 0) LOOM_TRY(make_constant(id).at(where));
+      StepCall call{graph, plan_, step, refs_, sources_, wanted_, used, find_operator(*step.node)};
+      const Status status = apply(call);
+      if (!status.ok()) return status.at(model_.file + ": " + where);
+      for (const int out : step.outputs) {
+        if (out < 0 || !used[static_cast<std::size_t>(out)]) continue;
+        add_sources(step, out);
+        const Ref& r = refs_[static_cast<std::size_t>(out)];
+        report_.push_back(where + ": cell " + std::to_string(r.cell) + ", " + text_of(r.dims));
+      }
+    }
+    return {};
   }
-  if (std::all_of(results.begin(), results.end(),
-                  [](const Ref& r) { return elements(r.dims) == 0; }))
-    return Status(Code::unsupported, model.file + ": no output of the graph holds anything");
-  std::vector<std::int64_t> firsts;
-  auto network = graph.finish(results, &firsts);
-  if (!network.ok()) return network.status().at(model.file);
-  for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].first = firsts[i];
-  return ImportedGraph{std::move(*network), std::move(inputs), std::move(outputs),
-                       std::move(report)};
+
+  // The inputs of the graph that an output of a step follows from.
+  void add_sources(const Step& step, int out) {
+    auto& all = sources_[static_cast<std::size_t>(out)];
+    for (const int in : step.inputs)
+      if (in >= 0)
+        all.insert(all.end(), sources_[static_cast<std::size_t>(in)].begin(),
+                   sources_[static_cast<std::size_t>(in)].end());
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+  }
+
+  Status list_outputs() {
+    for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
+      const int id = plan_.outputs[i];
+      // A branch or function may have made it under another.
+      const std::string& own = model_.graph.outputs[i].name;
+      if (id < 0)
+        return Status(Code::invalid_argument,
+                      model_.file + ": the output '" + own +
+                          "' is made of an input that its function was called without");
+      const Value& v = plan_.values[static_cast<std::size_t>(id)];
+      if (!carried(v.type) && !moved(v.type))
+        return Status(Code::unsupported, model_.file + ": the output '" + own + "' of " +
+                                             std::string(name(v.type)) + " is not mapped");
+      LOOM_TRY(make_constant(id).at(own));
+      results_.push_back(refs_[static_cast<std::size_t>(id)]);
+      if (results_.back().rounded)
+        return Status(Code::unsupported,
+                      model_.file + ": the output '" + own + "' holds integers beyond 2^24");
+      outputs_.push_back({own, v.type, v.dims, 0, made_by_cast(plan_, id)});
+    }
+    if (std::all_of(results_.begin(), results_.end(),
+                    [](const Ref& r) { return elements(r.dims) == 0; }))
+      return Status(Code::unsupported, model_.file + ": no output of the graph holds anything");
+    return {};
+  }
+
+  const Model& model_;
+  const Plan& plan_;
+  std::vector<std::string>* wanted_;
+  std::int64_t width_ = 0;  // of all inputs
+  std::vector<Port> inputs_, outputs_;
+  std::vector<Ref> refs_;  // of the plan's values
+  std::vector<std::vector<std::string>> sources_;
+  std::vector<Ref> results_;
+  std::vector<std::string> report_;
+};
+
+}  // namespace
+
+Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding>& given,
+                                   std::vector<std::string>* wanted) {
+  LOOM_ASSIGN(const Plan plan, infer(model, with_open_inputs(model, given)));
+  return GraphImport(model, plan, wanted).run();
 }
 
 Result<Tensor> make_tensor(std::string name, Type type, Dims dims, std::span<const double> values) {
@@ -349,14 +405,56 @@ Result<std::string> key_of(const std::vector<Runner::Input>& inputs,
   return key;
 }
 
+// The values of input `p`, as f32 holds them.
+Result<std::vector<float>> input_values(const Port& p, const Tensor& t, const std::string& file) {
+  LOOM_ASSIGN(std::vector<float> values, read_f32(t));
+  if (is_integer(p.type) || p.type == Type::f64) {
+    LOOM_ASSIGN(const std::vector<double> exact, read_f64(t));
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      const double v = exact[i];
+      const bool lost = p.type == Type::f64 ? v - v == 0 && !(values[i] - values[i] == 0)
+                                            : !(v < kMaxWhole && v > -kMaxWhole);
+      if (lost)
+        return Status(Code::out_of_range,
+                      file + ": the input '" + p.name + "' holds " + std::to_string(v) +
+                          ", which f32 does not hold (integers below 2^24 are exact)");
+    }
+  }
+  if (static_cast<std::int64_t>(values.size()) != p.count())
+    return Status(Code::invalid_argument,
+                  file + ": the input '" + p.name + "' takes " + text_of(p.dims));
+  return values;
+}
+
+// The values of output `p` from the network's, as its type holds them.
+Result<Runner::Output> output_values(const Port& p, std::span<const float> y,
+                                     const std::string& file) {
+  Runner::Output o{p.name, p.type, p.dims, {}};
+  for (std::int64_t i = 0; i < p.count(); ++i) {
+    const double v = y[static_cast<std::size_t>(p.first + i)];
+    if (is_integer(p.type)) {
+      const auto [low, high] = range_of(p.type);
+      if (!(v >= low && v <= high && v > -kMaxWhole && v < kMaxWhole))
+        return Status(Code::out_of_range,
+                      file + ": the output '" + p.name + "' would hold " + std::to_string(v) +
+                          ", which " + std::string(name(p.type)) + " or f32 does not hold exactly");
+    }
+    // Doubles run in f32; f16 ends at 65504.
+    const bool lost = !p.cast && ((p.type == Type::f64 && !(v - v == 0)) ||
+                                  (p.type == Type::f16 && (v > 65504 || v < -65504)));
+    if (lost)
+      return Status(Code::out_of_range, file + ": the output '" + p.name + "' would hold " +
+                                            std::to_string(v) + ", which f32 or " +
+                                            std::string(name(p.type)) + " does not hold");
+    const SmallFloat* form = p.type == Type::f16 ? &kF16 : p.type == Type::bf16 ? &kBf16 : nullptr;
+    o.values.push_back(form ? decode_small_float(encode_small_float(v, *form), *form) : v);
+  }
+  return o;
+}
+
 }  // namespace
 
 Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs) const {
-  const auto tensor_of = [&](std::string_view name) -> const Tensor* {
-    for (const Input& in : inputs)
-      if (in.name == name) return &in.tensor;
-    return nullptr;
-  };
   for (const Input& in : inputs)
     if (std::none_of(model_.graph.inputs.begin(), model_.graph.inputs.end(),
                      [&](const ValueInfo& v) { return v.name == in.name; }))
@@ -373,56 +471,19 @@ Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs
   Session& session = *ready_->session;
   std::vector<float> x(static_cast<std::size_t>(graph.network.input().width), 0.0f);
   for (const Port& p : graph.inputs) {
-    const Tensor* t = tensor_of(p.name);
-    if (!t)
+    const auto in = std::find_if(inputs.begin(), inputs.end(),
+                                 [&](const Input& given) { return given.name == p.name; });
+    if (in == inputs.end())
       return Status(Code::invalid_argument,
                     model_.file + ": the input '" + p.name + "' is missing");
-    LOOM_ASSIGN(const std::vector<float> values, read_f32(*t));
-    if (is_integer(p.type) || p.type == Type::f64) {
-      LOOM_ASSIGN(const std::vector<double> exact, read_f64(*t));
-      for (std::size_t i = 0; i < exact.size(); ++i) {
-        const double v = exact[i];
-        const bool lost = p.type == Type::f64 ? v - v == 0 && !(values[i] - values[i] == 0)
-                                              : !(v < kMaxWhole && v > -kMaxWhole);
-        if (lost)
-          return Status(Code::out_of_range,
-                        model_.file + ": the input '" + p.name + "' holds " + std::to_string(v) +
-                            ", which f32 does not hold (integers below 2^24 are exact)");
-      }
-    }
-    if (static_cast<std::int64_t>(values.size()) != p.count())
-      return Status(Code::invalid_argument,
-                    model_.file + ": the input '" + p.name + "' takes " + text_of(p.dims));
+    LOOM_ASSIGN(const std::vector<float> values, input_values(p, in->tensor, model_.file));
     std::copy(values.begin(), values.end(), x.begin() + p.first);
   }
   LOOM_TRY(session.run(x, 1).status());
   const std::span<const float> y = session.output(0);
   std::vector<Output> out;
   for (const Port& p : graph.outputs) {
-    Output o{p.name, p.type, p.dims, {}};
-    for (std::int64_t i = 0; i < p.count(); ++i) {
-      const double v = y[static_cast<std::size_t>(p.first + i)];
-      if (is_integer(p.type)) {
-        const auto [low, high] = range_of(p.type);
-        if (!(v >= low && v <= high && v > -kMaxWhole && v < kMaxWhole))
-          return Status(Code::out_of_range, model_.file + ": the output '" + p.name +
-                                                "' would hold " + std::to_string(v) + ", which " +
-                                                std::string(name(p.type)) +
-                                                " or f32 does not hold exactly");
-      }
-      // Doubles run in f32; f16 ends at 65504.
-      const bool lost = !p.cast && ((p.type == Type::f64 && !(v - v == 0)) ||
-                                    (p.type == Type::f16 && (v > 65504 || v < -65504)));
-      if (lost)
-        return Status(Code::out_of_range, model_.file + ": the output '" + p.name +
-                                              "' would hold " + std::to_string(v) +
-                                              ", which f32 or " + std::string(name(p.type)) +
-                                              " does not hold");
-      const SmallFloat* form = p.type == Type::f16    ? &kF16
-                               : p.type == Type::bf16 ? &kBf16
-                                                      : nullptr;
-      o.values.push_back(form ? decode_small_float(encode_small_float(v, *form), *form) : v);
-    }
+    LOOM_ASSIGN(Output o, output_values(p, y, model_.file));
     out.push_back(std::move(o));
   }
   return out;

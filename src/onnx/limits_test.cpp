@@ -193,6 +193,9 @@ TEST(OnnxLimits, WhatIsNotThereIsNotRead) {
       .known("r", {1, 3, 1}, {1, 1, 1})
       .outputs({"y", "h", "c"})
       .refused("output 2");
+}
+
+TEST(OnnxLimits, NormsOfWhatIsNotThereAreRefused) {
   OneNode("GroupNormalization")
       .integer("num_groups", 0)
       .input("x", {1, 2, 2})
@@ -212,8 +215,9 @@ TEST(OnnxLimits, WhatIsNotThereIsNotRead) {
       .known("m", {3}, {1, 1, 1})
       .known("v", {3}, {1, 1, 1})
       .refused("input 1");
+}
 
-  // A function that hands on an input that its call leaves out.
+TEST(OnnxLimits, AFunctionHandsOnNoInputThatItsCallLeavesOut) {
   OneNode call("Call");
   call.input("x", {2}).node().domain = "own";
   call.node().inputs = {"x", ""};

@@ -183,17 +183,19 @@ TEST(Stories, OneDerivationEach) {  // so that the number of derivations is the 
   }
 }
 
+// The first column of a table of the grammar's text.
+static std::set<std::string> rows(std::string_view table) {
+  std::set<std::string> out;
+  auto at = kWorld.find("\ntable " + std::string(table) + " ");
+  for (at = kWorld.find('\n', at + 1) + 1; kWorld[at] != '\n'; at = kWorld.find('\n', at) + 1) {
+    const auto line = kWorld.substr(at, kWorld.find('\n', at) - at);
+    out.insert(std::string(line.substr(0, line.find(" |"))));
+  }
+  return out;
+}
+
 // Changes that cannot give a story, whatever the rest says.
 TEST(Stories, BrokenFactsAreRefused) {
-  auto rows = [](std::string_view table) {  // first column of a table of the grammar's text
-    std::set<std::string> out;
-    auto at = kWorld.find("\ntable " + std::string(table) + " ");
-    for (at = kWorld.find('\n', at + 1) + 1; kWorld[at] != '\n'; at = kWorld.find('\n', at) + 1) {
-      const auto line = kWorld.substr(at, kWorld.find('\n', at) - at);
-      out.insert(std::string(line.substr(0, line.find(" |"))));
-    }
-    return out;
-  };
   const auto people = rows("people"), places = rows("places"), colors = rows("colors");
   ASSERT_EQ(people.size(), 36u);
   const std::map<std::string, std::string> pronouns = {

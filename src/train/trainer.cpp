@@ -60,28 +60,17 @@ Result<std::unique_ptr<Streams>> Trainer::cut(const TrainingSpec& spec, const Ne
   return Streams::create(data, spec.streams);
 }
 
-Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network,
-                                                 const DataSource& given, ThreadPool& pool,
-                                                 const TrainerOptions& options) {
-  LOOM_TRY(spec.check());
-  TrainingSpec resolved = spec;
-  LOOM_TRY(resolve_heads(network, resolved.heads));
-  LOOM_TRY(check_data(given, network, resolved));
-  LOOM_ASSIGN(std::unique_ptr<Streams> streams, cut(spec, network, given));
-  const DataSource& data = streams ? *streams : given;
-  if (spec.validation.share > 0 && !options.judged)
-    return bad(
-        "\"validation\" is for loom train, which holds samples back; here the caller judges");
+// Fills in what the spec leaves to the data: class weights, steps, the schedule's end.
+static Status resolve(TrainingSpec& spec, const DataSource& data, const Network& network) {
   if (spec.class_weights.is_string())
-    resolved.class_weights = balanced_weights(data, network, spec.ignore);
-  if (resolved.steps == 0) {
+    spec.class_weights = balanced_weights(data, network, spec.ignore);
+  if (spec.steps == 0) {
     const auto samples = checked_mul(static_cast<std::uint64_t>(data.samples()),
                                      static_cast<std::uint64_t>(spec.epochs));
     if (!samples || *samples > (std::uint64_t{1} << 60))
       return bad(std::to_string(spec.epochs) + " epochs are too many samples");
-    resolved.steps =
-        static_cast<std::int64_t>((*samples + static_cast<std::uint64_t>(spec.batch) - 1) /
-                                  static_cast<std::uint64_t>(spec.batch));
+    spec.steps = static_cast<std::int64_t>((*samples + static_cast<std::uint64_t>(spec.batch) - 1) /
+                                           static_cast<std::uint64_t>(spec.batch));
   }
   // A batch may hold a sample several times, but one of more is rather a slip, which would take its
   // memory.
@@ -91,18 +80,23 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
                std::to_string(data.samples()) + ": at most as many, or " +
                std::to_string(kFreeBatch));
   // Samples are numbered through the whole training.
-  if (resolved.steps > (std::int64_t{1} << 60) / spec.batch)
-    return bad(std::to_string(resolved.steps) + " steps of " + std::to_string(spec.batch) +
+  if (spec.steps > (std::int64_t{1} << 60) / spec.batch)
+    return bad(std::to_string(spec.steps) + " steps of " + std::to_string(spec.batch) +
                " samples are too many");
-  if (spec.fp8 && resolved.quantize.dtype.empty()) resolved.quantize.dtype = "fp8e4m3";
-  if (has_end(resolved.schedule.kind) && resolved.schedule.steps == 0)
-    resolved.schedule.steps = resolved.steps;
-  LOOM_TRY(resolved.schedule.check());
-  if (resolved.quantize.after >= resolved.steps)
-    return bad("quantize: \"after\" must be below the " + std::to_string(resolved.steps) +
-               " steps");
-  if (resolved.validation.share > 0 && resolved.validation.every == 0)
-    resolved.validation.every = (data.samples() + spec.batch - 1) / spec.batch;
+  if (spec.fp8 && spec.quantize.dtype.empty()) spec.quantize.dtype = "fp8e4m3";
+  if (has_end(spec.schedule.kind) && spec.schedule.steps == 0) spec.schedule.steps = spec.steps;
+  LOOM_TRY(spec.schedule.check());
+  if (spec.quantize.after >= spec.steps)
+    return bad("quantize: \"after\" must be below the " + std::to_string(spec.steps) + " steps");
+  if (spec.validation.share > 0 && spec.validation.every == 0)
+    spec.validation.every = (data.samples() + spec.batch - 1) / spec.batch;
+  return {};
+}
+
+// What the learner is asked for by a resolved spec.
+static Result<LearnerOptions> learner_options(const TrainingSpec& spec, const DataSource& data,
+                                              const Network& network,
+                                              const TrainerOptions& options) {
   const auto rows = checked_mul(static_cast<std::uint64_t>(data.max_rows()),
                                 static_cast<std::uint64_t>(spec.batch / spec.micro_batches));
   if (!rows || *rows > INT32_MAX)
@@ -113,9 +107,9 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   learning.delta = spec.delta;
   learning.loss_weight = spec.loss_weight;
   learning.ignore = spec.ignore;
-  learning.class_weights = resolved.weights_of_classes();
+  learning.class_weights = spec.weights_of_classes();
   learning.weighted = data.form().weighted;
-  learning.heads = resolved.heads;
+  learning.heads = spec.heads;
   learning.fp8 = spec.fp8;
   learning.recompute = spec.checkpoint;
   learning.optimizer = spec.optimizer;
@@ -131,6 +125,23 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   learning.fuse = options.fuse;
   learning.poison = options.poison;
   learning.cancel = options.cancel;
+  return learning;
+}
+
+Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network,
+                                                 const DataSource& given, ThreadPool& pool,
+                                                 const TrainerOptions& options) {
+  LOOM_TRY(spec.check());
+  TrainingSpec resolved = spec;
+  LOOM_TRY(resolve_heads(network, resolved.heads));
+  LOOM_TRY(check_data(given, network, resolved));
+  LOOM_ASSIGN(std::unique_ptr<Streams> streams, cut(spec, network, given));
+  const DataSource& data = streams ? *streams : given;
+  if (spec.validation.share > 0 && !options.judged)
+    return bad(
+        "\"validation\" is for loom train, which holds samples back; here the caller judges");
+  LOOM_TRY(resolve(resolved, data, network));
+  LOOM_ASSIGN(LearnerOptions learning, learner_options(resolved, data, network, options));
   std::string base;
   const std::vector<AdapterPlace> places =
       options.places.empty() ? adapter_places(network) : options.places;
@@ -158,17 +169,21 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Netwo
   trainer->matrices_ = std::move(matrices);
   trainer->topology_ = std::move(topology);
   trainer->quantized_ = at_once;
-  if (options.auto_device && trainer->learning_.device) {
-    LOOM_ASSIGN(const double on_device, trainer->first_seconds());
-    LearnerOptions on_cpu_too = trainer->learning_;
-    on_cpu_too.device = nullptr;
-    LOOM_ASSIGN(Learner on_host, Learner::create(network, pool, on_cpu_too));
-    std::swap(trainer->learner_, on_host);
-    LOOM_ASSIGN(const double on_cpu, trainer->first_seconds());
-    if (on_device < on_cpu) std::swap(trainer->learner_, on_host);
-    else trainer->learning_ = std::move(on_cpu_too);
-  }
+  if (options.auto_device && trainer->learning_.device) LOOM_TRY(trainer->choose_device());
   return trainer;
+}
+
+// Learns on the CPU where that is as fast.
+Status Trainer::choose_device() {
+  LOOM_ASSIGN(const double on_device, first_seconds());
+  LearnerOptions on_cpu_too = learning_;
+  on_cpu_too.device = nullptr;
+  LOOM_ASSIGN(Learner on_host, Learner::create(network_, pool_, on_cpu_too));
+  std::swap(learner_, on_host);
+  LOOM_ASSIGN(const double on_cpu, first_seconds());
+  if (on_device < on_cpu) std::swap(learner_, on_host);
+  else learning_ = std::move(on_cpu_too);
+  return {};
 }
 
 Result<std::vector<Trainer::Quantized>> Trainer::find_quantized(const QuantizeSpec& spec,
@@ -587,6 +602,71 @@ void Trainer::exchange(const Learner::Moment& m, TrainingTensor& t) {
   });
 }
 
+Result<Trainer::LossScale> Trainer::saved_scale(const Json& info, std::int64_t step) {
+  LossScale scale;
+  const Json* saved = info.find("loss_scale");
+  if (!saved || !saved->is_object()) return Status(Code::corrupt, "training state: no loss_scale");
+  LOOM_ASSIGN(const std::int64_t exponent, saved->get_integer("exponent", kMaxScale + 1));
+  LOOM_ASSIGN(scale.since, saved->get_integer("since", -1));
+  LOOM_ASSIGN(scale.skipped, saved->get_integer("skipped", -1));
+  scale.exponent = static_cast<int>(exponent);
+  if (exponent < kMinScale || exponent > kMaxScale || scale.since < 0 || scale.skipped < 0 ||
+      scale.skipped > step)
+    return Status(Code::corrupt, "training state: loss_scale is out of range");
+  return scale;
+}
+
+// The tensor of a name, which must have this type and shape.
+static Result<TrainingTensor*> find_tensor(TrainingState& state, const std::string& name, bool f64,
+                                           std::int64_t rows, std::int64_t cols) {
+  const auto t = std::find_if(state.tensors.begin(), state.tensors.end(),
+                              [&](const TrainingTensor& s) { return s.name == name; });
+  if (t == state.tensors.end())
+    return Status(Code::not_found, "training state: no tensor '" + name + "'");
+  const auto elements = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
+  if (t->rows != rows || t->cols != cols || t->f32.size() != (f64 ? 0 : elements) ||
+      t->f64.size() != (f64 ? elements : 0))
+    return Status(Code::corrupt, "training state: tensor '" + name + "': expects " +
+                                     std::to_string(rows) + " x " + std::to_string(cols) +
+                                     (f64 ? " f64" : " f32") + ", got " + std::to_string(t->rows) +
+                                     " x " + std::to_string(t->cols) + " with " +
+                                     std::to_string(t->f32.size()) + " f32 and " +
+                                     std::to_string(t->f64.size()) + " f64 values");
+  return &*t;
+}
+
+Result<std::vector<TrainingTensor*>> Trainer::find_tensors(TrainingState& state) const {
+  std::vector<TrainingTensor*> found;
+  for (const auto& [name, store] : learned()) {
+    LOOM_ASSIGN(TrainingTensor* const t,
+                find_tensor(state, name, store->master_is_f64(), store->rows(), store->cols()));
+    found.push_back(t);
+  }
+  const auto& buffers = learner_.executor().program().buffers;
+  for (const Learner::Moment& m : learner_.moments()) {
+    const bool f64 = buffers[static_cast<std::size_t>(m.buffer)].type == ValueType::f64;
+    LOOM_ASSIGN(TrainingTensor* const t, find_tensor(state, moment_name(m), f64, m.rows, m.cols));
+    found.push_back(t);
+  }
+  if (found.size() != state.tensors.size())
+    return Status(Code::corrupt, "training state: has " + std::to_string(state.tensors.size()) +
+                                     " tensors, this training " + std::to_string(found.size()));
+  return found;
+}
+
+// Values go in and come out, so that what was there can go back.
+Status Trainer::exchange_all(const std::vector<TrainingTensor*>& tensors) {
+  auto next = tensors.begin();
+  for (const auto& [name, store] : learned()) {
+    TrainingTensor& t = **next++;
+    std::swap_ranges(t.f32.begin(), t.f32.end(), store->mutable_master().begin());
+    std::swap_ranges(t.f64.begin(), t.f64.end(), store->mutable_master64().begin());
+    store->touch();
+  }
+  for (const Learner::Moment& m : learner_.moments()) exchange(m, **next++);
+  return learner_.executor().refresh();
+}
+
 Status Trainer::restore(TrainingState state) {
   LOOM_TRY(check_info(state.info));
   LOOM_ASSIGN(const std::int64_t step, state.info.get_integer("step", -1));
@@ -594,69 +674,17 @@ Status Trainer::restore(TrainingState state) {
   if (step > spec_.steps)
     return bad("the state is after step " + std::to_string(step) + ", the spec ends at " +
                std::to_string(spec_.steps));
-
   LossScale scale;
   if (spec_.fp8) {
-    const Json* saved = state.info.find("loss_scale");
-    if (!saved || !saved->is_object())
-      return Status(Code::corrupt, "training state: no loss_scale");
-    LOOM_ASSIGN(const std::int64_t exponent, saved->get_integer("exponent", kMaxScale + 1));
-    LOOM_ASSIGN(scale.since, saved->get_integer("since", -1));
-    LOOM_ASSIGN(scale.skipped, saved->get_integer("skipped", -1));
-    scale.exponent = static_cast<int>(exponent);
-    if (exponent < kMinScale || exponent > kMaxScale || scale.since < 0 || scale.skipped < 0 ||
-        scale.skipped > step)
-      return Status(Code::corrupt, "training state: loss_scale is out of range");
+    LOOM_ASSIGN(scale, saved_scale(state.info, step));
   }
-
-  const std::vector<Learned> params = learned();
-  std::vector<TrainingTensor*> found;  // weights, then moments
-  auto find = [&](const std::string& name, bool f64, std::int64_t rows,
-                  std::int64_t cols) -> Status {
-    const auto t = std::find_if(state.tensors.begin(), state.tensors.end(),
-                                [&](const TrainingTensor& s) { return s.name == name; });
-    if (t == state.tensors.end())
-      return Status(Code::not_found, "training state: no tensor '" + name + "'");
-    const auto elements = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
-    if (t->rows != rows || t->cols != cols || t->f32.size() != (f64 ? 0 : elements) ||
-        t->f64.size() != (f64 ? elements : 0))
-      return Status(Code::corrupt, "training state: tensor '" + name + "': expects " +
-                                       std::to_string(rows) + " x " + std::to_string(cols) +
-                                       (f64 ? " f64" : " f32") + ", got " +
-                                       std::to_string(t->rows) + " x " + std::to_string(t->cols) +
-                                       " with " + std::to_string(t->f32.size()) + " f32 and " +
-                                       std::to_string(t->f64.size()) + " f64 values");
-    found.push_back(&*t);
-    return {};
-  };
-  for (const auto& [name, store] : params)
-    LOOM_TRY(find(name, store->master_is_f64(), store->rows(), store->cols()));
-  for (const Learner::Moment& m : learner_.moments())
-    LOOM_TRY(find(moment_name(m),
-                  learner_.executor().program().buffers[static_cast<std::size_t>(m.buffer)].type ==
-                      ValueType::f64,
-                  m.rows, m.cols));
-  if (found.size() != state.tensors.size())
-    return Status(Code::corrupt, "training state: has " + std::to_string(state.tensors.size()) +
-                                     " tensors, this training " + std::to_string(found.size()));
-
-  // Values go in and come out, so that what was there can go back.
-  const auto exchange_all = [&] {
-    auto next = found.begin();
-    for (const auto& [name, store] : params) {
-      TrainingTensor& t = **next++;
-      std::swap_ranges(t.f32.begin(), t.f32.end(), store->mutable_master().begin());
-      std::swap_ranges(t.f64.begin(), t.f64.end(), store->mutable_master64().begin());
-      store->touch();
-    }
-    for (const Learner::Moment& m : learner_.moments()) exchange(m, **next++);
-    return learner_.executor().refresh();
-  };
+  LOOM_ASSIGN(const std::vector<TrainingTensor*> tensors, find_tensors(state));
   const bool quantized = quantized_;
   LOOM_TRY(set_quantized(!matrices_.empty() &&
                          (step > spec_.quantize.after || spec_.quantize.after == 0)));
-  if (const Status status = exchange_all(); !status.ok()) {  // the cells' dtypes do not have them
-    LOOM_TRY(exchange_all());
+  if (const Status status = exchange_all(tensors); !status.ok()) {
+    // The cells' dtypes do not have these values.
+    LOOM_TRY(exchange_all(tensors));
     LOOM_TRY(set_quantized(quantized));
     return status;
   }

@@ -173,6 +173,7 @@ class Trainer {
   static Result<std::unique_ptr<Streams>> cut(const TrainingSpec& spec, const Network& network,
                                               const DataSource& data);
   Result<double> first_seconds();
+  Status choose_device();
   Status check_info(const Json& info) const;
   Json comparable_spec() const;
 
@@ -201,6 +202,11 @@ class Trainer {
   };
   static constexpr int kMinScale = -24, kMaxScale = 24;
   LossScale scale_;
+  // The steps of restore(): the scale that a state after `step` steps has; its tensors, those of
+  // learned() and then the moments; their values against those that are here.
+  static Result<LossScale> saved_scale(const Json& info, std::int64_t step);
+  Result<std::vector<TrainingTensor*>> find_tensors(TrainingState& state) const;
+  Status exchange_all(const std::vector<TrainingTensor*>& tensors);
 };
 
 // Rate and remaining time from the times (seconds, any origin) that the caller passes in, averaged

@@ -280,7 +280,12 @@ class Case:
                              np.array(a["classes"]))}
         elif function == "data_weighted":
             return {"data": (*a["samples"], np.array(a["weights"], float))}
-        elif function == "trainer_extend":
+        else:
+            return self.call_trainer(function, network, a)
+        return {}
+
+    def call_trainer(self, function, network, a):
+        if function == "trainer_extend":
             a["trainer"].steps += a["steps"] or a["epochs"]
             return {"total": a["trainer"].steps}
         elif function == "trainer_step_on":
@@ -300,9 +305,7 @@ class Case:
                 loss, rate = trainer.step()
             out = {"step": trainer.done, "rows": len(trainer.x) * (trainer.done - done)}
             return {**out, "loss": loss, "lr": rate} if trainer.done > done else out
-        else:
-            raise Unknown
-        return {}
+        raise Unknown
 
 
 def main():

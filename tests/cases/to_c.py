@@ -228,13 +228,35 @@ class Writer:
 
     def call(self, step, number, path_number):
         name, args, wanted = step["call"], step.get("args", {}), step.get("error")
-        call_args, results = [], []
         nulls = any(args.get(p) is None for p, k in self.params[name]
                     if p in args and k.split()[0] in ("out", "new"))
         nulls = nulls or any(isinstance(v, dict) and "null" in v for v in args.values())
         options = None if nulls else self.with_struct(name, args)
         self.with_structs += options is not None
         form = name + ("_with" if options else "")
+        call_args, results = self.call_arguments(name, args, options, path_number)
+        if self.returns[name] != "code":
+            self.lines.append("    %s o_result = CALL(%s)(%s);"
+                              % ("const char*" if self.returns[name] == "cstr" else "int32_t", name,
+                                 ", ".join(call_args)))
+            results = [("result", "out", self.returns[name])]
+        else:
+            function = "loom_" + name if nulls else "CALL(%s)" % form
+            self.lines.append("    const int32_t code = %s(%s);"
+                              % (function, ", ".join(call_args + ["&error"])))
+            if wanted:
+                self.check("failed_with(code, %s, %s)"
+                           % (code_macro(wanted["code"]), string(wanted.get("contains", ""))),
+                           number, name, "did not fail as it should")
+                return
+            self.check("succeeded(code)", number, name, "failed")
+        if name == "release":
+            self.lines.append("    forget_handle(%s);" % call_args[0])
+        self.take_results(step, number, results, call_args)
+
+    def call_arguments(self, name, args, options, path_number):
+        """What stands between the parentheses, and what the call gives: (param, head, what)."""
+        call_args, results = [], []
         for param, kind in self.params[name]:
             head, _, what = kind.partition(" ")
             if options and param in ("spec", "options"):
@@ -260,23 +282,11 @@ class Writer:
                 results.append((param, head, what))
             else:
                 call_args += self.argument(kind, args[param], path_number)
-        if self.returns[name] != "code":
-            self.lines.append("    %s o_result = CALL(%s)(%s);"
-                              % ("const char*" if self.returns[name] == "cstr" else "int32_t", name,
-                                 ", ".join(call_args)))
-            results = [("result", "out", self.returns[name])]
-        else:
-            function = "loom_" + name if nulls else "CALL(%s)" % form
-            self.lines.append("    const int32_t code = %s(%s);"
-                              % (function, ", ".join(call_args + ["&error"])))
-            if wanted:
-                self.check("failed_with(code, %s, %s)"
-                           % (code_macro(wanted["code"]), string(wanted.get("contains", ""))),
-                           number, name, "did not fail as it should")
-                return
-            self.check("succeeded(code)", number, name, "failed")
-        if name == "release":
-            self.lines.append("    forget_handle(%s);" % call_args[0])
+        return call_args, results
+
+    def take_results(self, step, number, results, call_args):
+        """Keeps and compares what a call gave."""
+        name = step["call"]
         expects, saves = step.get("expect", {}), step.get("save", {})
         self.values = {}
         for param, head, what in results:

@@ -109,6 +109,48 @@ PackedMatrix random_blocks(const WeightFormat& format) {
   return std::move(*m);
 }
 
+// One row of the input in the codes that integer products take.
+struct Q15Row {
+  std::int8_t hi[kIn], lo[kIn];
+  Q15Scale q;
+  explicit Q15Row(std::span<const float> row) { q = quantize_q15(row, hi, lo); }
+};
+
+// The product of row o of the matrix by an input row as its blocks of scales define it; without the
+// input's scale.
+float product_by_blocks(const PackedMatrix& packed, const WeightFormat& format, std::int64_t o,
+                        const Q15Row& row) {
+  const std::int64_t block =
+      format.layout == Layout::plain ? format.block : gguf_panels(format.layout).block;
+  float sum = 0;
+  for (std::int64_t first = 0; first < kIn; first += block) {
+    std::int32_t t = 0, ones = 0;
+    for (std::int64_t k = first; k < std::min(first + block, kIn); ++k) {
+      const std::int32_t a = 128 * row.hi[k] + row.lo[k];
+      t += code_at(packed, o, k) * a;
+      ones += a;
+    }
+    const BlockScale s = block_scale(packed, o, first);
+    float term = static_cast<float>(t) * s.scale;
+    if (format.layout == Layout::q4_k) term = term - static_cast<float>(ones) * s.minimum;
+    sum = sum + term;
+  }
+  return sum;
+}
+
+// The same by one scale of the row, with the input's.
+float product_by_rows(const PackedMatrix& packed, const WeightFormat& format, std::int64_t o,
+                      const Q15Row& row) {
+  std::int32_t s_hi = 0, s_lo = 0;
+  for (std::int64_t k = 0; k < kIn; ++k) {
+    const std::int32_t code = code_at(packed, o, k);
+    s_hi += code * row.hi[k];
+    s_lo += code * row.lo[k];
+  }
+  const float scale = format.dtype == DType::fp4 ? 0.5f * packed.row_scale(o) : packed.row_scale(o);
+  return join_q15(s_hi, s_lo, row.q.scale, scale);
+}
+
 TEST(Dtypes, EveryFormatEqualsItsReference) {
   const std::vector<float> x = inputs();
   for (const WeightFormat& format : all_weight_formats()) {
@@ -124,8 +166,7 @@ TEST(Dtypes, EveryFormatEqualsItsReference) {
     ASSERT_TRUE(w.values(std::span<double>(decoded)).ok());
     for (std::int64_t r = 0; r < kRows; ++r) {
       const std::span<const float> row(x.data() + r * kIn, kIn);
-      std::int8_t hi[kIn], lo[kIn];
-      const Q15Scale q = quantize_q15(row, hi, lo);
+      const Q15Row codes(row);
       for (std::int64_t o = 0; o < kOut; ++o) {
         const float got = y[static_cast<std::size_t>(r * kOut + o)];
         double want = bias[static_cast<std::size_t>(o)], magnitude = std::fabs(want), weights = 0;
@@ -139,39 +180,16 @@ TEST(Dtypes, EveryFormatEqualsItsReference) {
         if (product_class(format) == ArithClass::integer) {
           const auto packed = w.packed();
           ASSERT_TRUE(packed.ok());
+          const float offset = bias[static_cast<std::size_t>(o)], step = codes.q.scale;
           if (format.scale == ScaleKind::block) {
-            const std::int64_t block =
-                format.layout == Layout::plain ? format.block : gguf_panels(format.layout).block;
-            float sum = 0;
-            for (std::int64_t first = 0; first < kIn; first += block) {
-              std::int32_t t = 0, ones = 0;
-              for (std::int64_t k = first; k < std::min(first + block, kIn); ++k) {
-                const std::int32_t a = 128 * hi[k] + lo[k];
-                t += code_at(*packed, o, k) * a;
-                ones += a;
-              }
-              const BlockScale s = block_scale(*packed, o, first);
-              float term = static_cast<float>(t) * s.scale;
-              if (format.layout == Layout::q4_k) term = term - static_cast<float>(ones) * s.minimum;
-              sum = sum + term;
-            }
-            ASSERT_EQ(got, sum * q.scale + bias[static_cast<std::size_t>(o)]) << r << "," << o;
-            ASSERT_NEAR(got, want, weights * q.scale / 2 + 2e-6 * magnitude + 1e-7);
+            const float sum = product_by_blocks(*packed, format, o, codes);
+            ASSERT_EQ(got, sum * step + offset) << r << "," << o;
+            ASSERT_NEAR(got, want, weights * step / 2 + 2e-6 * magnitude + 1e-7);
             continue;
           }
-          std::int32_t s_hi = 0, s_lo = 0;
-          for (std::int64_t k = 0; k < kIn; ++k) {
-            const std::int32_t code = code_at(*packed, o, k);
-            s_hi += code * hi[k];
-            s_lo += code * lo[k];
-          }
-          const float scale =
-              format.dtype == DType::fp4 ? 0.5f * packed->row_scale(o) : packed->row_scale(o);
-          ASSERT_EQ(got, join_q15(s_hi, s_lo, q.scale, scale) + bias[static_cast<std::size_t>(o)])
-              << r << "," << o;
-          ASSERT_NEAR(got, want,
-                      weights * q.scale / 2 +
-                          1e-6 * magnitude);  // an activation is off by half a step at most
+          ASSERT_EQ(got, product_by_rows(*packed, format, o, codes) + offset) << r << "," << o;
+          // An activation is off by half a step at most.
+          ASSERT_NEAR(got, want, weights * step / 2 + 1e-6 * magnitude);
         } else {
           ASSERT_NEAR(got, want, 4e-6 * magnitude + 1e-7) << r << "," << o;
         }

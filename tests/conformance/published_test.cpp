@@ -82,15 +82,20 @@ std::string bytes_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Windows of 512 samples behind 64 of the last, the end mirrored: amplitudes of a Fourier transform
-// as a convolution, four convolutions, an LSTM that goes on from window to window.
-TEST(Published, SileroVadFromSafetensorsEqualsItsReference) {
-  LOOM_TEST_FILE(weights, "models/silero_vad/silero_vad_16k.safetensors");
-  LOOM_TEST_FILE(golden_path, "models/silero_vad/golden_jfk_safetensors.f32");
-  LOOM_TEST_FILE(wav_path, "audio/jfk.wav");
-  const auto file = Safetensors::open(*open_source(weights));
-  ASSERT_TRUE(file.ok()) << file.status().to_string();
-  Network network = chain(
+// So many samples of a WAV file with 16 bits, silence behind its end.
+std::vector<float> samples_of(const std::string& wav, std::size_t count) {
+  const std::size_t data = wav.find("data") + 8;
+  std::vector<float> audio(count, 0.0f);
+  for (std::size_t i = 0; i < audio.size() && data + 2 * i + 1 < wav.size(); ++i) {
+    std::int16_t v;
+    std::memcpy(&v, wav.data() + data + 2 * i, 2);
+    audio[i] = static_cast<float>(v) / 32768;
+  }
+  return audio;
+}
+
+Network silero_vad() {
+  return chain(
       576,
       {R"({"type": "index_select", "dims": [1, 640], "runs": [0, 1, 576, 574, -1, 64]})",
        R"({"type": "conv1d", "filters": 258, "kernel": 256, "stride": 128, "bias": false})",
@@ -105,6 +110,17 @@ TEST(Published, SileroVadFromSafetensorsEqualsItsReference) {
        R"({"type": "lstm", "hidden": 128, "stateful": true, "output": "last"})",
        R"({"type": "activation", "activation": "relu"})",
        R"({"type": "dense", "out": 1, "activation": "sigmoid"})"});
+}
+
+// Windows of 512 samples behind 64 of the last, the end mirrored: amplitudes of a Fourier transform
+// as a convolution, four convolutions, an LSTM that goes on from window to window.
+TEST(Published, SileroVadFromSafetensorsEqualsItsReference) {
+  LOOM_TEST_FILE(weights, "models/silero_vad/silero_vad_16k.safetensors");
+  LOOM_TEST_FILE(golden_path, "models/silero_vad/golden_jfk_safetensors.f32");
+  LOOM_TEST_FILE(wav_path, "audio/jfk.wav");
+  const auto file = Safetensors::open(*open_source(weights));
+  ASSERT_TRUE(file.ok()) << file.status().to_string();
+  Network network = silero_vad();
   load(network, *file,
        {{"stft_conv.weight", "0.0.0.1:weight"},
         {"conv1.weight", "0.0.0.5:weight"},
@@ -122,14 +138,10 @@ TEST(Published, SileroVadFromSafetensorsEqualsItsReference) {
         {"final_conv.weight", "0.0.0.12:weight"},
         {"final_conv.bias", "0.0.0.12:bias"}});
   const std::string golden = bytes_of(golden_path), wav = bytes_of(wav_path);
-  const std::size_t count = golden.size() / 4, data = wav.find("data") + 8;
+  const std::size_t count = golden.size() / 4;
   ASSERT_GT(count, 300u);
-  std::vector<float> audio(512 * count, 0.0f), window(576, 0.0f);
-  for (std::size_t i = 0; i < audio.size() && data + 2 * i + 1 < wav.size(); ++i) {
-    std::int16_t v;
-    std::memcpy(&v, wav.data() + data + 2 * i, 2);
-    audio[i] = static_cast<float>(v) / 32768;
-  }
+  const std::vector<float> audio = samples_of(wav, 512 * count);
+  std::vector<float> window(576, 0.0f);
   ThreadPool pool(1);
   auto session = Session::create(network, pool, {.max_rows = 1});
   ASSERT_TRUE(session.ok()) << session.status().to_string();

@@ -38,26 +38,10 @@ struct Batch {
   std::vector<std::int32_t> classes;
 };
 
-// Gradients of every parameter against central finite differences; `change` may set more of the
-// options.
-inline void check_gradients(const std::string& topology, Loss loss_kind, int sequences, int length,
-                            const std::function<void(Network&, LearnerOptions&)>& change = {}) {
-  const bool classes = takes_classes(loss_kind);
-  Network network = network_of(topology);
-  ThreadPool pool(2);
-  LearnerOptions options;
-  options.loss = loss_kind;
-  options.delta = 0.4;
-  options.max_rows = sequences * length;
-  options.update = false;
-  options.poison = true;
-  if (change) change(network, options);
-  auto learner = Learner::create(network, pool, options);
-  ASSERT_TRUE(learner.ok()) << learner.status().to_string();
+// Random values and classes for `rows` rows of sequences of this length; `at` counts the draws.
+inline Batch random_batch(const Network& network, std::size_t rows, int length,
+                          const RandomStream& random, std::uint64_t& at) {
   Batch b;
-  const RandomStream random(11, 1);
-  const auto rows = static_cast<std::size_t>(sequences * length);
-  std::uint64_t at = 0;
   for (std::size_t i = 0; i < rows * static_cast<std::size_t>(network.input().width); ++i)
     b.x.push_back(2 * random.uniform(at++) - 1);
   for (std::size_t i = 0; i < rows * static_cast<std::size_t>(network.output().width); ++i)
@@ -79,9 +63,15 @@ inline void check_gradients(const std::string& topology, Loss loss_kind, int seq
           static_cast<std::int32_t>(random.below(at++, static_cast<std::uint32_t>(axis.classes))));
   }
   b.classes.back() = kIgnoredClass;  // one row is left out
-  if (!options.heads.empty()) b.y.clear();
+  return b;
+}
+
+// In place of a batch's values the targets of heads.
+inline void draw_head_targets(const std::vector<HeadSpec>& heads, std::size_t rows,
+                              const RandomStream& random, std::uint64_t& at, Batch& b) {
+  if (!heads.empty()) b.y.clear();
   for (std::size_t i = 0; i < rows; ++i)
-    for (const HeadSpec& head : options.heads)
+    for (const HeadSpec& head : heads)
       for (std::int64_t t = 0; t < head.targets(); ++t)
         if (!takes_classes(head.loss)) {
           b.y.push_back(2 * random.uniform(at++) - 1);
@@ -91,17 +81,75 @@ inline void check_gradients(const std::string& topology, Loss loss_kind, int seq
           b.y.push_back(static_cast<float>(drawn == 0 ? kIgnoredClass
                                                       : static_cast<std::int32_t>(drawn) - 1));
         }
-  auto give = [&] {
-    const std::span<const std::uint32_t> ids(b.ids);
-    if (steps)
-      return classes ? learner->batch(ids, std::span<const std::int32_t>(b.classes))
-                     : learner->batch(ids, std::span<const float>(b.y));
-    if (network.input().ids > 0) return learner->batch(ids, b.positions, b.classes);
-    if (classes)
-      return learner->batch(std::span<const float>(b.x), std::span<const std::int32_t>(b.classes));
-    return learner->batch(std::span<const float>(b.x), std::span<const float>(b.y));
-  };
-  Status s = give();
+}
+
+inline Status give(Learner& learner, const Network& network, const Batch& b, bool classes) {
+  const std::span<const std::uint32_t> ids(b.ids);
+  if (network.input().ids > 0 && !network.input().dims.empty())
+    return classes ? learner.batch(ids, std::span<const std::int32_t>(b.classes))
+                   : learner.batch(ids, std::span<const float>(b.y));
+  if (network.input().ids > 0) return learner.batch(ids, b.positions, b.classes);
+  if (classes)
+    return learner.batch(std::span<const float>(b.x), std::span<const std::int32_t>(b.classes));
+  return learner.batch(std::span<const float>(b.x), std::span<const float>(b.y));
+}
+
+inline double loss_of(Learner& learner) {
+  EXPECT_TRUE(learner.executor().refresh().ok());
+  const Status run = learner.accumulate();
+  EXPECT_TRUE(run.ok()) << run.to_string();
+  return learner.loss_sum();
+}
+
+// The gradient of one parameter against central finite differences.
+inline void check_gradient(Learner& learner, const NetworkEmitter::Gradient& g) {
+  loss_of(learner);  // gradients at the unperturbed parameters
+  std::vector<double> got;
+  for (std::int64_t r = 0; r < g.rows; ++r)
+    for (double v : learner.executor().row<double>(g.value.buffer, r)) got.push_back(v);
+  double norm = 0, error = 0;
+  const auto m = g.store->mutable_master64();
+  // Large parameters are sampled.
+  const std::size_t step = m.size() > 60 ? m.size() / 37 : 1;
+  for (std::size_t i = 0; i < m.size(); i += step) {
+    const double w = m[i], h = 1e-5;
+    m[i] = w + h;
+    g.store->touch();
+    const double up = loss_of(learner);
+    m[i] = w - h;
+    g.store->touch();
+    const double down = loss_of(learner);
+    m[i] = w;
+    g.store->touch();
+    const double want = (up - down) / (2 * h);
+    norm += want * want;
+    error += (want - got[i]) * (want - got[i]);
+  }
+  EXPECT_LT(std::sqrt(error), 1e-5 * std::sqrt(norm) + 1e-9)
+      << g.path << ":" << g.role << " norm " << std::sqrt(norm);
+}
+
+// Gradients of every parameter against central finite differences; `change` may set more of the
+// options.
+inline void check_gradients(const std::string& topology, Loss loss_kind, int sequences, int length,
+                            const std::function<void(Network&, LearnerOptions&)>& change = {}) {
+  Network network = network_of(topology);
+  ThreadPool pool(2);
+  LearnerOptions options;
+  options.loss = loss_kind;
+  options.delta = 0.4;
+  options.max_rows = sequences * length;
+  options.update = false;
+  options.poison = true;
+  if (change) change(network, options);
+  auto learner = Learner::create(network, pool, options);
+  ASSERT_TRUE(learner.ok()) << learner.status().to_string();
+  const RandomStream random(11, 1);
+  const auto rows = static_cast<std::size_t>(sequences * length);
+  std::uint64_t at = 0;
+  Batch b = random_batch(network, rows, length, random, at);
+  draw_head_targets(options.heads, rows, random, at, b);
+  const Status s = give(*learner, network, b, takes_classes(loss_kind));
   ASSERT_TRUE(s.ok()) << s.to_string();
   // Attention over values takes its positions from the host too.
   const BufferId positions = learner->executor().program().find(BufferKind::input, "", "positions");
@@ -109,39 +157,8 @@ inline void check_gradients(const std::string& topology, Loss loss_kind, int seq
     for (std::size_t r = 0; r < rows; ++r)
       learner->executor().row<std::uint32_t>(positions, static_cast<std::int64_t>(r))[0] =
           b.positions[r];
-  auto loss = [&] {
-    EXPECT_TRUE(learner->executor().refresh().ok());
-    const Status run = learner->accumulate();
-    EXPECT_TRUE(run.ok()) << run.to_string();
-    return learner->loss_sum();
-  };
   ASSERT_FALSE(learner->gradients().empty());
-  for (const auto& g : learner->gradients()) {
-    loss();  // gradients at the unperturbed parameters
-    std::vector<double> got;
-    for (std::int64_t r = 0; r < g.rows; ++r)
-      for (double v : learner->executor().row<double>(g.value.buffer, r)) got.push_back(v);
-    double norm = 0, error = 0;
-    const auto m = g.store->mutable_master64();
-    // Large parameters are sampled.
-    const std::size_t step = m.size() > 60 ? m.size() / 37 : 1;
-    for (std::size_t i = 0; i < m.size(); i += step) {
-      const double w = m[i], h = 1e-5;
-      m[i] = w + h;
-      g.store->touch();
-      const double up = loss();
-      m[i] = w - h;
-      g.store->touch();
-      const double down = loss();
-      m[i] = w;
-      g.store->touch();
-      const double want = (up - down) / (2 * h);
-      norm += want * want;
-      error += (want - got[i]) * (want - got[i]);
-    }
-    EXPECT_LT(std::sqrt(error), 1e-5 * std::sqrt(norm) + 1e-9)
-        << g.path << ":" << g.role << " norm " << std::sqrt(norm);
-  }
+  for (const auto& g : learner->gradients()) check_gradient(*learner, g);
 }
 
 inline void check_gradients(const std::string& topology, bool classes, int sequences = 3,

@@ -163,8 +163,17 @@ TEST(ChooseFolder, ReadsImagesOfEveryFormat) {
   const std::vector<double> of_jpeg = probabilities(folder.write("p.jpg", jpeg()));
   ASSERT_EQ(of_jpeg.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(of_jpeg[i], want[i], 0.02);
+}
 
-  // What is cut or no image is named, and nothing is written.
+// What is cut or no image is named, and nothing is written.
+TEST(ChooseFolder, RefusesBrokenImages) {
+  const Folder folder;
+  draw_folder(folder, "data", 0, 12);
+  const Outcome o =
+      loom({"train", "--data", folder / "data", "--out", folder / "a.entity", "--steps", "30"});
+  if (o.code == 3 && o.err.find("built without stb_image") != std::string::npos)
+    GTEST_SKIP() << "this build has no stb_image (Debian: libstb-dev)";
+  ASSERT_EQ(o.code, 0) << o.err;
   const std::string out = folder / "b.entity", bad = folder / "data/down/bad";
   std::string many_codes = jpeg(), damaged = png(halves(16, 12), 3);
   damaged[43] = '\x07';  // no kind of block that deflate has

@@ -83,39 +83,60 @@ def onnx_model(graph, opset=17, *more):
     return pb((1, 8), (2, "seed"), (7, graph), (8, pb((2, opset))), *more)
 
 
-def operators(ints):
-    """A graph for each operator of the importer that has shapes or indices of its own."""
-    integer = lambda name, v: pb((1, name), (3, v), (20, 2))
-    string = lambda name, v: pb((1, name), (4, v), (20, 3))
-    reals = lambda name, dims: onnx_tensor(name, 1, dims,
-                                           (9, struct.pack(f"<{len(range(size(dims)))}f",
-                                                           *[i / 4 for i in range(size(dims))])))
-    whole = lambda name, dims, *v: onnx_tensor(name, 7, dims, (9, struct.pack(f"<{len(v)}q", *v)))
+def integer(name, v):
+    return pb((1, name), (3, v), (20, 2))
 
-    def size(dims):
-        n = 1
-        for d in dims:
-            n *= d
-        return n
 
-    def graph(op, inputs, known=(), attributes=(), outputs=1, opset=17, domain=""):
-        """`inputs`: (type, dims) of what arrives; `known`: tensors behind them, None for one left
-        out."""
-        names = [f"x{i}" for i in range(len(inputs))]
-        made = [f"y{i}" for i in range(outputs)]
-        node = pb(*[(1, n) for n in names + [f"k{i}" if t else "" for i, t in enumerate(known)]],
-                  *[(2, m) for m in made], (4, op), *[(5, a) for a in attributes],
-                  *([(7, domain)] if domain else []))
-        more = [(8, pb((1, domain), (2, 1)))] if domain else []
-        return "onnx", onnx_model(
-            pb((1, node), *[(5, t(f"k{i}")) for i, t in enumerate(known) if t],
-               *[(11, onnx_value(n, *i)) for n, i in zip(names, inputs)],
-                                     *[(12, onnx_value(m, 1, [])) for m in made]), opset, *more)
+def string(name, v):
+    return pb((1, name), (4, v), (20, 3))
 
-    r, w = lambda *dims: (lambda name: reals(name, dims)), lambda dims, *v: (
-        lambda name: whole(name, dims, *v))
-    qkv = [(1, [1, 2, 3, 4]), (1, [1, 1, 3, 4]), (1, [1, 1, 3, 4])]
-    yield graph("Attention", qkv, [r(3, 3), r(1, 1, 2, 4), r(1, 1, 2, 4)],
+
+def ints(name, *v):
+    return pb((1, name), (8, b"".join(map(varint, v))), (20, 7))
+
+
+def size(dims):
+    n = 1
+    for d in dims:
+        n *= d
+    return n
+
+
+# Known tensors, by the name that they get: reals of these dimensions, whole numbers, bytes.
+def r(*dims):
+    values = struct.pack(f"<{size(dims)}f", *[i / 4 for i in range(size(dims))])
+    return lambda name: onnx_tensor(name, 1, dims, (9, values))
+
+
+def w(dims, *v):
+    return lambda name: onnx_tensor(name, 7, dims, (9, struct.pack(f"<{len(v)}q", *v)))
+
+
+def u8(*dims):
+    return lambda name: onnx_tensor(name, 2, dims, (9, bytes(range(size(dims)))))
+
+
+def graph(op, inputs, known=(), attributes=(), outputs=1, opset=17, domain=""):
+    """A graph of one operator. `inputs`: (type, dims) of what arrives; `known`: tensors behind
+    them, None for one left out."""
+    names = [f"x{i}" for i in range(len(inputs))]
+    made = [f"y{i}" for i in range(outputs)]
+    node = pb(*[(1, n) for n in names + [f"k{i}" if t else "" for i, t in enumerate(known)]],
+              *[(2, m) for m in made], (4, op), *[(5, a) for a in attributes],
+              *([(7, domain)] if domain else []))
+    more = [(8, pb((1, domain), (2, 1)))] if domain else []
+    return "onnx", onnx_model(
+        pb((1, node), *[(5, t(f"k{i}")) for i, t in enumerate(known) if t],
+           *[(11, onnx_value(n, *i)) for n, i in zip(names, inputs)],
+                                 *[(12, onnx_value(m, 1, [])) for m in made]), opset, *more)
+
+
+QKV = [(1, [1, 2, 3, 4]), (1, [1, 1, 3, 4]), (1, [1, 1, 3, 4])]
+
+
+def transformer_operators():
+    """Attention, what stands around it in transformers, and losses."""
+    yield graph("Attention", QKV, [r(3, 3), r(1, 1, 2, 4), r(1, 1, 2, 4)],
                 [integer("is_causal", 1), integer("qk_matmul_output_mode", 2)], 4, 24)
     yield graph("Attention", [(1, [1, 3, 8])] * 3, [],
                 [integer("q_num_heads", 2), integer("kv_num_heads", 2)], 1, 23)
@@ -130,6 +151,10 @@ def operators(ints):
     for op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"):
         yield graph(op, [(1, [2, 3, 2]), (7, [2, 2])], [r(3)],
                     [integer("ignore_index", 1), string("reduction", "mean")], 1)
+
+
+def index_operators():
+    """Operators that read or write by index."""
     yield graph("TopK", [(1, [2, 4])], [w([1], 2)], [integer("axis", -1)], 2)
     yield graph("OneHot", [(7, [2, 2])], [w([], 3), r(2)], [integer("axis", 1)])
     yield graph("ScatterElements", [(1, [2, 3])], [w([1, 2], 1, 0), r(1, 2)],
@@ -144,6 +169,10 @@ def operators(ints):
     yield graph("ReverseSequence", [(1, [3, 2])], [w([2], 3, 1)])
     yield graph("TensorScatter", [(1, [1, 4, 2]), (1, [1, 2, 2])], [w([1], 1)],
                 [string("mode", "circular")], 1, 24)
+
+
+def sampling_operators():
+    """Resizing, sampling, and products by names."""
     for mode in ("nearest", "linear", "cubic"):
         yield graph("Resize", [(1, [1, 1, 3, 4])], [None, None, w([4], 1, 1, 5, 2)],
                     [string("mode", mode), integer("antialias", 1)], 1, 19)
@@ -151,6 +180,9 @@ def operators(ints):
                     [string("mode", mode), string("padding_mode", "reflection")], 1, 20)
     yield graph("Einsum", [(1, [2, 3, 4]), (1, [2, 4, 2])], [],
                 [string("equation", "bij,bjk->bik")])
+
+
+def quantized_operators():
     yield graph("QuantizeLinear", [(1, [2, 3])],
                 [r(3), lambda name: onnx_tensor(name, 2, [3], (9, b"\1\2\3"))],
                 [integer("axis", 1)], 1, 21)
@@ -158,14 +190,17 @@ def operators(ints):
                 [integer("axis", 1), integer("block_size", 2)], 1, 21)
     yield graph("DynamicQuantizeLinear", [(1, [2, 3])], [], [], 3)
     yield graph("MatMulInteger", [(2, [2, 3]), (3, [3, 2])])
-    u8 = lambda *dims: (lambda name: onnx_tensor(name, 2, dims, (9, bytes(range(size(dims))))))
     yield graph("MatMulInteger", [(2, [2, 3])], [u8(3, 2), u8(), u8()])
     yield graph("QLinearMatMul", [(2, [2, 3])], [r(), u8(), u8(3, 2), r(), u8(), r(), u8()])
     yield graph("QLinearConv", [(2, [1, 2, 3, 3])],
                 [r(), u8(), u8(2, 1, 2, 2), r(2), u8(), r(), u8(),
                  lambda name: onnx_tensor(name, 6, [2], (9, bytes(8)))], [integer("group", 2)], 1,
                    21)
-    yield graph("Attention", qkv, [r(3, 3), None, None, w([1], 2)],
+
+
+def late_operators():
+    """Operators of late opsets, signals and casts."""
+    yield graph("Attention", QKV, [r(3, 3), None, None, w([1], 2)],
                 [integer("left_window_size", 1), integer("right_window_size", 0)], 1, 25)
     yield graph("LinearAttention", [(1, [1, 2, 4])] * 3, [r(1, 2, 2, 2), r(1, 2, 2), r(1, 2, 1)],
                 [integer("q_num_heads", 2), integer("kv_num_heads", 2)], 2, 27)
@@ -187,6 +222,9 @@ def operators(ints):
     for to in (10, 16, 17, 20, 21, 23):
         yield graph("Cast", [(1, [3])], [], [integer("to", to), integer("saturate", 0)], 1, 23)
     yield graph("Cast", [(18, [3])], [], [integer("to", 1)], 1, 23)
+
+
+def loop_operators():
     body = pb((1, onnx_node("Add", ["v", "v"], ["w"])), (11, onnx_value("i", 7, [])),
               (11, onnx_value("go", 9, [])), (11, onnx_value("v", 1, [2])),
               (12, onnx_value("go", 9, [])), (12, onnx_value("w", 1, [2])),
@@ -206,6 +244,9 @@ def operators(ints):
                          integer("num_scan_inputs", 1), ints("scan_input_directions", 1))),
                                 (11, onnx_value("x0", 1, [2])), (11, onnx_value("x1", 1, [3, 2])),
                                 (12, onnx_value("y0", 1, [])), (12, onnx_value("y1", 1, []))))
+
+
+def other_operators():
     yield graph("ConvInteger", [(2, [1, 1, 3, 3])],
                 [lambda name: onnx_tensor(name, 2, [1, 1, 2, 2], (9, bytes(4)))])
     yield graph("LRN", [(1, [1, 4, 2])], [], [integer("size", 3)])
@@ -232,7 +273,18 @@ def operators(ints):
     yield graph("Concat", [(1, [2, 1]), (1, [2, 0])], [r(2, 2)], [integer("axis", 1)])
 
 
-def seeds():
+def operators():
+    """A graph for each operator of the importer that has shapes or indices of its own."""
+    yield from transformer_operators()
+    yield from index_operators()
+    yield from sampling_operators()
+    yield from quantized_operators()
+    yield from late_operators()
+    yield from loop_operators()
+    yield from other_operators()
+
+
+def safetensors_seeds():
     every = [("BOOL", 1), ("U8", 1), ("I8", 1), ("F8_E5M2", 1), ("F8_E4M3", 1), ("I16", 2),
              ("U16", 2), ("F16", 2), ("BF16", 2), ("I32", 4),
              ("U32", 4), ("F32", 4), ("F64", 8), ("I64", 8), ("U64", 8)]
@@ -243,6 +295,8 @@ def seeds():
         [("f4", "F4", [2, 2], b"\x21\x43"), ("scalar", "F64", [], b"\0" * 8),
          ("none", "U8", [0, 7], b"")])
 
+
+def gguf_seeds():
     scalars = [("u8", 0, b"\1"), ("i8", 1, b"\xff"), ("u16", 2, b"\1\2"), ("i16", 3, b"\1\2"),
                ("u32", 4, b"\1\2\3\4"), ("i32", 5, b"\1\2\3\4"),
                ("f32", 6, struct.pack("<f", 1.5)), ("bool", 7, b"\1"), ("string", 8, text("llama")),
@@ -264,15 +318,18 @@ def seeds():
                        [(name, [block, 2], kind, bytes(range(size)) * 2) for name, kind, block,
                         size in blocks])
 
+
+def npy_seeds():
     yield "npy", npy("<f4", (2, 3), bytes(24))
     yield "npy", npy("|b1", (3,), b"\0\1\1")
     yield "npy", npy("<i8", (), bytes(8))
     yield "npy", npy("<f2", (2, 0, 1), b"")
 
+
+def onnx_seeds():
     x, y, f = onnx_value("x", 1, ["n", 2, 8, 8]), onnx_value("y", 1,
                                                              []), lambda n: struct.pack(f"<{n}f",
                                                              *range(n))
-    ints = lambda name, *v: pb((1, name), (8, b"".join(map(varint, v))), (20, 7))
     yield "onnx", onnx_model(pb((1, onnx_node("Relu", ["x"], ["y"])), (11, x), (12, y)))
     yield "onnx", onnx_model(
         pb((1, onnx_node("Conv", ["x", "w"], ["c"], ints("pads", 1, 1, 1, 1),
@@ -305,8 +362,8 @@ def seeds():
     yield "onnx", onnx_tensor("t", 5, [3], (5, varint(1) + varint(-2) + varint(300)))
     yield "onnx", onnx_tensor("t", 8, [2], (6, b"ab"), (6, b""))
 
-    yield from operators(ints)
 
+def idx_seeds():
     images = bytes([0, 0, 8, 3]) + struct.pack(">3I", 2, 2, 3) + bytes(range(12))
     yield "idx", images
     yield "idx", bytes([0, 0, 0x0B, 1]) + struct.pack(">I2h", 2, 258, -2)
@@ -323,6 +380,8 @@ def seeds():
         yield "idx", packer.compress(words) + packer.flush() + struct.pack("<II", zlib.crc32(words),
                 len(words))
 
+
+def image_seeds():
     yield "image", b"P2\n# grey\n3 2\n15\n0 5 10\n15 1 2\n"
     yield "image", b"P6 2 2 65535\n" + bytes(range(24))
     rows = b"".join(b"\0" + bytes((x * y) % 256 for x in range(9 * 4)) for y in range(8))
@@ -343,11 +402,14 @@ def seeds():
         exif = b"Exif\0\0II" + struct.pack("<HIHHHIHHI", 42, 8, 1, 0x0112, 3, 1, 6, 0, 0)
         yield "image", made[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + made[2:]
 
+
+def csv_seeds():
     yield "csv", b"a,b,y\n1,2,3\n4,5,6\n"
     yield "csv", b'name;"day";y\r\n"x;1";2020-01-02;1\r\n"a""b";2021-03-04;0\r\n?;;1\r\n'
     yield "csv", b"\xef\xbb\xbfM\t.5\t1e3\nF\t5.\t-2\nM\t+1\tNA\n"
 
-    # Sequences of calls are made of any bytes; these are long from the beginning.
+
+def template_seeds():
     yield "template", (
         b"{%- set ns = namespace(n=0, text='') -%}\n{{ bos_token }}{% for m in messages %}\n"
         b"  {%- if m['role'] == 'system' and loop.first %}<|{{ m.role | upper }}|>{{ m.content | "
@@ -368,18 +430,38 @@ def seeds():
         b"{% set x %}{{ strftime_now('%d %B %Y') }}{% endset %}{{ x[2:-1:1] }}"
         b"{% for k, v in {'a': 1, 'b': [2, none]}.items() %}{{ k }}{{ v is iterable }}{% endfor %}"
         b"{{ range(3) | join(', ') }}{{ ('x' in 'xyz') and (1 not in [2]) or -1 // 2 }}")
-    # What campaigns found: much work of few bytes.
+
+
+def found_seeds():
+    """What campaigns found, much work of few bytes, and calls."""
     yield "template", (b"{% for m in messages %}{{ m | tojson }}" * 9) + b"{% endfor %}" * 9
     yield "onnx", onnx_model(pb(
         (1, onnx_node("Transpose", ["x"], ["y"])), (5, onnx_tensor("x", 1, [2, 3], (9, bytes(24)))),
         (11, onnx_value("x", 1, [2, 3])), (12, onnx_value("y", 1, []))))
+    # Sequences of calls are made of any bytes; these are long from the beginning.
     for seed in range(12):
         yield "abi", random.Random(seed).randbytes(3000)
 
+
+def json_seeds():
     yield "json", b'{"a": [1, -2.5e-3, true, null, "x\\u00e9\\n\\ud83d\\ude00"], "b": {"c": {}}}'
     yield "json", b"[0, -0.0, 1e308, 123456789012345678901234567890, 4.9e-324]"
     yield "json", '"\u00e9\U0001f600"'.encode()
     yield "json", b"[" * 20 + b"]" * 20
+
+
+def seeds():
+    yield from safetensors_seeds()
+    yield from gguf_seeds()
+    yield from npy_seeds()
+    yield from onnx_seeds()
+    yield from operators()
+    yield from idx_seeds()
+    yield from image_seeds()
+    yield from csv_seeds()
+    yield from template_seeds()
+    yield from found_seeds()
+    yield from json_seeds()
 
 
 def llama():

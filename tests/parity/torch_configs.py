@@ -589,11 +589,10 @@ def acyclic(arrivals):
     return order
 
 
-def links(r):
-    shape = [r.randint(1, 2), r.randint(1, 2), r.randint(1, 2), r.randint(2, 4)]
-    n = math.prod(shape)
-    at = [[i // shape[3] // shape[2] // shape[1], i // shape[3] // shape[2] % shape[1],
-           i // shape[3] % shape[2], i % shape[3]] for i in range(n)]
+def draw_links(r, at):
+    """Cells at these places, what each reads, where it sends, what arrives, and an order of them:
+    drawn until there is one."""
+    n = len(at)
     while True:
         cells = [{"at": at[i]} for i in range(n)]
         reads = [[] for _ in range(n)]
@@ -613,7 +612,15 @@ def links(r):
                 arrivals[to].append(i)
         order = acyclic(arrivals)
         if order and len(order) == n:
-            break
+            return cells, reads, sends, arrivals, order
+
+
+def links(r):
+    shape = [r.randint(1, 2), r.randint(1, 2), r.randint(1, 2), r.randint(2, 4)]
+    n = math.prod(shape)
+    at = [[i // shape[3] // shape[2] // shape[1], i // shape[3] // shape[2] % shape[1],
+           i // shape[3] % shape[2], i % shape[3]] for i in range(n)]
+    cells, reads, sends, arrivals, order = draw_links(r, at)
     out, given, owners = {-1: WIDTH}, {}, []
     for i in order:
         widths = [out[a] for a in arrivals[i]]

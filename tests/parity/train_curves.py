@@ -103,34 +103,76 @@ def rotate(x, sign):
     return np.concatenate([a * c - b * s, b * c + a * s], -1)
 
 
+def cells_of(b):
+    """Paths of block `b`: norm and attention, norm and feed-forward."""
+    p = f"0.0.0.{b + 1}"
+    return f"{p}/0/0", f"{p}/0/1", f"{p}/2/0", f"{p}/2/1"
+
+
+def flat(a):
+    return a.reshape(-1, a.shape[-1])
+
+
+def block(w, b, x0):
+    """What block `b` makes of x0, and what its gradient needs."""
+    norm1, attn, norm2, ffn = cells_of(b)
+    batch, time = x0.shape[:2]
+    share = HEADS // KV_HEADS
+    n1, r1 = rms(x0, w[norm1 + ":gain"])
+    heads = lambda role, count: (n1 @ w[f"{attn}:{role}"].T).reshape(batch, time, count, DIM)
+    q, k = rotate(heads("q", HEADS), 1), rotate(heads("k", KV_HEADS), 1)
+    v = heads("v", KV_HEADS)
+    kk, vv = np.repeat(k, share, 2), np.repeat(v, share, 2)
+    scores = np.einsum("bthd,bshd->bhts", q, kk) / math.sqrt(DIM)
+    scores = np.where(np.tril(np.ones((time, time), bool)), scores, -np.inf)
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    prob = e / e.sum(-1, keepdims=True)
+    y = np.einsum("bhts,bshd->bthd", prob, vv).reshape(batch, time, -1)
+    x1 = x0 + y @ w[attn + ":o"].T
+    n2, r2 = rms(x1, w[norm2 + ":gain"])
+    gate, up = n2 @ w[ffn + ":gate"].T, n2 @ w[ffn + ":up"].T
+    s = 1 / (1 + np.exp(-gate))
+    h = gate * s * up
+    return x1 + h @ w[ffn + ":down"].T, (x0, n1, r1, q, kk, vv, prob, y, x1, n2, r2, gate, up, s, h)
+
+
+def block_back(w, grads, b, saved, g):
+    """The gradient of the block's input from that of its output; those of its weights go into
+    `grads`."""
+    x0, n1, r1, q, kk, vv, prob, y, x1, n2, r2, gate, up, s, h = saved
+    norm1, attn, norm2, ffn = cells_of(b)
+    batch, time = x0.shape[:2]
+    share = HEADS // KV_HEADS
+    grads[ffn + ":down"] = flat(g).T @ flat(h)
+    gh = g @ w[ffn + ":down"]
+    ggate, gup = gh * up * (s + gate * s * (1 - s)), gh * gate * s
+    grads[ffn + ":gate"], grads[ffn + ":up"] = flat(ggate).T @ flat(n2), flat(gup).T @ flat(n2)
+    gx, grads[norm2 + ":gain"] = rms_back(x1, w[norm2 + ":gain"], r2,
+                                          ggate @ w[ffn + ":gate"] + gup @ w[ffn + ":up"])
+    g = g + gx
+    grads[attn + ":o"] = flat(g).T @ flat(y)
+    gy = (g @ w[attn + ":o"]).reshape(batch, time, HEADS, DIM)
+    gprob = np.einsum("bthd,bshd->bhts", gy, vv)
+    fold = lambda a: a.reshape(batch, time, KV_HEADS, share, DIM).sum(3)
+    gv = fold(np.einsum("bhts,bthd->bshd", prob, gy)).reshape(batch, time, -1)
+    gs = prob * (gprob - (gprob * prob).sum(-1, keepdims=True)) / math.sqrt(DIM)
+    gq = rotate(np.einsum("bhts,bshd->bthd", gs, kk), -1).reshape(batch, time, -1)
+    gk = rotate(fold(np.einsum("bhts,bthd->bshd", gs, q)), -1).reshape(batch, time, -1)
+    gn = 0
+    for role, gr in (("q", gq), ("k", gk), ("v", gv)):
+        grads[f"{attn}:{role}"] = flat(gr).T @ flat(n1)
+        gn = gn + gr @ w[f"{attn}:{role}"]
+    gx, grads[norm1 + ":gain"] = rms_back(x0, w[norm1 + ":gain"], r1, gn)
+    return g + gx
+
+
 def decoder(w, ids, targets):
     grads = {k: np.zeros_like(v) for k, v in w.items()}
-    batch, time = ids.shape
     table = w["0.0.0.0:weight"]
-    share = HEADS // KV_HEADS
-    mask = np.tril(np.ones((time, time), bool))
     x, tape = table[ids], []
     for b in range(BLOCKS):
-        p = f"0.0.0.{b + 1}"
-        norm1, attn, norm2, ffn = f"{p}/0/0", f"{p}/0/1", f"{p}/2/0", f"{p}/2/1"
-        x0 = x
-        n1, r1 = rms(x0, w[norm1 + ":gain"])
-        heads = lambda role, count: (n1 @ w[f"{attn}:{role}"].T).reshape(batch, time, count, DIM)
-        q, k, v = rotate(heads("q", HEADS), 1), rotate(heads("k", KV_HEADS), 1), heads("v",
-                KV_HEADS)
-        kk, vv = np.repeat(k, share, 2), np.repeat(v, share, 2)
-        scores = np.einsum("bthd,bshd->bhts", q, kk) / math.sqrt(DIM)
-        scores = np.where(mask, scores, -np.inf)
-        e = np.exp(scores - scores.max(-1, keepdims=True))
-        prob = e / e.sum(-1, keepdims=True)
-        y = np.einsum("bhts,bshd->bthd", prob, vv).reshape(batch, time, -1)
-        x1 = x0 + y @ w[attn + ":o"].T
-        n2, r2 = rms(x1, w[norm2 + ":gain"])
-        gate, up = n2 @ w[ffn + ":gate"].T, n2 @ w[ffn + ":up"].T
-        s = 1 / (1 + np.exp(-gate))
-        h = gate * s * up
-        x = x1 + h @ w[ffn + ":down"].T
-        tape.append((p, x0, n1, r1, q, kk, vv, prob, y, x1, n2, r2, gate, up, s, h))
+        x, saved = block(w, b, x)
+        tape.append(saved)
     last = f"0.0.0.{BLOCKS + 1}:gain"
     n, r = rms(x, w[last])
     logits = n @ table.T
@@ -140,35 +182,13 @@ def decoder(w, ids, targets):
     rows = np.indices(ids.shape)
     loss = -np.log(prob_out[rows[0], rows[1], targets]).mean()
 
-    flat = lambda a: a.reshape(-1, a.shape[-1])
     g = prob_out.copy()
     g[rows[0], rows[1], targets] -= 1
     g /= ids.size
     grads["0.0.0.0:weight"] += flat(g).T @ flat(n)
     g, grads[last] = rms_back(x, w[last], r, g @ table)
-    for p, x0, n1, r1, q, kk, vv, prob, y, x1, n2, r2, gate, up, s, h in reversed(tape):
-        norm1, attn, norm2, ffn = f"{p}/0/0", f"{p}/0/1", f"{p}/2/0", f"{p}/2/1"
-        grads[ffn + ":down"] = flat(g).T @ flat(h)
-        gh = g @ w[ffn + ":down"]
-        ggate, gup = gh * up * (s + gate * s * (1 - s)), gh * gate * s
-        grads[ffn + ":gate"], grads[ffn + ":up"] = flat(ggate).T @ flat(n2), flat(gup).T @ flat(n2)
-        gx, grads[norm2 + ":gain"] = rms_back(x1, w[norm2 + ":gain"], r2,
-                                              ggate @ w[ffn + ":gate"] + gup @ w[ffn + ":up"])
-        g = g + gx
-        grads[attn + ":o"] = flat(g).T @ flat(y)
-        gy = (g @ w[attn + ":o"]).reshape(batch, time, HEADS, DIM)
-        gprob = np.einsum("bthd,bshd->bhts", gy, vv)
-        fold = lambda a: a.reshape(batch, time, KV_HEADS, share, DIM).sum(3)
-        gv = fold(np.einsum("bhts,bthd->bshd", prob, gy)).reshape(batch, time, -1)
-        gs = prob * (gprob - (gprob * prob).sum(-1, keepdims=True)) / math.sqrt(DIM)
-        gq = rotate(np.einsum("bhts,bshd->bthd", gs, kk), -1).reshape(batch, time, -1)
-        gk = rotate(fold(np.einsum("bhts,bthd->bshd", gs, q)), -1).reshape(batch, time, -1)
-        gn = 0
-        for role, gr in (("q", gq), ("k", gk), ("v", gv)):
-            grads[f"{attn}:{role}"] = flat(gr).T @ flat(n1)
-            gn = gn + gr @ w[f"{attn}:{role}"]
-        gx, grads[norm1 + ":gain"] = rms_back(x0, w[norm1 + ":gain"], r1, gn)
-        g = g + gx
+    for b in reversed(range(BLOCKS)):
+        g = block_back(w, grads, b, tape[b], g)
     np.add.at(grads["0.0.0.0:weight"], ids, g)
     return loss, grads
 

@@ -111,15 +111,17 @@ bool round_decimal(const Big& digits, int exponent, double* out) {
   }
 }
 
-}  // namespace
-
-bool parse_double(std::string_view text, double* out) {
-  std::size_t i = 0;
-  const bool negative = !text.empty() && text[0] == '-';
-  if (negative) ++i;
+// What the text of a number says: digits * 10^exponent.
+struct Decimal {
   Big digits;
   std::uint64_t small = 0;  // the digits while they fit 19
-  int exponent = 0, kept = 0;
+  int exponent = 0;
+  int kept = 0;  // digits, less the zeros at the front
+};
+
+// Reads digits with at most one point from `i` on and moves behind them; false where there are
+// none.
+bool read_digits(std::string_view text, std::size_t& i, Decimal& d) {
   bool any = false, dot = false;
   for (; i < text.size(); ++i) {
     const char c = text[i];
@@ -132,51 +134,67 @@ bool parse_double(std::string_view text, double* out) {
     any = true;
     // 800 digits decide every double; digits beyond only matter by being non-zero, which a final 1
     // keeps.
-    if (kept < 800) {
-      if (kept < 19) small = small * 10 + static_cast<std::uint64_t>(c - '0');
-      digits.mul_add(10, static_cast<std::uint32_t>(c - '0'));
-      if (kept > 0 || c != '0') ++kept;
-      if (dot) --exponent;
+    if (d.kept < 800) {
+      if (d.kept < 19) d.small = d.small * 10 + static_cast<std::uint64_t>(c - '0');
+      d.digits.mul_add(10, static_cast<std::uint32_t>(c - '0'));
+      if (d.kept > 0 || c != '0') ++d.kept;
+      if (dot) --d.exponent;
     } else {
-      if (c != '0' && kept == 800) {
-        digits.mul_add(10, 1);
-        ++kept;
-        --exponent;
+      if (c != '0' && d.kept == 800) {
+        d.digits.mul_add(10, 1);
+        ++d.kept;
+        --d.exponent;
       }
-      if (!dot) ++exponent;
+      if (!dot) ++d.exponent;
     }
   }
-  if (!any) return false;
-  if (i < text.size()) {
-    if (text[i] != 'e' && text[i] != 'E') return false;
-    ++i;
-    const bool minus = i < text.size() && text[i] == '-';
-    if (i < text.size() && (text[i] == '+' || text[i] == '-')) ++i;
-    if (i == text.size()) return false;
-    int e = 0;
-    for (; i < text.size(); ++i) {
-      if (text[i] < '0' || text[i] > '9') return false;
-      if (e < 100000) e = e * 10 + (text[i] - '0');
-    }
-    exponent += minus ? -e : e;
+  return any;
+}
+
+// Reads "e-12" from `i` to the end of the text, and adds it to the exponent.
+bool read_exponent(std::string_view text, std::size_t i, int& exponent) {
+  if (text[i] != 'e' && text[i] != 'E') return false;
+  ++i;
+  const bool minus = i < text.size() && text[i] == '-';
+  if (i < text.size() && (text[i] == '+' || text[i] == '-')) ++i;
+  if (i == text.size()) return false;
+  int e = 0;
+  for (; i < text.size(); ++i) {
+    if (text[i] < '0' || text[i] > '9') return false;
+    if (e < 100000) e = e * 10 + (text[i] - '0');
   }
-  double value = 0;
-  if (!digits.zero()) {
-    if (exponent + kept > 310) return false;
-    if (exponent + kept < -330) {
-      value = 0;
-    } else if (kept <= 15 && exponent >= -22 && exponent <= 22) {
-      // Both factors are exact in a double, so one correctly rounded operation gives the answer
-      // (Clinger 1990).
-      static constexpr double kPow10[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                          1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                          1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-      value = exponent < 0 ? static_cast<double>(small) / kPow10[-exponent]
-                           : static_cast<double>(small) * kPow10[exponent];
-    } else if (!round_decimal(digits, exponent, &value)) {
-      return false;
-    }
-  }
+  exponent += minus ? -e : e;
+  return true;
+}
+
+// The nearest double, ties to even; false on overflow.
+bool to_double(const Decimal& d, double* out) {
+  *out = 0;
+  if (d.digits.zero()) return true;
+  if (d.exponent + d.kept > 310) return false;
+  if (d.exponent + d.kept < -330) return true;
+  if (d.kept > 15 || d.exponent < -22 || d.exponent > 22)
+    return round_decimal(d.digits, d.exponent, out);
+  // Both factors are exact in a double, so one correctly rounded operation gives the answer
+  // (Clinger 1990).
+  static constexpr double kPow10[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                      1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                      1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  *out = d.exponent < 0 ? static_cast<double>(d.small) / kPow10[-d.exponent]
+                        : static_cast<double>(d.small) * kPow10[d.exponent];
+  return true;
+}
+
+}  // namespace
+
+bool parse_double(std::string_view text, double* out) {
+  const bool negative = !text.empty() && text[0] == '-';
+  std::size_t i = negative ? 1 : 0;
+  Decimal decimal;
+  if (!read_digits(text, i, decimal)) return false;
+  if (i < text.size() && !read_exponent(text, i, decimal.exponent)) return false;
+  double value;
+  if (!to_double(decimal, &value)) return false;
   *out = negative ? -value : value;
   return true;
 }

@@ -17,22 +17,7 @@ struct AttentionConfig : LayerConfig {
   std::string rope_scaling = "none";
   bool step = false;  // by_step: what it takes besides is of steps that are not here
   template <class V>
-  void fields(V& v) {
-    v.about(
-        "Multi-head attention (arXiv 1706.03762) over the steps of a row [steps, features], or "
-        "over the rows of a sequence where a row is one position, with grouped keys, a sliding "
-        "window and rotary positions. Parameters: `q`, `k`, `v`, `o`.");
-    v("heads", heads, {.doc = "query heads", .min = 1, .max = 65536});
-    v("kv_heads", kv_heads, {.doc = "key/value heads; 0: as many as heads", .min = 0});
-    v("head_dim", head_dim, {.doc = "values per head; 0: width / heads", .min = 0, .max = 65536});
-    v("window", window, {.doc = "positions a query sees, its own included; 0: all", .min = 0});
-    v("causal", causal,
-      {.doc = "a query sees no later position; where positions are rows, sessions of "
-              "one that is false run whole sequences, without a cache"});
-    v("qkv_bias", qkv_bias, {.doc = "adds learned vectors to queries, keys and values"});
-    v("out_bias", out_bias, {.doc = "adds a learned vector to the output"});
-    v("qk_norm", qk_norm, {.doc = "RMSNorm of every query and key head before rotation"});
-    v("qk_norm_eps", qk_norm_eps, {.doc = "its eps; without `qk_norm` it does nothing"});
+  void rope_fields(V& v) {
     v("rope", rope, {.doc = "rotary positions"});
     const When rotates{"rope", rope};
     v("rope_theta", rope_theta, {.doc = "base of the rotary frequencies", .only = rotates});
@@ -50,6 +35,25 @@ struct AttentionConfig : LayerConfig {
       {.doc = "frequencies above are not scaled", .only = llama3});
     v("rope_original_positions", rope_original_positions,
       {.doc = "positions the model was first trained on", .only = llama3});
+  }
+  template <class V>
+  void fields(V& v) {
+    v.about(
+        "Multi-head attention (arXiv 1706.03762) over the steps of a row [steps, features], or "
+        "over the rows of a sequence where a row is one position, with grouped keys, a sliding "
+        "window and rotary positions. Parameters: `q`, `k`, `v`, `o`.");
+    v("heads", heads, {.doc = "query heads", .min = 1, .max = 65536});
+    v("kv_heads", kv_heads, {.doc = "key/value heads; 0: as many as heads", .min = 0});
+    v("head_dim", head_dim, {.doc = "values per head; 0: width / heads", .min = 0, .max = 65536});
+    v("window", window, {.doc = "positions a query sees, its own included; 0: all", .min = 0});
+    v("causal", causal,
+      {.doc = "a query sees no later position; where positions are rows, sessions of "
+              "one that is false run whole sequences, without a cache"});
+    v("qkv_bias", qkv_bias, {.doc = "adds learned vectors to queries, keys and values"});
+    v("out_bias", out_bias, {.doc = "adds a learned vector to the output"});
+    v("qk_norm", qk_norm, {.doc = "RMSNorm of every query and key head before rotation"});
+    v("qk_norm_eps", qk_norm_eps, {.doc = "its eps; without `qk_norm` it does nothing"});
+    rope_fields(v);
     v("out_std", out_std,
       {.doc = "standard deviation of the initial output projection; 0: "
               "1/sqrt(its inputs)",

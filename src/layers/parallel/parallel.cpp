@@ -57,6 +57,70 @@ struct ParallelConfig : LayerConfig {
 
 Status bad(std::string what) { return Status(Code::invalid_argument, std::move(what)); }
 
+std::string stitch_role(std::int64_t i) { return "stitch" + std::to_string(i); }
+
+// What the settings and the input say of `count` branches.
+Status check_branches(const ParallelConfig& c, const Shape& in, std::int64_t count, bool shaped) {
+  if (count == 0) return bad("\"layers\" is empty: a parallel needs at least one branch");
+  const bool split = c.input == "split";
+  if (split && (in.ids > 0 || in.width % count != 0))
+    return bad("cannot split " + in.to_string() + " among " + std::to_string(count) + " branches");
+  if (c.combine == "gated" && in.ids > 0)
+    return bad("the gate of \"gated\" expects real values, got " + in.to_string());
+  if (c.top_k > count)
+    return bad("\"top_k\" must be 1 to the " + std::to_string(count) +
+               " branches, or 0 for all of them without routing, got " + std::to_string(c.top_k));
+  if (shaped && c.stitch && !c.meets())
+    return bad("\"stitch\" has no effect on " + c.combine + ", whose branches keep their widths");
+  if (shaped && in.dims.size() > 1 && (split || c.combine == "gated"))
+    return bad(std::string(split ? "splits" : "weighs") + " whole rows, and " + in.to_string() +
+               " has dimensions: put it into a time_distributed, for every step, or a flatten "
+               "before it");
+  return {};
+}
+
+// What the branches give.
+Result<std::vector<Shape>> plan_branches(const ParallelConfig& c, const Shape& in,
+                                         ChildPlanner& children) {
+  const auto count = static_cast<std::int64_t>(children.count());
+  std::vector<Shape> outs;
+  for (std::int64_t i = 0; i < count; ++i) {
+    LOOM_ASSIGN(Shape out,
+                children.plan(static_cast<std::size_t>(i),
+                              c.input == "split" ? Shape{in.width / count} : in, nullptr));
+    const bool operand = c.combine == "operands" && !in.parts.empty() && out.count() == 1;
+    if (out.ids > 0 && !operand)
+      return bad("branch " + std::to_string(i) + " gives ids, which do not meet");
+    outs.push_back(std::move(out));
+    if (c.routes())
+      LOOM_TRY(children.rows_alone(static_cast<std::size_t>(i)).at("branch " + std::to_string(i)));
+  }
+  return outs;
+}
+
+// Where branches meet, their shapes agree with the first's, or products give them its width.
+Status stitch(const ParallelConfig& c, const std::vector<Shape>& outs, bool shaped,
+              LayerPlan& plan) {
+  if (!c.meets()) return {};
+  const std::int64_t width = outs[0].width;
+  for (std::size_t i = 1; i < outs.size(); ++i) {
+    const Shape& other = outs[i];
+    const std::int64_t own = other.width;
+    if (shaped && (other.dims != outs[0].dims || !axes_agree(other, outs[0])) &&
+        (other.dims.size() > 1 || outs[0].dims.size() > 1))
+      return bad("branch 0 gives " + outs[0].to_string() + " and branch " + std::to_string(i) +
+                 " " + other.to_string() + ": for " + c.combine + " they must agree");
+    if (own == width) continue;
+    if (!c.stitch)
+      return bad("branch 0 gives " + std::to_string(width) + " values and branch " +
+                 std::to_string(i) + " " + std::to_string(own) + ": for " + c.combine +
+                 " they must agree, or set \"stitch\"");
+    plan.params.push_back(ParamSpec::product(stitch_role(static_cast<std::int64_t>(i)), width, own,
+                                             1 / __builtin_sqrt(static_cast<double>(own))));
+  }
+  return {};
+}
+
 class Parallel : public LayerWith<ParallelConfig> {
  public:
   std::string_view name() const override { return "parallel"; }
@@ -71,54 +135,13 @@ class Parallel : public LayerWith<ParallelConfig> {
                          ChildPlanner& children) const override {
     const ParallelConfig& c = of(config);
     const auto count = static_cast<std::int64_t>(children.count());
-    if (count == 0) return bad("\"layers\" is empty: a parallel needs at least one branch");
-    const bool split = c.input == "split";
-    if (split && (in.ids > 0 || in.width % count != 0))
-      return bad("cannot split " + in.to_string() + " among " + std::to_string(count) +
-                 " branches");
-    if (c.combine == "gated" && in.ids > 0)
-      return bad("the gate of \"gated\" expects real values, got " + in.to_string());
-    if (c.top_k > count)
-      return bad("\"top_k\" must be 1 to the " + std::to_string(count) +
-                 " branches, or 0 for all of them without routing, got " + std::to_string(c.top_k));
     const bool shaped = children.version() >= 2;  // dimensions of branches mean something
-    if (shaped && c.stitch && !c.meets())
-      return bad("\"stitch\" has no effect on " + c.combine + ", whose branches keep their widths");
-    if (shaped && in.dims.size() > 1 && (split || c.combine == "gated"))
-      return bad(std::string(split ? "splits" : "weighs") + " whole rows, and " + in.to_string() +
-                 " has dimensions: put it into a time_distributed, for every step, or a flatten "
-                 "before it");
+    LOOM_TRY(check_branches(c, in, count, shaped));
+    LOOM_ASSIGN(std::vector<Shape> outs, plan_branches(c, in, children));
     LayerPlan plan;
-    std::vector<Shape> outs;
-    for (std::int64_t i = 0; i < count; ++i) {
-      LOOM_ASSIGN(Shape out, children.plan(static_cast<std::size_t>(i),
-                                           split ? Shape{in.width / count} : in, nullptr));
-      const bool operand = c.combine == "operands" && !in.parts.empty() && out.count() == 1;
-      if (out.ids > 0 && !operand)
-        return bad("branch " + std::to_string(i) + " gives ids, which do not meet");
-      outs.push_back(std::move(out));
-      if (c.routes())
-        LOOM_TRY(
-            children.rows_alone(static_cast<std::size_t>(i)).at("branch " + std::to_string(i)));
-    }
-    std::int64_t width = outs[0].width;
-    for (std::int64_t i = 1; i < count && c.meets(); ++i) {
-      const std::int64_t own = outs[static_cast<std::size_t>(i)].width;
-      const Shape& other = outs[static_cast<std::size_t>(i)];
-      if (shaped && (other.dims != outs[0].dims || !axes_agree(other, outs[0])) &&
-          (other.dims.size() > 1 || outs[0].dims.size() > 1))
-        return bad("branch 0 gives " + outs[0].to_string() + " and branch " + std::to_string(i) +
-                   " " + other.to_string() + ": for " + c.combine + " they must agree");
-      if (own == width) continue;
-      if (!c.stitch)
-        return bad("branch 0 gives " + std::to_string(width) + " values and branch " +
-                   std::to_string(i) + " " + std::to_string(own) + ": for " + c.combine +
-                   " they must agree, or set \"stitch\"");
-      plan.params.push_back(ParamSpec::product(stitch_role(i), width, own,
-                                               1 / __builtin_sqrt(static_cast<double>(own))));
-    }
+    LOOM_TRY(stitch(c, outs, shaped, plan));
     if (c.joins()) {
-      width = 0;
+      std::int64_t width = 0;
       for (const Shape& s : outs) width += s.count();
       if (width > INT32_MAX) return bad("gives more than 2^31-1 values");
       plan.out = {width};
@@ -130,7 +153,7 @@ class Parallel : public LayerWith<ParallelConfig> {
       }
     } else if (c.combine == "grid_scatter") {
       LOOM_TRY(check_places(c, count));
-      LOOM_ASSIGN(plan.out, Shape::of({c.grid[0], c.grid[1], width}));
+      LOOM_ASSIGN(plan.out, Shape::of({c.grid[0], c.grid[1], outs[0].width}));
     } else {
       plan.out = outs[0];
     }
@@ -290,7 +313,6 @@ class Parallel : public LayerWith<ParallelConfig> {
     return y;
   }
 
-  static std::string stitch_role(std::int64_t i) { return "stitch" + std::to_string(i); }
   static std::string numbered(const char* name, std::size_t i) { return name + std::to_string(i); }
   static View share_of(View shares, std::size_t i) {
     return ProgramBuilder::slice(shares, static_cast<std::int64_t>(i), 1);

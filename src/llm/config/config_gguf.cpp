@@ -73,41 +73,36 @@ Status read_rope(const Gguf& file, const std::string& prefix, ModelConfig* c) {
   return factors ? match_rope_factors(file, *factors, c) : Status();
 }
 
-}  // namespace
+// A count from 1 to 2^31 - 1.
+Status read_count(const Gguf& file, const std::string& key, std::int64_t* out,
+                  std::optional<std::int64_t> fallback = {}) {
+  std::optional<std::uint64_t> absent;
+  if (fallback) absent = static_cast<std::uint64_t>(*fallback);
+  LOOM_ASSIGN(const std::uint64_t value, file.get_u64(key, absent));
+  if (value < 1 || value > INT32_MAX)
+    return corrupt(key + " must be in 1..2^31-1, it is " + std::to_string(value));
+  *out = static_cast<std::int64_t>(value);
+  return {};
+}
 
-Result<ModelConfig> config_from_gguf(const Gguf& file) {
-  LOOM_ASSIGN(const std::string name, file.get_string("general.architecture"));
-  ModelConfig c;
-  c.architecture = find_gguf_architecture(name);
-  if (!c.architecture) return unsupported(unknown_architecture(name));
-  const std::string prefix = name + ".";
-  auto number = [&](std::string_view key, std::int64_t* out,
-                    std::optional<std::int64_t> fallback = {}) -> Status {
-    std::optional<std::uint64_t> absent;
-    if (fallback) absent = static_cast<std::uint64_t>(*fallback);
-    LOOM_ASSIGN(const std::uint64_t value, file.get_u64(prefix + std::string(key), absent));
-    if (value < 1 || value > INT32_MAX)
-      return corrupt(prefix + std::string(key) + " must be in 1..2^31-1, it is " +
-                     std::to_string(value));
-    *out = static_cast<std::int64_t>(value);
-    return {};
-  };
-  LOOM_TRY(number("embedding_length", &c.hidden_size));
-  LOOM_TRY(number("feed_forward_length", &c.intermediate_size));
-  LOOM_TRY(number("block_count", &c.layers));
+// The counts, and that nothing is used that is not supported.
+Status read_sizes(const Gguf& file, const std::string& prefix, ModelConfig& c) {
+  LOOM_TRY(read_count(file, prefix + "embedding_length", &c.hidden_size));
+  LOOM_TRY(read_count(file, prefix + "feed_forward_length", &c.intermediate_size));
+  LOOM_TRY(read_count(file, prefix + "block_count", &c.layers));
   if (c.layers > 65536)
     return corrupt(prefix + "block_count is " + std::to_string(c.layers) +
                    ", at most 65536 are read");
-  LOOM_TRY(number("attention.head_count", &c.heads));
-  LOOM_TRY(number("attention.head_count_kv", &c.kv_heads, c.heads));
-  LOOM_TRY(number("attention.key_length", &c.head_dim,
-                  std::max<std::int64_t>(c.hidden_size / c.heads, 1)));
+  LOOM_TRY(read_count(file, prefix + "attention.head_count", &c.heads));
+  LOOM_TRY(read_count(file, prefix + "attention.head_count_kv", &c.kv_heads, c.heads));
+  LOOM_TRY(read_count(file, prefix + "attention.key_length", &c.head_dim,
+                      std::max<std::int64_t>(c.hidden_size / c.heads, 1)));
   std::int64_t value_length;
-  LOOM_TRY(number("attention.value_length", &value_length, c.head_dim));
+  LOOM_TRY(read_count(file, prefix + "attention.value_length", &value_length, c.head_dim));
   if (value_length != c.head_dim)
     return unsupported(prefix + "attention.value_length " + std::to_string(value_length) +
                        ", keys have " + std::to_string(c.head_dim));
-  LOOM_TRY(number("context_length", &c.max_positions));
+  LOOM_TRY(read_count(file, prefix + "context_length", &c.max_positions));
   LOOM_ASSIGN(c.norm_eps, file.get_f32(prefix + "attention.layer_norm_rms_epsilon"));
   LOOM_ASSIGN(const std::uint64_t experts, file.get_u64(prefix + "expert_count", 0));
   if (experts > 0)
@@ -118,8 +113,11 @@ Result<ModelConfig> config_from_gguf(const Gguf& file) {
     return unsupported(prefix + "attention.sliding_window: " + std::to_string(window) +
                        " is not supported; the HuggingFace folder is");
   c.windows.assign(static_cast<std::size_t>(c.layers), 0);
-  LOOM_TRY(read_rope(file, prefix, &c));
+  return {};
+}
 
+// What the metadata leaves to the tensors: the vocabulary's size, and what the layers have.
+Status read_tensors(const Gguf& file, ModelConfig& c) {
   const TensorInfo* table = file.find("token_embd.weight");
   if (!table || table->shape.size() != 2)
     return corrupt("the tensor token_embd.weight is missing or no matrix");
@@ -129,17 +127,33 @@ Result<ModelConfig> config_from_gguf(const Gguf& file) {
   c.out_bias = file.find("blk.0.attn_output.bias");
   c.mlp_bias = file.find("blk.0.ffn_gate.bias");
   c.qk_norm = file.find("blk.0.attn_q_norm.weight");
+  return {};
+}
 
-  auto id = [&](const char* key) -> std::optional<std::int32_t> {
-    auto value = file.get_u64(key, UINT64_MAX);
-    if (!value.ok() || *value >= static_cast<std::uint64_t>(c.vocab_size)) return {};
-    return static_cast<std::int32_t>(*value);
-  };
-  c.bos = id("tokenizer.ggml.bos_token_id");
+// A token of the vocabulary, or none.
+std::optional<std::int32_t> token_id(const Gguf& file, const char* key, const ModelConfig& c) {
+  auto value = file.get_u64(key, UINT64_MAX);
+  if (!value.ok() || *value >= static_cast<std::uint64_t>(c.vocab_size)) return {};
+  return static_cast<std::int32_t>(*value);
+}
+
+}  // namespace
+
+Result<ModelConfig> config_from_gguf(const Gguf& file) {
+  LOOM_ASSIGN(const std::string name, file.get_string("general.architecture"));
+  ModelConfig c;
+  c.architecture = find_gguf_architecture(name);
+  if (!c.architecture) return unsupported(unknown_architecture(name));
+  const std::string prefix = name + ".";
+  LOOM_TRY(read_sizes(file, prefix, c));
+  LOOM_TRY(read_rope(file, prefix, &c));
+  LOOM_TRY(read_tensors(file, c));
+  c.bos = token_id(file, "tokenizer.ggml.bos_token_id", c);
   for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
-                          "tokenizer.ggml.eom_token_id"})
-    if (const auto eos = id(key); eos && std::find(c.eos.begin(), c.eos.end(), *eos) == c.eos.end())
-      c.eos.push_back(*eos);
+                          "tokenizer.ggml.eom_token_id"}) {
+    const auto eos = token_id(file, key, c);
+    if (eos && std::find(c.eos.begin(), c.eos.end(), *eos) == c.eos.end()) c.eos.push_back(*eos);
+  }
   return c;
 }
 

@@ -64,6 +64,21 @@ void Sampler::order(std::size_t count) {
   ordered_ = count;
 }
 
+std::uint64_t Sampler::weigh(float top) {
+  const auto temperature = static_cast<float>(options_.temperature);
+  candidates_.clear();
+  ordered_ = 0;
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < logits_.size(); ++i) {
+    // Scaled by a power of two, so only exp rounds; NaN fails the comparison.
+    const float e = exact::exp((logits_[i] - top) / temperature) * 0x1p40f;
+    if (!(e >= 1)) continue;
+    candidates_.push_back({static_cast<std::uint64_t>(e), static_cast<std::int32_t>(i)});
+    total += candidates_.back().weight;
+  }
+  return total;
+}
+
 Result<std::int32_t> Sampler::pick(std::span<const float> logits,
                                    std::span<const std::int32_t> history, std::uint64_t index) {
   logits_.assign(logits.begin(), logits.end());
@@ -76,18 +91,7 @@ Result<std::int32_t> Sampler::pick(std::span<const float> logits,
                                               "hold NaN or infinities, or are too large");
   if (options_.temperature == 0) return best;
 
-  const auto temperature = static_cast<float>(options_.temperature);
-  candidates_.clear();
-  ordered_ = 0;
-  std::uint64_t total = 0;
-  for (std::size_t i = 0; i < logits_.size(); ++i) {
-    // Scaled by a power of two, so only exp rounds; NaN fails the comparison.
-    const float e = exact::exp((logits_[i] - top) / temperature) * 0x1p40f;
-    if (!(e >= 1)) continue;
-    candidates_.push_back({static_cast<std::uint64_t>(e), static_cast<std::int32_t>(i)});
-    total += candidates_.back().weight;
-  }
-
+  std::uint64_t total = weigh(top);
   std::size_t kept = candidates_.size();
   if (options_.top_k > 0 && static_cast<std::uint64_t>(options_.top_k) < kept) {
     kept = static_cast<std::size_t>(options_.top_k);

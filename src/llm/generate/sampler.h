@@ -44,6 +44,8 @@ class Sampler {
   };
   explicit Sampler(const SamplerOptions& options) : options_(options) {}
   void penalize(std::span<const std::int32_t> history);
+  // The candidates at the temperature, given the largest logit; returns the sum of their weights.
+  std::uint64_t weigh(float top);
   void order(std::size_t count);
 
   SamplerOptions options_;

@@ -33,6 +33,47 @@ struct Checkpoint {
 
 enum class Layout { multiplies, divides, floats };
 
+// A matrix of floats that transformers' online mode makes ternary: by the mean magnitude of the
+// whole.
+void add_floats(Checkpoint& c, const std::string& name, int rows, int cols, float scale,
+                const RandomStream& r) {
+  std::vector<float> v(static_cast<std::size_t>(rows * cols));
+  double sum = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    v[i] = 2 * scale * (r.uniform(i) - 0.5f);
+    sum += std::abs(static_cast<double>(v[i]));
+  }
+  const double mean = sum / static_cast<double>(v.size());
+  c.add(name + ".weight", {rows, cols}, v);
+  for (double& w : c.values[name + ".weight"])
+    w = std::clamp(std::nearbyint(w / mean), -1.0, 1.0) * mean;
+}
+
+// A matrix of packed codes and its scale.
+void add_packed(Checkpoint& c, const std::string& name, int rows, int cols, float scale,
+                const RandomStream& r, Layout layout) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(rows / 4 * cols));
+  std::vector<double>& w = c.values[name + ".weight"];
+  w.resize(static_cast<std::size_t>(rows * cols));
+  for (int row = 0; row < rows; ++row)
+    for (int col = 0; col < cols; ++col) {
+      const auto i = static_cast<std::size_t>(row * cols + col);
+      const int code = row == 1 ? 1 : static_cast<int>(r.below(i, 3));  // row 1 is all zeros
+      w[i] = static_cast<double>(scale) * (code - 1);
+      bytes[static_cast<std::size_t>(row % (rows / 4) * cols + col)] |=
+          static_cast<std::byte>(code << (2 * (row / (rows / 4))));
+    }
+  TensorInfo t{name + ".weight", StorageType::u8, {rows / 4, cols}, 0, bytes.size(), nullptr};
+  t.source = source_from_bytes(std::move(bytes), "weights");
+  c.tensors.push_back(std::move(t));
+  const float stored = layout == Layout::divides ? 1 / scale : scale;
+  if (layout == Layout::divides)
+    for (double& v : w)
+      v = v / static_cast<double>(scale) *
+          static_cast<double>(static_cast<float>(1 / static_cast<double>(stored)));
+  c.add(name + ".weight_scale", {1}, {stored});
+}
+
 Checkpoint make(Layout layout) {
   Checkpoint c;
   std::uint64_t stream = 0;
@@ -45,40 +86,8 @@ Checkpoint make(Layout layout) {
   const auto matrix = [&](const std::string& name, int rows, int cols) {
     const RandomStream r(6, ++stream);
     const float scale = 0.05f + 0.01f * static_cast<float>(stream % 7);
-    if (layout == Layout::floats) {  // what transformers' online mode makes ternary: by the mean
-                                     // magnitude of the whole
-      std::vector<float> v(static_cast<std::size_t>(rows * cols));
-      double sum = 0;
-      for (std::size_t i = 0; i < v.size(); ++i) {
-        v[i] = 2 * scale * (r.uniform(i) - 0.5f);
-        sum += std::abs(static_cast<double>(v[i]));
-      }
-      const double mean = sum / static_cast<double>(v.size());
-      c.add(name + ".weight", {rows, cols}, v);
-      for (double& w : c.values[name + ".weight"])
-        w = std::clamp(std::nearbyint(w / mean), -1.0, 1.0) * mean;
-      return;
-    }
-    std::vector<std::byte> bytes(static_cast<std::size_t>(rows / 4 * cols));
-    std::vector<double>& w = c.values[name + ".weight"];
-    w.resize(static_cast<std::size_t>(rows * cols));
-    for (int row = 0; row < rows; ++row)
-      for (int col = 0; col < cols; ++col) {
-        const auto i = static_cast<std::size_t>(row * cols + col);
-        const int code = row == 1 ? 1 : static_cast<int>(r.below(i, 3));  // row 1 is all zeros
-        w[i] = static_cast<double>(scale) * (code - 1);
-        bytes[static_cast<std::size_t>(row % (rows / 4) * cols + col)] |=
-            static_cast<std::byte>(code << (2 * (row / (rows / 4))));
-      }
-    TensorInfo t{name + ".weight", StorageType::u8, {rows / 4, cols}, 0, bytes.size(), nullptr};
-    t.source = source_from_bytes(std::move(bytes), "weights");
-    c.tensors.push_back(std::move(t));
-    const float stored = layout == Layout::divides ? 1 / scale : scale;
-    if (layout == Layout::divides)
-      for (double& v : w)
-        v = v / static_cast<double>(scale) *
-            static_cast<double>(static_cast<float>(1 / static_cast<double>(stored)));
-    c.add(name + ".weight_scale", {1}, {stored});
+    if (layout == Layout::floats) add_floats(c, name, rows, cols, scale, r);
+    else add_packed(c, name, rows, cols, scale, r, layout);
   };
   c.add("model.embed_tokens.weight", {kVocab, kHidden}, random(kVocab * kHidden, -1, 1));
   for (int l = 0; l < kLayers; ++l) {

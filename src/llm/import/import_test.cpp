@@ -64,94 +64,109 @@ TEST(Import, every_tensor_is_accounted_for) {
                     "the configuration describes at least");
 }
 
-// A GGUF file with the tensors of an HF folder, as llama.cpp's converter writes it: names, rows of
-// q and k, scaled rope.
-std::string as_gguf(const std::string& folder) {
-  const ModelConfig c = *load_config(folder);
-  const auto file = Safetensors::open_folder(folder);
-  std::string entries, infos, data;
+// The parts of a GGUF file.
+struct GgufParts {
+  std::string arch, entries, infos, data;
   std::uint64_t entry_count = 0, tensor_count = 0;
-  const std::string arch(c.architecture->gguf);
-  auto u32 = [&](const std::string& key, std::int64_t value) {
-    entries += gguf_entry(arch + "." + key, 4, le(static_cast<std::uint32_t>(value)));
+
+  void add(const std::string& key, int kind, const std::string& value) {
+    entries += gguf_entry(key, static_cast<std::uint32_t>(kind), value);
     ++entry_count;
-  };
-  auto f32 = [&](const std::string& key, double value) {
-    entries += gguf_entry(arch + "." + key, 6, le(static_cast<float>(value)));
-    ++entry_count;
-  };
-  entries += gguf_entry("general.architecture", 8, gguf_text(arch));
-  ++entry_count;
-  u32("embedding_length", c.hidden_size);
-  u32("feed_forward_length", c.intermediate_size);
-  u32("block_count", c.layers);
-  u32("attention.head_count", c.heads);
-  u32("attention.head_count_kv", c.kv_heads);
-  u32("attention.key_length", c.head_dim);
-  u32("attention.value_length", c.head_dim);
-  u32("context_length", c.max_positions);
-  u32("rope.dimension_count", c.head_dim);
-  f32("attention.layer_norm_rms_epsilon", c.norm_eps);
-  f32("rope.freq_base", c.rope.theta);
-  auto tensor = [&](const std::string& name, std::vector<std::int64_t> shape,
-                    const std::vector<float>& values) {
+  }
+  void u32(const std::string& key, std::int64_t value) {
+    add(arch + "." + key, 4, le(static_cast<std::uint32_t>(value)));
+  }
+  void f32(const std::string& key, double value) {
+    add(arch + "." + key, 6, le(static_cast<float>(value)));
+  }
+  void tensor(const std::string& name, std::vector<std::int64_t> shape,
+              const std::vector<float>& values) {
     std::reverse(shape.begin(), shape.end());
     infos += gguf_tensor(name, shape, 0, data.size());
     for (const float v : values) data += le(v);
     data.resize(align_up(data.size(), 32), '\0');
     ++tensor_count;
-  };
-  for (const TensorInfo& t : file->tensors()) {
-    std::string name;
-    RowOrder order = RowOrder::plain;
-    for (const TensorName& n : model_tensors())
-      if (n.hf == t.name) name = n.gguf;
-    for (std::int64_t block = 0; block < c.layers; ++block)
-      for (const TensorName& n : block_tensors())
-        if ("model.layers." + std::to_string(block) + "." + std::string(n.hf) == t.name) {
-          name = "blk." + std::to_string(block) + "." + std::string(n.gguf);
-          order = n.order;
-        }
-    std::vector<float> values(t.elements());
-    EXPECT_TRUE(read_f32(t, 0, values).ok());
-    if (order != RowOrder::plain && c.architecture->gguf_interleaves_qk) {
-      // weights.reshape(heads, 2, head_dim / 2, width).swapaxes(1, 2) of convert_hf_to_gguf.py
-      const std::size_t d = static_cast<std::size_t>(c.head_dim),
-                        width = t.shape.size() == 2 ? static_cast<std::size_t>(t.shape[1]) : 1;
-      std::vector<float> swapped(values.size());
-      for (std::size_t r = 0; r < values.size() / width; ++r) {
-        const std::size_t head = r / d, half = r % d / (d / 2), i = r % (d / 2);
-        std::copy_n(values.data() + r * width, width,
-                    swapped.data() + (head * d + 2 * i + half) * width);
+  }
+};
+
+// A tensor of an HF file under its name in GGUF files, with rows of q and k as they stand there.
+void add_tensor(GgufParts& parts, const ModelConfig& c, const TensorInfo& t) {
+  std::string name;
+  RowOrder order = RowOrder::plain;
+  for (const TensorName& n : model_tensors())
+    if (n.hf == t.name) name = n.gguf;
+  for (std::int64_t block = 0; block < c.layers; ++block)
+    for (const TensorName& n : block_tensors())
+      if ("model.layers." + std::to_string(block) + "." + std::string(n.hf) == t.name) {
+        name = "blk." + std::to_string(block) + "." + std::string(n.gguf);
+        order = n.order;
       }
-      values = swapped;
+  std::vector<float> values(t.elements());
+  EXPECT_TRUE(read_f32(t, 0, values).ok());
+  if (order != RowOrder::plain && c.architecture->gguf_interleaves_qk) {
+    // weights.reshape(heads, 2, head_dim / 2, width).swapaxes(1, 2) of convert_hf_to_gguf.py
+    const std::size_t d = static_cast<std::size_t>(c.head_dim),
+                      width = t.shape.size() == 2 ? static_cast<std::size_t>(t.shape[1]) : 1;
+    std::vector<float> swapped(values.size());
+    for (std::size_t r = 0; r < values.size() / width; ++r) {
+      const std::size_t head = r / d, half = r % d / (d / 2), i = r % (d / 2);
+      std::copy_n(values.data() + r * width, width,
+                  swapped.data() + (head * d + 2 * i + half) * width);
     }
-    tensor(name, t.shape, values);
+    values = swapped;
   }
+  parts.tensor(name, t.shape, values);
+}
+
+// Llama 3.1's divisors of the rotary frequencies.
+std::vector<float> rope_factors(const ModelConfig& c) {
+  std::vector<float> factors;
+  for (std::int64_t i = 0; i < c.head_dim / 2; ++i) {
+    const RopeSpec& rope = c.rope;
+    const double wavelength =
+        2 * M_PI *
+        std::pow(rope.theta, 2.0 * static_cast<double>(i) / static_cast<double>(c.head_dim));
+    const double turns = rope.original_max_positions / wavelength;
+    const double smooth =
+        (turns - rope.low_freq_factor) / (rope.high_freq_factor - rope.low_freq_factor);
+    const double between = 1 / ((1 - smooth) / rope.factor + smooth);
+    factors.push_back(static_cast<float>(turns > rope.high_freq_factor  ? 1
+                                         : turns < rope.low_freq_factor ? rope.factor
+                                                                        : between));
+  }
+  return factors;
+}
+
+// A GGUF file with the tensors of an HF folder, as llama.cpp's converter writes it: names, rows of
+// q and k, scaled rope.
+std::string as_gguf(const std::string& folder) {
+  const ModelConfig c = *load_config(folder);
+  const auto file = Safetensors::open_folder(folder);
+  GgufParts parts;
+  parts.arch = c.architecture->gguf;
+  parts.add("general.architecture", 8, gguf_text(parts.arch));
+  parts.u32("embedding_length", c.hidden_size);
+  parts.u32("feed_forward_length", c.intermediate_size);
+  parts.u32("block_count", c.layers);
+  parts.u32("attention.head_count", c.heads);
+  parts.u32("attention.head_count_kv", c.kv_heads);
+  parts.u32("attention.key_length", c.head_dim);
+  parts.u32("attention.value_length", c.head_dim);
+  parts.u32("context_length", c.max_positions);
+  parts.u32("rope.dimension_count", c.head_dim);
+  parts.f32("attention.layer_norm_rms_epsilon", c.norm_eps);
+  parts.f32("rope.freq_base", c.rope.theta);
+  for (const TensorInfo& t : file->tensors()) add_tensor(parts, c, t);
   if (c.rope.scaling == RopeScaling::llama3) {
-    u32("rope.scaling.original_context_length",
-        static_cast<std::int64_t>(c.rope.original_max_positions));
-    std::vector<float> factors;
-    for (std::int64_t i = 0; i < c.head_dim / 2; ++i) {
-      const RopeSpec& rope = c.rope;
-      const double wavelength =
-          2 * M_PI *
-          std::pow(rope.theta, 2.0 * static_cast<double>(i) / static_cast<double>(c.head_dim));
-      const double turns = rope.original_max_positions / wavelength;
-      const double smooth =
-          (turns - rope.low_freq_factor) / (rope.high_freq_factor - rope.low_freq_factor);
-      const double between = 1 / ((1 - smooth) / rope.factor + smooth);
-      factors.push_back(static_cast<float>(turns > rope.high_freq_factor  ? 1
-                                           : turns < rope.low_freq_factor ? rope.factor
-                                                                          : between));
-    }
-    tensor("rope_freqs.weight", {c.head_dim / 2}, factors);
+    parts.u32("rope.scaling.original_context_length",
+              static_cast<std::int64_t>(c.rope.original_max_positions));
+    parts.tensor("rope_freqs.weight", {c.head_dim / 2}, rope_factors(c));
   } else if (c.rope.scaling == RopeScaling::linear) {
-    entries += gguf_entry(arch + ".rope.scaling.type", 8, gguf_text("linear"));
-    ++entry_count;
-    f32("rope.scaling.factor", c.rope.factor);
+    parts.add(parts.arch + ".rope.scaling.type", 8, gguf_text("linear"));
+    parts.f32("rope.scaling.factor", c.rope.factor);
   }
-  return gguf_bytes(3, tensor_count, entry_count, entries + infos, data);
+  return gguf_bytes(3, parts.tensor_count, parts.entry_count, parts.entries + parts.infos,
+                    parts.data);
 }
 
 class ImportFamily : public testing::TestWithParam<const char*> {};

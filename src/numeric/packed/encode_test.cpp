@@ -170,6 +170,16 @@ GroupScale reference_scale(DType dtype, std::span<const T> values) {
   return g.scale < kTiniestScale && info(dtype).arith != ArithClass::real ? GroupScale{0, 0} : g;
 }
 
+// bf16 of what models come in, without a detour over double.
+void reference_bf16(std::span<const float> values, std::uint64_t* out) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint32_t b = std::bit_cast<std::uint32_t>(values[i]), m = b & 0x7FFFFFFFu;
+    const std::uint32_t rounded = (m + 0x7FFFu + (m >> 16 & 1u)) >> 16;
+    const std::uint32_t code = m < 0x23800000u ? 0u : std::min(rounded, kBf16.max_code);  // 2^-56
+    out[i] = code | (m < 0x23800000u ? 0u : b >> 31 << 15);
+  }
+}
+
 template <class T>
 void reference_codes(DType dtype, std::span<const T> values, const GroupScale& group,
                      std::uint64_t* out) {
@@ -184,19 +194,8 @@ void reference_codes(DType dtype, std::span<const T> values, const GroupScale& g
     std::fill_n(out, values.size(), zero_code(dtype, group.zero));
     return;
   }
-  if constexpr (sizeof(T) == sizeof(float)) {
-    // What models come in, without a detour over double.
-    if (dtype == DType::bf16) {
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        const std::uint32_t b = std::bit_cast<std::uint32_t>(values[i]), m = b & 0x7FFFFFFFu;
-        const std::uint32_t rounded = (m + 0x7FFFu + (m >> 16 & 1u)) >> 16;
-        const std::uint32_t code =
-            m < 0x23800000u ? 0u : std::min(rounded, kBf16.max_code);  // 2^-56
-        out[i] = code | (m < 0x23800000u ? 0u : b >> 31 << 15);
-      }
-      return;
-    }
-  }
+  if constexpr (sizeof(T) == sizeof(float))
+    if (dtype == DType::bf16) return reference_bf16(values, out);
   const double scale = group.scale;
   switch (dtype) {
     case DType::f64: return each([](double x) { return std::bit_cast<std::uint64_t>(x); });
@@ -432,28 +431,50 @@ TEST(Encode, SmallFloatsAtEveryBoundary) {
   check(DType::bf16, kBf16, std::uint16_t{});
 }
 
-// A4 and S4: every pair is tried on every block, in order, its error in the four lanes and the
-// order that are the definition.
+// A4 and S4: a block's scale s and offset m.
+struct Pick {
+  int s, m;
+};
+float native4_code(float t, Pick p) {
+  const float top = static_cast<float>(std::min(15, (127 + 8 * p.m) / p.s)),
+              q = (t + static_cast<float>(8 * p.m)) * (1.0f / static_cast<float>(p.s));
+  return round_even(std::clamp(q > 0 ? q : 0.0f, 0.0f, top));
+}
+float native4_value(float t, Pick p) {
+  return native4_code(t, p) * static_cast<float>(p.s) - static_cast<float>(8 * p.m);
+}
+float scaled(std::span<const float> values, std::size_t i, float scale) {
+  return i < values.size() && scale != 0 ? values[i] / scale : 0.0f;
+}
+
+// The pair that a block of `size` values from `first` has the smallest error with, by trying every
+// one in order; the error in the four lanes and the order that are the definition.
+std::pair<Pick, float> best_pick(bool a4, std::span<const float> values, std::size_t first,
+                                 std::size_t size, float scale) {
+  Pick best{};
+  float smallest = -1;
+  for (int s = 1; s <= 15; ++s)
+    for (int m = a4 ? 0 : s; m <= (a4 ? 15 : s); ++m) {
+      float lanes[4] = {};
+      for (std::size_t i = 0; i < size; ++i) {
+        const float t = scaled(values, first + i, scale), d = native4_value(t, {s, m}) - t;
+        lanes[i % 4] += d * d;
+      }
+      const float error = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+      if (smallest < 0 || error < smallest) {
+        smallest = error;
+        best = {s, m};
+      }
+    }
+  return {best, smallest};
+}
+
 float reference_native4(Layout layout, std::span<const float> values, std::uint8_t* codes,
                         std::uint8_t* sub_scales) {
   const bool a4 = layout == Layout::a4;
   const std::size_t block = a4 ? 16 : 32, blocks = (values.size() + block - 1) / block;
-  struct Pick {
-    int s, m;
-  };
   float peak = 0;
   for (const float v : values) peak = std::max(peak, v < 0 ? -v : v);
-  const auto code_of = [](float t, Pick p) {
-    const float top = static_cast<float>(std::min(15, (127 + 8 * p.m) / p.s)),
-                q = (t + static_cast<float>(8 * p.m)) * (1.0f / static_cast<float>(p.s));
-    return round_even(std::clamp(q > 0 ? q : 0.0f, 0.0f, top));
-  };
-  const auto value_of = [&](float t, Pick p) {
-    return code_of(t, p) * static_cast<float>(p.s) - static_cast<float>(8 * p.m);
-  };
-  const auto scaled = [&](std::size_t i, float scale) {
-    return i < values.size() && scale != 0 ? values[i] / scale : 0.0f;
-  };
   std::vector<Pick> best(blocks, Pick{1, a4 ? 0 : 1});
   float best_scale = 0;
   double min = -1;
@@ -463,23 +484,10 @@ float reference_native4(Layout layout, std::span<const float> values, std::uint8
     std::vector<Pick> picks;
     double total = 0;
     for (std::size_t b = 0; b < blocks; ++b) {
-      float smallest = -1;
-      picks.push_back({});
-      for (int s = 1; s <= 15; ++s)
-        for (int m = a4 ? 0 : s; m <= (a4 ? 15 : s); ++m) {
-          float lanes[4] = {};
-          for (std::size_t i = 0; i < block; ++i) {
-            const float t = scaled(b * block + i, scale), d = value_of(t, {s, m}) - t;
-            lanes[i % 4] += d * d;
-          }
-          const float error = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
-          if (smallest < 0 || error < smallest) {
-            smallest = error;
-            picks.back() = {s, m};
-          }
-        }
+      const auto [pick, error] = best_pick(a4, values, b * block, block, scale);
+      picks.push_back(pick);
       total +=
-          static_cast<double>(smallest) * (static_cast<double>(scale) * static_cast<double>(scale));
+          static_cast<double>(error) * (static_cast<double>(scale) * static_cast<double>(scale));
     }
     if (min < 0 || total < min) {
       min = total;
@@ -490,9 +498,9 @@ float reference_native4(Layout layout, std::span<const float> values, std::uint8
   double dot = 0, square = 0;
   for (std::size_t i = 0; i < blocks * block; ++i) {
     const Pick p = best[i / block];
-    const float t = scaled(i, best_scale);
-    codes[i] = static_cast<std::uint8_t>(code_of(t, p));
-    const double w8 = static_cast<double>(value_of(t, p));
+    const float t = scaled(values, i, best_scale);
+    codes[i] = static_cast<std::uint8_t>(native4_code(t, p));
+    const double w8 = static_cast<double>(native4_value(t, p));
     dot += w8 * static_cast<double>(i < values.size() ? values[i] : 0.0f);
     square += w8 * w8;
   }

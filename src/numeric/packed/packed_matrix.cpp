@@ -10,6 +10,33 @@
 
 namespace loom {
 
+namespace {
+
+// What a matrix is padded and cut to: sets blocks, panels, padded_cols and panel_bytes, and returns
+// the number of scales.
+std::uint64_t cut_panels(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
+                         PackedLayout& out) {
+  const PanelGeometry g = panel_geometry(format);
+  const std::int64_t multiple = format.dtype == DType::ternary          ? 20
+                                : format.arith() == ArithClass::integer ? 64
+                                                                        : 32;
+  out.panels = (rows + kPanel - 1) / kPanel;
+  out.padded_cols = (cols + multiple - 1) / multiple * multiple;
+  const std::int64_t code_rows = out.padded_cols / g.k_per_row();
+  const std::int64_t stored =
+      g.sub_scale_rows == 0 ? code_rows
+                            : code_rows + (code_rows + g.sub_scale_rows - 1) / g.sub_scale_rows;
+  out.panel_bytes = static_cast<std::uint64_t>(stored) * static_cast<std::uint64_t>(g.row_bytes());
+  if (is_native4(format.layout)) out.blocks = out.padded_cols / native4_block(format.layout);
+  if (format.scale == ScaleKind::block)
+    out.blocks = (out.padded_cols + format.block - 1) / format.block;
+  if (format.scale == ScaleKind::none) return 0;
+  return static_cast<std::uint64_t>(out.panels * kPanel *
+                                    (format.scale == ScaleKind::block ? out.blocks : 1));
+}
+
+}  // namespace
+
 Result<PackedLayout> packed_layout(const WeightFormat& format, std::int64_t rows,
                                    std::int64_t cols) {
   constexpr std::int64_t kMax = 0x7FFFFFFF;
@@ -33,25 +60,8 @@ Result<PackedLayout> packed_layout(const WeightFormat& format, std::int64_t rows
         static_cast<std::uint64_t>(out.blocks) * static_cast<std::uint64_t>(block.bytes);
     codes = checked_mul(static_cast<std::uint64_t>(rows), out.panel_bytes);
   } else {
-    const PanelGeometry g = panel_geometry(format);
-    const std::int64_t multiple = format.dtype == DType::ternary          ? 20
-                                  : format.arith() == ArithClass::integer ? 64
-                                                                          : 32;
-    out.panels = (rows + kPanel - 1) / kPanel;
-    out.padded_cols = (cols + multiple - 1) / multiple * multiple;
-    const std::int64_t code_rows = out.padded_cols / g.k_per_row();
-    const std::int64_t stored =
-        g.sub_scale_rows == 0 ? code_rows
-                              : code_rows + (code_rows + g.sub_scale_rows - 1) / g.sub_scale_rows;
-    out.panel_bytes =
-        static_cast<std::uint64_t>(stored) * static_cast<std::uint64_t>(g.row_bytes());
+    units = cut_panels(format, rows, cols, out);
     codes = checked_mul(static_cast<std::uint64_t>(out.panels), out.panel_bytes);
-    if (is_native4(format.layout)) out.blocks = out.padded_cols / native4_block(format.layout);
-    if (format.scale == ScaleKind::block)
-      out.blocks = (out.padded_cols + format.block - 1) / format.block;
-    if (format.scale != ScaleKind::none)
-      units = static_cast<std::uint64_t>(out.panels * kPanel *
-                                         (format.scale == ScaleKind::block ? out.blocks : 1));
   }
   if (!codes || *codes > std::uint64_t{1} << 62 || units > std::uint64_t{1} << 58)
     return Status(Code::out_of_range, "a " + shape_text(rows, cols) + " matrix in " +

@@ -43,89 +43,107 @@ Ref weighted(StepCall& c, const Ref& p, const Ref& v) {
 struct Bias {
   Ref value;
   bool any = false, may_mask_all = false;
+  void add(StepCall& c, const Ref& more) {
+    value = any ? c.graph.binary(value, more, "add") : more;
+    any = true;
+  }
 };
+// How far a query sees to each side, -1 without limit.
+struct Reach {
+  std::int64_t left, right;
+};
+
+// The mask that is given, spread over the scores.
+Result<Ref> given_mask(StepCall& c, const Dims& scores) {
+  const std::int64_t total = scores[3];
+  Ref mask = c.in(3);
+  if (mask.dims.empty() || mask.dims.size() > 4)
+    return StepCall::refuse("its mask has " + std::to_string(mask.dims.size()) + " dimensions");
+  if (c.value(3).type == Type::boolean)
+    mask = c.graph.select(mask, GraphBuilder::number(0), GraphBuilder::number(-kInfinity));
+  const std::int64_t given = mask.dims.back();
+  if (given < total && given > 1) {  // what it leaves out is masked
+    Dims rest = mask.dims;
+    rest.back() = total - given;
+    LOOM_TRY(c.graph.makes(elements(rest)));
+    mask = c.graph.concat(
+        {mask, GraphBuilder::constant(
+                   rest, std::vector<float>(static_cast<std::size_t>(elements(rest)), -kInfinity))},
+        static_cast<std::int64_t>(rest.size()) - 1);
+  } else if (given != total && given != 1) {
+    return Status(Code::invalid_argument,
+                  "its mask " + text_of(mask.dims) + " goes beyond the scores " + text_of(scores));
+  }
+  for (std::size_t d = 0; d + 1 < mask.dims.size(); ++d)
+    if (const std::int64_t n = mask.dims[d]; n != 1 && n != scores[4 - mask.dims.size() + d])
+      return Status(Code::invalid_argument, "its mask " + text_of(mask.dims) +
+                                                " does not go with the scores " + text_of(scores));
+  return mask;
+}
+
+// Keys from a sequence's own length on are padding; the queries are its last ones. Without a past
+// the windows go by the same lengths.
+Result<Ref> padding_mask(StepCall& c, const Dims& scores, const Reach& reach, std::int64_t past) {
+  const std::int64_t length = scores[2], total = scores[3];
+  if (c.dims(6) != Dims{scores[0]})
+    return Status(Code::invalid_argument, "nonpad_kv_seqlen " + text_of(c.dims(6)) + " for " +
+                                              std::to_string(scores[0]) + " sequences");
+  const Ref lengths = GraphBuilder::reshape(c.graph.value(c.in(6)), {scores[0], 1, 1, 1});
+  Ref columns = GraphBuilder::constant({total}, {}),
+      gaps = GraphBuilder::constant({length, total}, {});
+  for (std::int64_t i = 0; i < total; ++i) columns.data.push_back(static_cast<float>(i));
+  for (std::int64_t r = 0; r < length; ++r)
+    for (std::int64_t i = 0; i < total; ++i)
+      gaps.data.push_back(static_cast<float>(i - r + length));
+  Ref hidden = c.graph.binary(columns, lengths, "greater_equal");
+  const auto hide = [&](std::int64_t at, const char* beyond) {
+    const Ref ends = c.graph.binary(lengths, GraphBuilder::number(static_cast<double>(at)), "add");
+    hidden = c.graph.binary(hidden, c.graph.binary(gaps, ends, beyond), "or");
+  };
+  if (past == 0 && reach.right >= 0) hide(reach.right, "greater");
+  if (past == 0 && reach.left >= 0) hide(-reach.left, "less");
+  return c.graph.select(hidden, GraphBuilder::number(-kInfinity), GraphBuilder::number(0));
+}
+
+Ref window_mask(const Dims& scores, const Reach& reach, std::int64_t past) {
+  const std::int64_t length = scores[2], total = scores[3];
+  Ref outside = GraphBuilder::constant({length, total}, {});
+  for (std::int64_t r = 0; r < length; ++r)
+    for (std::int64_t i = 0; i < total; ++i) {
+      const std::int64_t gap = i - r - past;
+      outside.data.push_back((reach.right >= 0 && gap > reach.right) ||
+                                     (reach.left >= 0 && gap < -reach.left)
+                                 ? -kInfinity
+                                 : 0.0f);
+    }
+  return outside;
+}
+
 Result<Bias> bias_of(StepCall& c, const Dims& scores, std::int64_t past) {
   LOOM_ASSIGN(const std::int64_t causal, c.node().get_int("is_causal", 0));
-  LOOM_ASSIGN(const std::int64_t left, c.node().get_int("left_window_size", -1));
-  LOOM_ASSIGN(std::int64_t right, c.node().get_int("right_window_size", -1));
-  if (left < -1 || right < -1)
-    return Status(Code::invalid_argument, "a window of " + std::to_string(left) +
-                                              " to the left and " + std::to_string(right) +
+  Reach reach;
+  LOOM_ASSIGN(reach.left, c.node().get_int("left_window_size", -1));
+  LOOM_ASSIGN(reach.right, c.node().get_int("right_window_size", -1));
+  if (reach.left < -1 || reach.right < -1)
+    return Status(Code::invalid_argument, "a window of " + std::to_string(reach.left) +
+                                              " to the left and " + std::to_string(reach.right) +
                                               " to the right; -1 is without limit");
-  if (causal) right = 0;
-  const std::int64_t length = scores[2], total = scores[3];
-  LOOM_TRY(c.graph.makes(length * total));
+  if (causal) reach.right = 0;
+  LOOM_TRY(c.graph.makes(scores[2] * scores[3]));
   Bias bias;
-  const auto put = [&](const Ref& more) -> Status {
-    if (!bias.any) bias.value = more;
-    else {
-      bias.value = c.graph.binary(bias.value, more, "add");
-    }
-    bias.any = true;
-    return {};
-  };
   if (c.has(3)) {
-    Ref mask = c.in(3);
-    if (mask.dims.empty() || mask.dims.size() > 4)
-      return StepCall::refuse("its mask has " + std::to_string(mask.dims.size()) + " dimensions");
-    if (c.value(3).type == Type::boolean)
-      mask = c.graph.select(mask, GraphBuilder::number(0), GraphBuilder::number(-kInfinity));
-    const std::int64_t given = mask.dims.back();
-    if (given < total && given > 1) {  // what it leaves out is masked
-      Dims rest = mask.dims;
-      rest.back() = total - given;
-      LOOM_TRY(c.graph.makes(elements(rest)));
-      mask = c.graph.concat(
-          {mask,
-           GraphBuilder::constant(
-               rest, std::vector<float>(static_cast<std::size_t>(elements(rest)), -kInfinity))},
-          static_cast<std::int64_t>(rest.size()) - 1);
-    } else if (given != total && given != 1) {
-      return Status(Code::invalid_argument, "its mask " + text_of(mask.dims) +
-                                                " goes beyond the scores " + text_of(scores));
-    }
-    for (std::size_t d = 0; d + 1 < mask.dims.size(); ++d)
-      if (const std::int64_t n = mask.dims[d]; n != 1 && n != scores[4 - mask.dims.size() + d])
-        return Status(
-            Code::invalid_argument,
-            "its mask " + text_of(mask.dims) + " does not go with the scores " + text_of(scores));
-    LOOM_TRY(put(mask));
+    LOOM_ASSIGN(const Ref mask, given_mask(c, scores));
+    bias.add(c, mask);
     bias.may_mask_all = true;
   }
   if (c.has(6)) {
-    if (c.dims(6) != Dims{scores[0]})
-      return Status(Code::invalid_argument, "nonpad_kv_seqlen " + text_of(c.dims(6)) + " for " +
-                                                std::to_string(scores[0]) + " sequences");
-    // Keys from a sequence's own length on are padding; the queries are its last ones.
-    const Ref lengths = GraphBuilder::reshape(c.graph.value(c.in(6)), {scores[0], 1, 1, 1});
-    Ref columns = GraphBuilder::constant({total}, {}),
-        gaps = GraphBuilder::constant({length, total}, {});
-    for (std::int64_t i = 0; i < total; ++i) columns.data.push_back(static_cast<float>(i));
-    for (std::int64_t r = 0; r < length; ++r)
-      for (std::int64_t i = 0; i < total; ++i)
-        gaps.data.push_back(static_cast<float>(i - r + length));
-    Ref hidden = c.graph.binary(columns, lengths, "greater_equal");
-    const auto hide = [&](std::int64_t reach, const char* beyond) {
-      const Ref ends =
-          c.graph.binary(lengths, GraphBuilder::number(static_cast<double>(reach)), "add");
-      hidden = c.graph.binary(hidden, c.graph.binary(gaps, ends, beyond), "or");
-    };
-    if (past == 0 && right >= 0) hide(right, "greater");
-    if (past == 0 && left >= 0) hide(-left, "less");
-    LOOM_TRY(
-        put(c.graph.select(hidden, GraphBuilder::number(-kInfinity), GraphBuilder::number(0))));
+    LOOM_ASSIGN(const Ref mask, padding_mask(c, scores, reach, past));
+    bias.add(c, mask);
     bias.may_mask_all = true;
   }
-  if ((left >= 0 || right >= 0) && !(c.has(6) && past == 0)) {
-    Ref outside = GraphBuilder::constant({length, total}, {});
-    for (std::int64_t r = 0; r < length; ++r)
-      for (std::int64_t i = 0; i < total; ++i) {
-        const std::int64_t gap = i - r - past;
-        outside.data.push_back(
-            (right >= 0 && gap > right) || (left >= 0 && gap < -left) ? -kInfinity : 0.0f);
-      }
-    LOOM_TRY(put(outside));
-    bias.may_mask_all |= left >= 0;
+  if ((reach.left >= 0 || reach.right >= 0) && !(c.has(6) && past == 0)) {
+    bias.add(c, window_mask(scores, reach, past));
+    bias.may_mask_all |= reach.left >= 0;
   }
   return bias;
 }
@@ -191,12 +209,76 @@ Status attention(StepCall& c) {
   return {};
 }
 
+// The settings and sizes of com.microsoft.Attention.
+struct Packed {
+  std::int64_t heads, causal;
+  float filter;  // what masks a key
+  std::int64_t batch, length, width, hidden, head;
+};
+
+// Queries, keys and values by one product: [3, batch, heads, length, head].
+Result<Ref> packed_product(StepCall& c, const Packed& n) {
+  const std::int64_t hidden = n.hidden;
+  LOOM_ASSIGN(const std::vector<float> packed, c.floats(1));
+  std::vector<float> weight(packed.size()), bias;
+  for (std::int64_t r = 0; r < n.width; ++r)
+    for (std::int64_t i = 0; i < 3 * hidden; ++i)
+      weight[static_cast<std::size_t>(i * n.width + r)] =
+          packed[static_cast<std::size_t>(r * 3 * hidden + i)];
+  if (c.has(2)) {
+    LOOM_ASSIGN(bias, c.floats(2));
+  }
+  const Ref all = known_product(c, c.graph.value(c.in()), n.width, 3 * hidden, std::move(weight),
+                                std::move(bias), {n.batch, n.length, 3, n.heads, n.head});
+  return c.graph.permute(all, {2, 0, 3, 1, 4});
+}
+
+// Puts the past [2, batch, heads, past, head] before keys and values; returns its length.
+Result<std::int64_t> prepend_past(StepCall& c, const Packed& n, Ref& k, Ref& v) {
+  if (!c.has(4)) return 0;
+  const Dims& d = c.dims(4);
+  if (d[0] != 2 || d[1] != n.batch || d[2] != n.heads || d[4] != n.head)
+    return Status(Code::invalid_argument, "past " + text_of(d) + " does not go with " +
+                                              std::to_string(n.heads) + " heads of " +
+                                              std::to_string(n.head));
+  const std::int64_t past = d[3];
+  if (past > 0) {
+    const Ref before = c.graph.value(c.in(4));
+    k = c.graph.concat({part_of(before, 0, {n.batch, n.heads, past, n.head}), k}, 2);
+    v = c.graph.concat({part_of(before, 1, {n.batch, n.heads, past, n.head}), v}, 2);
+  }
+  return past;
+}
+
+// The scores with what the mask and causality add to them.
+Result<Ref> packed_mask(StepCall& c, const Packed& n, std::int64_t past, const Ref& scores) {
+  const std::int64_t total = past + n.length;
+  Ref later = GraphBuilder::constant({n.length, total}, {});
+  for (std::int64_t r = 0; r < n.length; ++r)
+    for (std::int64_t i = 0; i < total; ++i)
+      later.data.push_back(n.causal && i > r + past ? kLowest : 0.0f);
+  if (!c.has(3)) return n.causal ? c.graph.binary(scores, later, "add") : scores;
+  // 0 masks a key of all queries, or of each.
+  const Dims& d = c.dims(3);
+  Ref mask = c.in(3);
+  if (d == Dims{n.batch, total})
+    mask = GraphBuilder::reshape(c.graph.value(mask), {n.batch, 1, 1, total});
+  else if (d == Dims{n.batch, n.length, total})
+    mask = GraphBuilder::reshape(c.graph.value(mask), {n.batch, 1, n.length, total});
+  else return StepCall::refuse("a mask of shape " + text_of(d) + " is not mapped");
+  const Ref seen = c.graph.binary(mask, GraphBuilder::number(0), "greater");
+  const Ref hidden_keys = c.graph.binary(
+      c.graph.select(seen, GraphBuilder::number(0), GraphBuilder::number(n.filter)), later, "min");
+  return c.graph.binary(scores, hidden_keys, "add");
+}
+
 // com.microsoft.Attention: one packed product for queries, keys and values; a past and present of
 // both [2, batch, heads, length, width].
 Status packed_attention(StepCall& c) {
-  LOOM_ASSIGN(const std::int64_t heads, c.node().get_int("num_heads", 0));
-  LOOM_ASSIGN(const std::int64_t causal, c.node().get_int("unidirectional", 0));
-  LOOM_ASSIGN(const float filter, c.node().get_float("mask_filter_value", -10000));
+  Packed n{};
+  LOOM_ASSIGN(n.heads, c.node().get_int("num_heads", 0));
+  LOOM_ASSIGN(n.causal, c.node().get_int("unidirectional", 0));
+  LOOM_ASSIGN(n.filter, c.node().get_float("mask_filter_value", -10000));
   LOOM_ASSIGN(const Dims sizes, c.node().get_ints("qkv_hidden_sizes", {}));
   for (const char* key : {"do_rotary", "past_present_share_buffer"}) {
     LOOM_ASSIGN(const std::int64_t set, c.node().get_int(key, 0));
@@ -205,64 +287,25 @@ Status packed_attention(StepCall& c) {
   if (c.has(6)) return StepCall::refuse("past_sequence_length is not mapped");
   if (!sizes.empty() && (sizes[0] != sizes[1] || sizes[1] != sizes[2]))
     return StepCall::refuse("queries, keys and values of different sizes are not mapped");
-  const std::int64_t batch = c.dims()[0], length = c.dims()[1], width = c.dims()[2],
-                     hidden = c.dims(1)[1] / 3, head = hidden / heads;
-  LOOM_ASSIGN(const std::vector<float> packed, c.floats(1));
-  std::vector<float> weight(packed.size()), bias;
-  for (std::int64_t r = 0; r < width; ++r)
-    for (std::int64_t i = 0; i < 3 * hidden; ++i)
-      weight[static_cast<std::size_t>(i * width + r)] =
-          packed[static_cast<std::size_t>(r * 3 * hidden + i)];
-  if (c.has(2)) {
-    LOOM_ASSIGN(bias, c.floats(2));
-  }
-  Ref all = known_product(c, c.graph.value(c.in()), width, 3 * hidden, std::move(weight),
-                          std::move(bias), {batch, length, 3, heads, head});
-  all = c.graph.permute(all, {2, 0, 3, 1, 4});
-  const Dims own = {batch, heads, length, head};
+  n.batch = c.dims()[0];
+  n.length = c.dims()[1];
+  n.width = c.dims()[2];
+  n.hidden = c.dims(1)[1] / 3;
+  n.head = n.hidden / n.heads;
+  LOOM_ASSIGN(const Ref all, packed_product(c, n));
+  const Dims own = {n.batch, n.heads, n.length, n.head};
   Ref q = part_of(all, 0, own), k = part_of(all, 1, own), v = part_of(all, 2, own);
-  std::int64_t past = 0;
-  if (c.has(4)) {
-    const Dims& d = c.dims(4);
-    if (d[0] != 2 || d[1] != batch || d[2] != heads || d[4] != head)
-      return Status(Code::invalid_argument, "past " + text_of(d) + " does not go with " +
-                                                std::to_string(heads) + " heads of " +
-                                                std::to_string(head));
-    past = d[3];
-    if (past > 0) {
-      const Ref before = c.graph.value(c.in(4));
-      k = c.graph.concat({part_of(before, 0, {batch, heads, past, head}), k}, 2);
-      v = c.graph.concat({part_of(before, 1, {batch, heads, past, head}), v}, 2);
-    }
-  }
-  const std::int64_t total = past + length;
-  LOOM_TRY(c.graph.makes(length * total));
-  if (c.wants(1)) c.set(c.graph.add(Json::object(), {k, v}, {2, batch, heads, total, head}), 1);
+  LOOM_ASSIGN(const std::int64_t past, prepend_past(c, n, k, v));
+  const std::int64_t total = past + n.length;
+  LOOM_TRY(c.graph.makes(n.length * total));
+  if (c.wants(1))
+    c.set(c.graph.add(Json::object(), {k, v}, {2, n.batch, n.heads, total, n.head}), 1);
   LOOM_ASSIGN(float scale, c.node().get_float("scale", 0));
-  if (scale == 0) scale = static_cast<float>(1 / exact::sqrt(static_cast<double>(head)));
+  if (scale == 0) scale = static_cast<float>(1 / exact::sqrt(static_cast<double>(n.head)));
   q = c.graph.binary(q, GraphBuilder::number(scale), "mul");
   Ref s = scores_of(c, q, k);
   if (c.has(5)) s = c.graph.binary(s, c.in(5), "add");
-  Ref later = GraphBuilder::constant({length, total}, {});
-  for (std::int64_t r = 0; r < length; ++r)
-    for (std::int64_t i = 0; i < total; ++i)
-      later.data.push_back(causal && i > r + past ? kLowest : 0.0f);
-  if (c.has(3)) {
-    // 0 masks a key of all queries, or of each.
-    const Dims& d = c.dims(3);
-    Ref mask = c.in(3);
-    if (d == Dims{batch, total})
-      mask = GraphBuilder::reshape(c.graph.value(mask), {batch, 1, 1, total});
-    else if (d == Dims{batch, length, total})
-      mask = GraphBuilder::reshape(c.graph.value(mask), {batch, 1, length, total});
-    else return StepCall::refuse("a mask of shape " + text_of(d) + " is not mapped");
-    const Ref seen = c.graph.binary(mask, GraphBuilder::number(0), "greater");
-    const Ref hidden_keys = c.graph.binary(
-        c.graph.select(seen, GraphBuilder::number(0), GraphBuilder::number(filter)), later, "min");
-    s = c.graph.binary(s, hidden_keys, "add");
-  } else if (causal) {
-    s = c.graph.binary(s, later, "add");
-  }
+  LOOM_ASSIGN(s, packed_mask(c, n, past, s));
   const Ref p = c.graph.softmax(s);
   if (c.wants(0)) c.set(joined_heads(c, weighted(c, p, v)));
   return {};
@@ -371,68 +414,89 @@ Status quick_gelu(StepCall& c) {
   return {};
 }
 
+// What a rotation turns: x [batch, length, heads, width], the first `rotated` values of each head.
+struct Rotation {
+  Ref x;
+  std::int64_t rotated;
+  bool flat;  // the input is [batch, length, heads * width], not [batch, heads, length, width]
+  std::int64_t half() const { return rotated / 2; }
+};
+
+Result<Rotation> rotation_of(StepCall& c) {
+  Rotation r{};
+  LOOM_ASSIGN(r.rotated, c.node().get_int("rotary_embedding_dim", 0));
+  LOOM_ASSIGN(const std::int64_t num_heads, c.node().get_int("num_heads", 0));
+  const Ref x = c.graph.value(c.in());
+  r.flat = x.dims.size() == 3;
+  if ((!r.flat && x.dims.size() != 4) || !c.has(1) || !c.has(2))
+    return Status(Code::invalid_argument, "expects rows of 3 or 4 dimensions, cosines and sines");
+  if (r.flat && (num_heads < 1 || x.dims[2] % num_heads != 0))
+    return Status(Code::invalid_argument,
+                  "num_heads " + std::to_string(num_heads) + " does not divide " + text_of(x.dims));
+  r.x = r.flat ? GraphBuilder::reshape(x, {x.dims[0], x.dims[1], num_heads, x.dims[2] / num_heads})
+               : c.graph.permute(x, {0, 2, 1, 3});
+  const Dims& d = r.x.dims;
+  if (r.rotated == 0) r.rotated = d[3];
+  LOOM_TRY(c.lists(elements(d)));
+  if (r.rotated < 2 || r.rotated % 2 != 0 || r.rotated > d[3])
+    return Status(Code::invalid_argument, "rotary_embedding_dim " + std::to_string(r.rotated) +
+                                              " of " + std::to_string(d[3]));
+  return r;
+}
+
+// [.., half] of each position from the table of input i, to meet [batch, length, heads, half].
+Result<Ref> angles(StepCall& c, std::size_t i, const Rotation& r) {
+  const Dims &d = r.x.dims, &own = c.dims(i);
+  const std::int64_t half = r.half();
+  if (own.size() < 2 || own.back() != half)
+    return StepCall::refuse("tables of shape " + text_of(own) + " are not mapped for " +
+                            std::to_string(r.rotated) + " values");
+  if (!c.has(3)) {
+    if (own != Dims{d[0], d[1], half})
+      return StepCall::refuse("tables of shape " + text_of(own) +
+                              " without positions are not mapped");
+    return GraphBuilder::reshape(c.graph.value(c.in(i)), {own[0], own[1], 1, half});
+  }
+  if (own.size() != 2 || c.dims(3) != Dims{d[0], d[1]})
+    return StepCall::refuse("tables of shape " + text_of(own) + " for positions " +
+                            text_of(c.dims(3)) + " are not mapped");
+  if (c.value(i).constant() && !c.value(3).constant()) {
+    LOOM_ASSIGN(const std::vector<float> table, c.floats(i));
+    return rows_by_id(c, c.in(3), table, own[0], half, {d[0], d[1], 1, half});
+  }
+  LOOM_ASSIGN(const auto ids, c.ints(3));
+  std::vector<std::int64_t> places;
+  for (const std::int64_t id : ids) {
+    if (id < 0 || id >= own[0])
+      return Status(Code::invalid_argument,
+                    "a position is outside of the table of " + std::to_string(own[0]));
+    for (std::int64_t k = 0; k < half; ++k) places.push_back(id * half + k);
+  }
+  return c.graph.index_select(c.graph.value(c.in(i)), places, {d[0], d[1], 1, half});
+}
+
+// Of each head `count` values, from `first` on, `step` apart.
+Ref values_of_heads(StepCall& c, const Ref& x, std::int64_t first, std::int64_t step,
+                    std::int64_t count) {
+  const Dims& d = x.dims;
+  std::vector<std::int64_t> places;
+  for (std::int64_t r = 0; r < d[0] * d[1] * d[2]; ++r)
+    for (std::int64_t i = 0; i < count; ++i) places.push_back(r * d[3] + first + i * step);
+  return c.graph.index_select(x, places, {d[0], d[1], d[2], count});
+}
+
 // Pairs of values turned by the angles of their position, whose cosines and sines are given.
 Status rotary(StepCall& c) {
   LOOM_ASSIGN(const std::int64_t interleaved, c.node().get_int("interleaved", 0));
-  LOOM_ASSIGN(std::int64_t transposed, c.node().get_int("rotary_embedding_dim", 0));
-  LOOM_ASSIGN(const std::int64_t num_heads, c.node().get_int("num_heads", 0));
-  Ref x = c.graph.value(c.in());
-  const bool flat = x.dims.size() == 3;
-  if ((!flat && x.dims.size() != 4) || !c.has(1) || !c.has(2))
-    return Status(Code::invalid_argument, "expects rows of 3 or 4 dimensions, cosines and sines");
-  if (flat && (num_heads < 1 || x.dims[2] % num_heads != 0))
-    return Status(Code::invalid_argument,
-                  "num_heads " + std::to_string(num_heads) + " does not divide " + text_of(x.dims));
-  x = flat ? GraphBuilder::reshape(x, {x.dims[0], x.dims[1], num_heads, x.dims[2] / num_heads})
-           : c.graph.permute(x, {0, 2, 1, 3});  // [batch, length, heads, width]
-  const Dims d = x.dims;
-  if (transposed == 0) transposed = d[3];
-  LOOM_TRY(c.lists(elements(d)));
-  const std::int64_t half = transposed / 2;
-  if (transposed < 2 || transposed % 2 != 0 || transposed > d[3])
-    return Status(Code::invalid_argument, "rotary_embedding_dim " + std::to_string(transposed) +
-                                              " of " + std::to_string(d[3]));
-  // [.., half] of each position, to meet [batch, length, heads, half].
-  const auto angles = [&](std::size_t i) -> Result<Ref> {
-    const Dims& own = c.dims(i);
-    if (own.size() < 2 || own.back() != half)
-      return StepCall::refuse("tables of shape " + text_of(own) + " are not mapped for " +
-                              std::to_string(transposed) + " values");
-    if (!c.has(3)) {
-      if (own != Dims{d[0], d[1], half})
-        return StepCall::refuse("tables of shape " + text_of(own) +
-                                " without positions are not mapped");
-      return GraphBuilder::reshape(c.graph.value(c.in(i)), {own[0], own[1], 1, half});
-    }
-    if (own.size() != 2 || c.dims(3) != Dims{d[0], d[1]})
-      return StepCall::refuse("tables of shape " + text_of(own) + " for positions " +
-                              text_of(c.dims(3)) + " are not mapped");
-    if (c.value(i).constant() && !c.value(3).constant()) {
-      LOOM_ASSIGN(const std::vector<float> table, c.floats(i));
-      return rows_by_id(c, c.in(3), table, own[0], half, {d[0], d[1], 1, half});
-    }
-    LOOM_ASSIGN(const auto ids, c.ints(3));
-    std::vector<std::int64_t> places;
-    for (const std::int64_t id : ids) {
-      if (id < 0 || id >= own[0])
-        return Status(Code::invalid_argument,
-                      "a position is outside of the table of " + std::to_string(own[0]));
-      for (std::int64_t k = 0; k < half; ++k) places.push_back(id * half + k);
-    }
-    return c.graph.index_select(c.graph.value(c.in(i)), places, {d[0], d[1], 1, half});
-  };
-  LOOM_ASSIGN(const Ref cosine, angles(1));
-  LOOM_ASSIGN(const Ref sine, angles(2));
-  // First and second values of the pairs, and the rest.
-  const std::int64_t rows = d[0] * d[1] * d[2];
-  const auto values = [&](std::int64_t first, std::int64_t step, std::int64_t count) {
-    std::vector<std::int64_t> places;
-    for (std::int64_t r = 0; r < rows; ++r)
-      for (std::int64_t i = 0; i < count; ++i) places.push_back(r * d[3] + first + i * step);
-    return c.graph.index_select(x, places, {d[0], d[1], d[2], count});
-  };
-  const Ref a = interleaved ? values(0, 2, half) : values(0, 1, half),
-            b = interleaved ? values(1, 2, half) : values(half, 1, half);
+  LOOM_ASSIGN(const Rotation r, rotation_of(c));
+  const Dims& d = r.x.dims;
+  const std::int64_t half = r.half();
+  LOOM_ASSIGN(const Ref cosine, angles(c, 1, r));
+  LOOM_ASSIGN(const Ref sine, angles(c, 2, r));
+  // First and second values of the pairs.
+  const std::int64_t step = interleaved ? 2 : 1;
+  const Ref a = values_of_heads(c, r.x, 0, step, half),
+            b = values_of_heads(c, r.x, interleaved ? 1 : half, step, half);
   const Ref ca = c.graph.binary(cosine, a, "mul");
   const Ref sb = c.graph.binary(sine, b, "mul");
   const Ref sa = c.graph.binary(sine, a, "mul");
@@ -443,12 +507,13 @@ Status rotary(StepCall& c) {
   if (interleaved) {
     first.dims.push_back(1);
     second.dims.push_back(1);
-    y = GraphBuilder::reshape(c.graph.concat({first, second}, 4), {d[0], d[1], d[2], transposed});
+    y = GraphBuilder::reshape(c.graph.concat({first, second}, 4), {d[0], d[1], d[2], r.rotated});
   } else {
     y = c.graph.concat({first, second}, 3);
   }
-  if (transposed < d[3]) y = c.graph.concat({y, values(transposed, 1, d[3] - transposed)}, 3);
-  c.set(flat ? y : c.graph.permute(y, {0, 2, 1, 3}));
+  if (const std::int64_t rest = d[3] - r.rotated; rest > 0)
+    y = c.graph.concat({y, values_of_heads(c, r.x, r.rotated, 1, rest)}, 3);
+  c.set(r.flat ? y : c.graph.permute(y, {0, 2, 1, 3}));
   return {};
 }
 

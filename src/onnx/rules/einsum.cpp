@@ -93,66 +93,72 @@ Term product(StepCall& c, const Term& a, const Term& b, const std::vector<int>& 
   return {names, GraphBuilder::reshape(c.graph.matmul(x, y, {sizes[0], sizes[1], sizes[3]}), out)};
 }
 
-Status einsum(StepCall& c) {
-  if (is_integer(c.value(0).type)) return StepCall::refuse("of integers it is not mapped");
-  LOOM_ASSIGN(std::string equation, c.node().get_string("equation", ""));
-  std::erase(equation, ' ');
-  const std::size_t arrow = equation.find("->");
-  const std::string left = equation.substr(0, arrow);
-  // Names from the end on, as "..." lines up.
-  const auto names_of = [](const std::string& term, std::size_t more) {
-    std::vector<int> names;
-    for (std::size_t i = 0; i < term.size(); ++i) {
-      if (term[i] != '.') {
-        names.push_back(term[i]);
-        continue;
-      }
-      for (std::size_t k = more; k > 0; --k) names.push_back(-static_cast<int>(k));
-      i += 2;
+// The names of a term, with `more` dimensions for "..."; those count from the end on, as "..."
+// lines up.
+std::vector<int> names_of(const std::string& term, std::size_t more) {
+  std::vector<int> names;
+  for (std::size_t i = 0; i < term.size(); ++i) {
+    if (term[i] != '.') {
+      names.push_back(term[i]);
+      continue;
     }
-    return names;
-  };
+    for (std::size_t k = more; k > 0; --k) names.push_back(-static_cast<int>(k));
+    i += 2;
+  }
+  return names;
+}
+
+// An equation and its operands.
+struct Equation {
+  std::string text;
   std::vector<Term> terms;
   std::map<int, std::int64_t> lengths;
-  std::map<int, int> counts;
-  std::size_t at = 0, max = 0;
-  for (std::size_t i = 0; i < c.inputs(); ++i) {
-    const std::size_t comma = std::min(left.find(',', at), left.size());
-    const std::string term =
-        left.substr(std::min(at, left.size()), comma - std::min(at, left.size()));
-    at = comma + 1;
-    const std::size_t letters = static_cast<std::size_t>(
-                          std::count_if(term.begin(), term.end(), [](char l) { return l != '.'; })),
-                      more = c.dims(i).size() - letters;
-    Term t{names_of(term, more), c.graph.value(c.in(i))};
-    max = std::max(max, more);
-    if (t.names.size() != t.x.dims.size())
-      return Status(Code::invalid_argument, "equation '" + equation + "' for " + text_of(t.x.dims));
-    for (std::size_t d = 0; d < t.names.size(); ++d) {
-      const auto [entry, fresh] = lengths.emplace(t.names[d], t.x.dims[d]);
-      if (!fresh && entry->second != t.x.dims[d])
-        return StepCall::refuse("dimensions of 1 that spread to others are not mapped");
-      if (t.names[d] > 0) ++counts[t.names[d]];
-    }
-    if (t.names.empty()) t.x = GraphBuilder::reshape(t.x, {});
-    terms.push_back(diagonal(c, t));
-    LOOM_TRY(c.graph.fault());
+  std::map<int, int> counts;  // of letters
+  std::size_t max_more = 0;   // dimensions that "..." stands for
+};
+
+// The next operand: input i, with the names of `term`.
+Status add_term(StepCall& c, std::size_t i, const std::string& term, Equation& e) {
+  const std::size_t letters = static_cast<std::size_t>(
+                        std::count_if(term.begin(), term.end(), [](char l) { return l != '.'; })),
+                    more = c.dims(i).size() - letters;
+  Term t{names_of(term, more), c.graph.value(c.in(i))};
+  e.max_more = std::max(e.max_more, more);
+  if (t.names.size() != t.x.dims.size())
+    return Status(Code::invalid_argument, "equation '" + e.text + "' for " + text_of(t.x.dims));
+  for (std::size_t d = 0; d < t.names.size(); ++d) {
+    const auto [entry, fresh] = e.lengths.emplace(t.names[d], t.x.dims[d]);
+    if (!fresh && entry->second != t.x.dims[d])
+      return StepCall::refuse("dimensions of 1 that spread to others are not mapped");
+    if (t.names[d] > 0) ++e.counts[t.names[d]];
   }
+  if (t.names.empty()) t.x = GraphBuilder::reshape(t.x, {});
+  e.terms.push_back(diagonal(c, t));
+  return c.graph.fault();
+}
+
+// The names of the result: those behind the arrow, or those that stand once.
+Result<std::vector<int>> result_names(const Equation& e, std::size_t arrow) {
   std::vector<int> result;
   if (arrow != std::string::npos) {
-    result = names_of(equation.substr(arrow + 2), max);
+    result = names_of(e.text.substr(arrow + 2), e.max_more);
   } else {
-    result = names_of("...", max);
-    for (const auto& [name, count] : counts)
+    result = names_of("...", e.max_more);
+    for (const auto& [name, count] : e.counts)
       if (count == 1) result.push_back(name);
   }
   for (std::size_t i = 0; i < result.size(); ++i)
-    if (!lengths.contains(result[i]) ||
+    if (!e.lengths.contains(result[i]) ||
         std::find(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(i), result[i]) !=
             result.begin() + static_cast<std::ptrdiff_t>(i))
-      return Status(
-          Code::invalid_argument,
-          "equation '" + equation + "' has a result that its inputs do not name, or twice");
+      return Status(Code::invalid_argument,
+                    "equation '" + e.text + "' has a result that its inputs do not name, or twice");
+  return result;
+}
+
+// The terms multiplied one after another, summed over what neither the rest nor the result needs.
+Result<Term> contracted(StepCall& c, const std::vector<Term>& terms,
+                        const std::vector<int>& result) {
   Term y = terms[0];
   for (std::size_t i = 0; i < terms.size(); ++i) {
     std::vector<int> needed = result;
@@ -168,6 +174,25 @@ Status einsum(StepCall& c) {
     }
     y = summed(c, y, needed);
   }
+  return y;
+}
+
+Status einsum(StepCall& c) {
+  if (is_integer(c.value(0).type)) return StepCall::refuse("of integers it is not mapped");
+  Equation e;
+  LOOM_ASSIGN(e.text, c.node().get_string("equation", ""));
+  std::erase(e.text, ' ');
+  const std::size_t arrow = e.text.find("->");
+  const std::string left = e.text.substr(0, arrow);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < c.inputs(); ++i) {
+    const std::size_t comma = std::min(left.find(',', at), left.size());
+    const std::size_t from = std::min(at, left.size());
+    at = comma + 1;
+    LOOM_TRY(add_term(c, i, left.substr(from, comma - from), e));
+  }
+  LOOM_ASSIGN(const std::vector<int> result, result_names(e, arrow));
+  LOOM_ASSIGN(const Term y, contracted(c, e.terms, result));
   c.set(permuted(c, y, result).x);
   return {};
 }

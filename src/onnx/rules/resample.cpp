@@ -27,6 +27,7 @@ struct Settings {
   std::string mode, coordinates, nearest;
   double a = -0.75, extrapolation = 0;
   bool antialias = false, exclude_outside = false;
+  bool crops() const { return coordinates == "tf_crop_and_resize"; }
 };
 
 // Where a place of the result lies in the input.
@@ -77,10 +78,7 @@ std::vector<float> weights_of(const Settings& s, const Axis& x) {
   return w;
 }
 
-Status resize(StepCall& c) {
-  const bool old = c.node().op == "Upsample" || c.step.opset < 11;
-  const Dims &in = c.dims(), out = c.result().dims;
-  Settings s;
+Status read_settings(StepCall& c, bool old, Settings& s) {
   LOOM_ASSIGN(s.mode, c.node().get_string("mode", "nearest"));
   LOOM_ASSIGN(s.coordinates, c.node().get_string("coordinate_transformation_mode",
                                                  old ? "asymmetric" : "half_pixel"));
@@ -103,48 +101,87 @@ Status resize(StepCall& c) {
     return StepCall::refuse("nearest_mode '" + s.nearest + "' is not mapped");
   if (is_integer(c.value(0).type) && s.mode != "nearest")
     return StepCall::refuse("of integers it is not mapped");
+  return {};
+}
 
+// What a Resize says of the axes that it names.
+struct Scaling {
   Dims axes;
-  for (std::size_t d = 0; d < in.size(); ++d) axes.push_back(static_cast<std::int64_t>(d));
-  LOOM_ASSIGN(axes, c.node().get_ints("axes", axes));
-  const bool crops = s.coordinates == "tf_crop_and_resize";
-  std::vector<float> scales, roi;
-  const std::size_t scales_at = old ? 1 : 2;
-  const bool sized = !old && c.has(3) && elements(c.dims(3)) > 0;
-  if (!sized && c.has(scales_at)) {
-    LOOM_ASSIGN(scales, c.floats(scales_at));
-  } else if (!sized) {
-    LOOM_ASSIGN(scales, c.node().get_floats("scales", {}));
+  bool sized = false;         // by sizes, else by scales
+  std::vector<float> scales;  // of each axis
+  std::vector<float> roi;     // of all axes where it begins, then where it ends
+  double common = 0;          // the scale of all axes where the aspect ratio is kept
+};
+
+// The same scale for all axes, as infer chose the sizes.
+Result<double> common_scale(StepCall& c, const Dims& axes, const std::string& policy) {
+  const Dims& in = c.dims();
+  double common = 0;
+  LOOM_ASSIGN(const auto sizes, c.ints(3));
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const double ratio = static_cast<double>(sizes[i]) /
+                         static_cast<double>(in[static_cast<std::size_t>(axis_of(axes[i], in))]);
+    common = i == 0                   ? ratio
+             : policy == "not_larger" ? std::min(common, ratio)
+                                      : std::max(common, ratio);
   }
-  if (crops) {
+  return common;
+}
+
+Status read_scaling(StepCall& c, bool old, const Settings& s, Scaling& to) {
+  for (std::size_t d = 0; d < c.dims().size(); ++d) to.axes.push_back(static_cast<std::int64_t>(d));
+  LOOM_ASSIGN(to.axes, c.node().get_ints("axes", to.axes));
+  const std::size_t scales_at = old ? 1 : 2;
+  to.sized = !old && c.has(3) && elements(c.dims(3)) > 0;
+  if (!to.sized && c.has(scales_at)) {
+    LOOM_ASSIGN(to.scales, c.floats(scales_at));
+  } else if (!to.sized) {
+    LOOM_ASSIGN(to.scales, c.node().get_floats("scales", {}));
+  }
+  if (s.crops()) {
     if (!c.has(1)) return Status(Code::invalid_argument, "expects a roi");
-    LOOM_ASSIGN(roi, c.floats(1));
-    if (roi.size() != 2 * axes.size())
-      return Status(Code::invalid_argument, "its roi has " + std::to_string(roi.size()) +
-                                                " values for " + std::to_string(axes.size()) +
+    LOOM_ASSIGN(to.roi, c.floats(1));
+    if (to.roi.size() != 2 * to.axes.size())
+      return Status(Code::invalid_argument, "its roi has " + std::to_string(to.roi.size()) +
+                                                " values for " + std::to_string(to.axes.size()) +
                                                 " axes");
   }
-  if (!sized && scales.size() != axes.size())
-    return Status(Code::invalid_argument, "has " + std::to_string(scales.size()) + " scales for " +
-                                              std::to_string(axes.size()) + " axes");
+  if (!to.sized && to.scales.size() != to.axes.size())
+    return Status(Code::invalid_argument, "has " + std::to_string(to.scales.size()) +
+                                              " scales for " + std::to_string(to.axes.size()) +
+                                              " axes");
   LOOM_ASSIGN(const std::string policy, c.node().get_string("keep_aspect_ratio_policy", "stretch"));
-  double common = 0;
-  if (sized && policy != "stretch") {  // the same for all: as infer chose the sizes
-    LOOM_ASSIGN(const auto sizes, c.ints(3));
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      const double ratio = static_cast<double>(sizes[i]) /
-                           static_cast<double>(in[static_cast<std::size_t>(axis_of(axes[i], in))]);
-      common = i == 0                   ? ratio
-               : policy == "not_larger" ? std::min(common, ratio)
-                                        : std::max(common, ratio);
-    }
+  if (to.sized && policy != "stretch") {
+    LOOM_ASSIGN(to.common, common_scale(c, to.axes, policy));
   }
+  return {};
+}
+
+// The part of an axis that is cropped, from `begin` to `end`.
+Status crop(Axis& x, float begin, float end) {
+  const double rest = x.scale * static_cast<double>(x.in) - static_cast<double>(x.out);
+  if (rest > 1e-6 || rest < -1e-6)
+    return StepCall::refuse(
+        "tf_crop_and_resize with a scale that gives no whole length is not mapped: runtimes "
+        "crop differently");
+  for (const float r : {begin, end})
+    if (!(r > -1e6f && r < 1e6f))
+      return Status(Code::invalid_argument, "a roi of " + std::to_string(r));
+  x.roi_begin = static_cast<double>(begin);
+  x.roi_end = static_cast<double>(end);
+  return {};
+}
+
+// Every dimension of the input, with its scale.
+Result<std::vector<Axis>> axes_of(StepCall& c, bool old, const Settings& s, const Scaling& by) {
+  const Dims &in = c.dims(), &out = c.result().dims;
   std::vector<Axis> list(in.size());
   for (std::size_t d = 0; d < in.size(); ++d) list[d] = {in[d], out[d]};
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    Axis& x = list[static_cast<std::size_t>(axis_of(axes[i], in))];
-    x.scale = sized ? common != 0 ? common : static_cast<double>(x.out) / static_cast<double>(x.in)
-                    : static_cast<double>(scales[i]);
+  for (std::size_t i = 0; i < by.axes.size(); ++i) {
+    Axis& x = list[static_cast<std::size_t>(axis_of(by.axes[i], in))];
+    if (!by.sized) x.scale = static_cast<double>(by.scales[i]);
+    else if (by.common != 0) x.scale = by.common;
+    else x.scale = static_cast<double>(x.out) / static_cast<double>(x.in);
     if (!(x.scale > 0))
       return Status(Code::invalid_argument, "a scale of " + std::to_string(x.scale));
     if (old && s.mode == "nearest" && x.scale < 1)
@@ -152,76 +189,89 @@ Status resize(StepCall& c) {
     if (s.mode == "cubic" && s.coordinates == "pytorch_half_pixel" && x.out == 1 && x.in > 1)
       return StepCall::refuse(
           "cubic pytorch_half_pixel to one value is not mapped: runtimes differ");
-    if (crops) {
-      const double rest = x.scale * static_cast<double>(x.in) - static_cast<double>(x.out);
-      if (rest > 1e-6 || rest < -1e-6)
-        return StepCall::refuse(
-            "tf_crop_and_resize with a scale that gives no whole length is not mapped: runtimes "
-            "crop differently");
-      for (const float r : {roi[i], roi[i + axes.size()]})
-        if (!(r > -1e6f && r < 1e6f))
-          return Status(Code::invalid_argument, "a roi of " + std::to_string(r));
-      x.roi_begin = static_cast<double>(roi[i]);
-      x.roi_end = static_cast<double>(roi[i + axes.size()]);
-    }
+    if (s.crops()) LOOM_TRY(crop(x, by.roi[i], by.roi[i + by.axes.size()]));
   }
-  const auto outside = [&](const Axis& x, std::int64_t i) {
-    const double at = origin(s, x, i);
-    return crops && (at < 0 || at > static_cast<double>(x.in - 1));
-  };
+  return list;
+}
 
-  const auto steps = steps_of(in);
-  const std::int64_t count = elements(out);
-  LOOM_TRY(c.lists(count));
+// Whether an axis stays as it is.
+bool stays(const Settings& s, const Axis& x) { return x.in == x.out && x.scale == 1 && !s.crops(); }
+
+Ref resize_nearest(StepCall& c, const Settings& s, const std::vector<Axis>& list, const Ref& x) {
+  const Dims &in = c.dims(), &out = c.result().dims;
+  const auto steps = steps_of(in), own = steps_of(out);
+  std::vector<std::vector<std::int64_t>> from(list.size());
+  for (std::size_t d = 0; d < list.size(); ++d)
+    for (std::int64_t i = 0; i < out[d]; ++i)
+      from[d].push_back(std::clamp<std::int64_t>(
+          stays(s, list[d]) ? i : nearest_place(s, origin(s, list[d], i)), 0, in[d] - 1));
+  std::vector<std::int64_t> places;
+  for (std::int64_t j = 0; j < elements(out); ++j) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < list.size(); ++d)
+      place += from[d][static_cast<std::size_t>(j / own[d] % out[d])] * steps[d];
+    places.push_back(place);
+  }
+  return c.graph.index_select(x, places, out);
+}
+
+// A product along each axis that changes.
+Result<Ref> resize_weighted(StepCall& c, const Settings& s, const std::vector<Axis>& list, Ref y) {
+  const std::size_t rank = list.size();
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::int64_t in = list[d].in, out = list[d].out;
+    if (stays(s, list[d])) continue;
+    if (in * out > kMaxListed)
+      return StepCall::refuse("from " + std::to_string(in) + " to " + std::to_string(out) +
+                              " values it is not mapped");
+    LOOM_TRY(c.graph.makes(in * out));
+    Dims order, back(rank), transposed;
+    for (std::size_t k = 0; k < rank; ++k)
+      if (k != d) order.push_back(static_cast<std::int64_t>(k));
+    order.push_back(static_cast<std::int64_t>(d));
+    for (std::size_t k = 0; k < rank; ++k)
+      back[static_cast<std::size_t>(order[k])] = static_cast<std::int64_t>(k);
+    if (d + 1 != rank) y = c.graph.permute(y, order);
+    transposed = y.dims;
+    transposed.back() = out;
+    y = known_product(c, y, in, out, weights_of(s, list[d]), {}, transposed);
+    if (d + 1 != rank) y = c.graph.permute(y, back);
+  }
+  return y;
+}
+
+// 1 for the places of the result that lie outside of the input.
+Ref beyond_input(const Settings& s, const std::vector<Axis>& list, const Dims& out) {
   const auto own = steps_of(out);
+  Ref beyond = GraphBuilder::constant(out, {});
+  for (std::int64_t j = 0; j < elements(out); ++j) {
+    bool is = false;
+    for (std::size_t d = 0; d < list.size(); ++d) {
+      const double at = origin(s, list[d], j / own[d] % out[d]);
+      is |= at < 0 || at > static_cast<double>(list[d].in - 1);
+    }
+    beyond.data.push_back(is ? 1.0f : 0.0f);
+  }
+  return beyond;
+}
+
+Status resize(StepCall& c) {
+  const bool old = c.node().op == "Upsample" || c.step.opset < 11;
+  const Dims& out = c.result().dims;
+  Settings s;
+  LOOM_TRY(read_settings(c, old, s));
+  Scaling scaling;
+  LOOM_TRY(read_scaling(c, old, s, scaling));
+  LOOM_ASSIGN(const std::vector<Axis> list, axes_of(c, old, s, scaling));
+  LOOM_TRY(c.lists(elements(out)));
   Ref y = c.graph.value(c.in());
   if (s.mode == "nearest") {
-    std::vector<std::vector<std::int64_t>> from(in.size());
-    for (std::size_t d = 0; d < in.size(); ++d)
-      for (std::int64_t i = 0; i < out[d]; ++i)
-        from[d].push_back(std::clamp<std::int64_t>(in[d] == out[d] && list[d].scale == 1 && !crops
-                                                       ? i
-                                                       : nearest_place(s, origin(s, list[d], i)),
-                                                   0, in[d] - 1));
-    std::vector<std::int64_t> places;
-    for (std::int64_t j = 0; j < count; ++j) {
-      std::int64_t place = 0;
-      for (std::size_t d = 0; d < in.size(); ++d)
-        place += from[d][static_cast<std::size_t>(j / own[d] % out[d])] * steps[d];
-      places.push_back(place);
-    }
-    y = c.graph.index_select(y, places, out);
+    y = resize_nearest(c, s, list, y);
   } else {
-    // A product along each axis that changes.
-    for (std::size_t d = 0; d < in.size(); ++d) {
-      if (in[d] == out[d] && list[d].scale == 1 && !crops) continue;
-      if (in[d] * out[d] > kMaxListed)
-        return StepCall::refuse("from " + std::to_string(in[d]) + " to " + std::to_string(out[d]) +
-                                " values it is not mapped");
-      LOOM_TRY(c.graph.makes(in[d] * out[d]));
-      const std::size_t rank = in.size();
-      Dims order, back(rank), transposed;
-      for (std::size_t k = 0; k < rank; ++k)
-        if (k != d) order.push_back(static_cast<std::int64_t>(k));
-      order.push_back(static_cast<std::int64_t>(d));
-      for (std::size_t k = 0; k < rank; ++k)
-        back[static_cast<std::size_t>(order[k])] = static_cast<std::int64_t>(k);
-      if (d + 1 != rank) y = c.graph.permute(y, order);
-      transposed = y.dims;
-      transposed.back() = out[d];
-      y = known_product(c, y, in[d], out[d], weights_of(s, list[d]), {}, transposed);
-      if (d + 1 != rank) y = c.graph.permute(y, back);
-    }
+    LOOM_ASSIGN(y, resize_weighted(c, s, list, std::move(y)));
   }
-  if (crops) {
-    Ref beyond = GraphBuilder::constant(out, {});
-    for (std::int64_t j = 0; j < count; ++j) {
-      bool is = false;
-      for (std::size_t d = 0; d < in.size(); ++d) is |= outside(list[d], j / own[d] % out[d]);
-      beyond.data.push_back(is ? 1.0f : 0.0f);
-    }
-    y = c.graph.select(beyond, GraphBuilder::number(s.extrapolation), y);
-  }
+  if (s.crops())
+    y = c.graph.select(beyond_input(s, list, out), GraphBuilder::number(s.extrapolation), y);
   c.set(std::move(y));
   return {};
 }

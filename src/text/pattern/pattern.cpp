@@ -115,9 +115,8 @@ Result<Pattern> Pattern::compile(std::string_view expression) {
   return pattern;
 }
 
-// Code points that all sets treat alike share a class.
-Status Pattern::build_classes(const std::vector<CharSet>& sets,
-                              std::vector<std::vector<std::uint8_t>>* members) {
+// Where runs of code points begin that all sets treat alike.
+static std::vector<char32_t> run_starts(const std::vector<CharSet>& sets) {
   std::vector<char32_t> starts{0};
   for (const CharSet& set : sets) {
     for (const auto& r : set.ranges()) {
@@ -127,6 +126,13 @@ Status Pattern::build_classes(const std::vector<CharSet>& sets,
   }
   std::sort(starts.begin(), starts.end());
   starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  return starts;
+}
+
+// Code points that all sets treat alike share a class.
+Status Pattern::build_classes(const std::vector<CharSet>& sets,
+                              std::vector<std::vector<std::uint8_t>>* members) {
+  const std::vector<char32_t> starts = run_starts(sets);
   // Runs of code points between two starts; in[i]: whether the set at hand holds run i.
   std::vector<std::uint8_t> cls(starts.size(), 0), in(starts.size());
   const auto look_into = [&](const CharSet& set) {
@@ -157,7 +163,14 @@ Status Pattern::build_classes(const std::vector<CharSet>& sets,
     for (std::size_t i = 0; i < starts.size(); ++i)
       if (in[i]) (*members)[s][cls[i]] = 1;
   }
+  build_pages(starts, cls);
+  return {};
+}
 
+// The classes of all code points; pages with the same ones share a block. cls[i]: of the run that
+// begins at starts[i].
+void Pattern::build_pages(const std::vector<char32_t>& starts,
+                          const std::vector<std::uint8_t>& cls) {
   page_.reserve((kLastPoint + 1) / 256);
   std::map<std::array<std::uint8_t, 256>, std::uint16_t> known;
   std::array<std::uint8_t, 256> block;
@@ -180,7 +193,87 @@ Status Pattern::build_classes(const std::vector<CharSet>& sets,
     if (fresh) class_table_.insert(class_table_.end(), block.begin(), block.end());
     page_.push_back(it->second);
   }
+}
+
+// The walk over the program's instructions between two positions; its vectors serve all walks.
+struct Pattern::Walk {
+  std::vector<std::array<std::uint32_t, 2>> stack;  // instruction, condition
+  std::vector<bool> seen;
+  std::size_t steps = 0;  // of all walks
+};
+
+// The condition that also the next character is in the set.
+Result<std::uint32_t> Pattern::condition_with(std::uint32_t condition, std::int32_t set,
+                                              bool accepts_end, const Program& program) {
+  Condition both;
+  for (std::size_t c = 0; c < class_count_; ++c)
+    both[c] = program.set_classes[static_cast<std::size_t>(set)][c] != 0;
+  both[class_count_] = accepts_end;
+  both &= conditions_[condition];
+  const auto known = std::find(conditions_.begin(), conditions_.end(), both);
+  const auto index = static_cast<std::uint32_t>(known - conditions_.begin());
+  if (known == conditions_.end()) {
+    if (conditions_.size() == kMaxConditions)
+      return too_large("more than 64 combinations of lookahead");
+    conditions_.push_back(both);
+  }
+  return index;
+}
+
+// Appends the choices that lie ahead of an instruction, in their order.
+Status Pattern::walk_from(std::uint32_t start, const Program& program, Walk& walk) {
+  auto& [stack, seen, steps] = walk;
+  seen.assign(program.code.size() * kMaxConditions, false);
+  stack = {{start, 0}};
+  while (!stack.empty()) {
+    const auto [at, condition] = stack.back();
+    stack.pop_back();
+    if (++steps > kMaxWalks) return too_large("more than 2^20 ways through choices and lookahead");
+    // An earlier way here under no condition, or under the same one, has all that this way could
+    // offer.
+    if (seen[at * kMaxConditions] || seen[at * kMaxConditions + condition]) continue;
+    seen[at * kMaxConditions + condition] = true;
+    const auto& i = program.code[at];
+    switch (i.op) {
+      case Program::Op::set:
+        choices_.push_back(
+            {static_cast<std::uint16_t>(i.position), static_cast<std::uint16_t>(condition)});
+        break;
+      case Program::Op::accept:
+        choices_.push_back(
+            {static_cast<std::uint16_t>(position_count_), static_cast<std::uint16_t>(condition)});
+        break;
+      case Program::Op::jump: stack.push_back({i.first, condition}); break;
+      case Program::Op::split:
+        stack.push_back({i.second, condition});
+        stack.push_back({i.first, condition});
+        break;
+      case Program::Op::look: {
+        LOOM_ASSIGN(const std::uint32_t both,
+                    condition_with(condition, i.set, i.accepts_end, program));
+        stack.push_back({i.first, both});
+      }
+    }
+    if (choices_.size() > kMaxChoices) return too_large("more than 65536 transitions");
+  }
   return {};
+}
+
+// The masks of the choices of a position, one for each condition.
+void Pattern::group_choices(Follow& follow) {
+  follow.first_group = static_cast<std::uint32_t>(groups_.size());
+  for (std::uint32_t c = follow.first; c < follow.last; ++c) {
+    std::uint32_t g = follow.first_group;
+    while (g < groups_.size() && groups_[g].condition != choices_[c].condition) ++g;
+    if (g == groups_.size()) {
+      groups_.push_back({choices_[c].condition, false, static_cast<std::uint32_t>(masks_.size())});
+      masks_.resize(masks_.size() + words_, 0);
+    }
+    const std::size_t target = choices_[c].target;
+    if (target == position_count_) groups_[g].accepts = true;
+    else masks_[groups_[g].mask + target / 64] |= std::uint64_t{1} << (target % 64);
+  }
+  follow.last_group = static_cast<std::uint32_t>(groups_.size());
 }
 
 Status Pattern::build_follow(const Program& program) {
@@ -195,70 +288,14 @@ Status Pattern::build_follow(const Program& program) {
   }
   conditions_ = {Condition().set()};
 
-  std::vector<std::array<std::uint32_t, 2>> stack;  // instruction, condition
-  std::vector<bool> seen;
-  std::size_t walks = 0;
+  Walk walk;
   for (std::size_t p = 0; p <= position_count_; ++p) {
-    Follow follow{static_cast<std::uint32_t>(choices_.size()), 0,
-                  static_cast<std::uint32_t>(groups_.size()), 0};
-    seen.assign(program.code.size() * kMaxConditions, false);
-    stack = {{p < position_count_ ? program.code[program.positions[p]].first : 0, 0}};
-    while (!stack.empty()) {
-      const auto [at, condition] = stack.back();
-      stack.pop_back();
-      if (++walks > kMaxWalks)
-        return too_large("more than 2^20 ways through choices and lookahead");
-      // An earlier way here under no condition, or under the same one, has all that this way could
-      // offer.
-      if (seen[at * kMaxConditions] || seen[at * kMaxConditions + condition]) continue;
-      seen[at * kMaxConditions + condition] = true;
-      const auto& i = program.code[at];
-      switch (i.op) {
-        case Program::Op::set:
-          choices_.push_back(
-              {static_cast<std::uint16_t>(i.position), static_cast<std::uint16_t>(condition)});
-          break;
-        case Program::Op::accept:
-          choices_.push_back(
-              {static_cast<std::uint16_t>(position_count_), static_cast<std::uint16_t>(condition)});
-          break;
-        case Program::Op::jump: stack.push_back({i.first, condition}); break;
-        case Program::Op::split:
-          stack.push_back({i.second, condition});
-          stack.push_back({i.first, condition});
-          break;
-        case Program::Op::look: {
-          Condition both;
-          for (std::size_t c = 0; c < class_count_; ++c)
-            both[c] = program.set_classes[static_cast<std::size_t>(i.set)][c] != 0;
-          both[class_count_] = i.accepts_end;
-          both &= conditions_[condition];
-          const auto known = std::find(conditions_.begin(), conditions_.end(), both);
-          const auto index = static_cast<std::uint32_t>(known - conditions_.begin());
-          if (known == conditions_.end()) {
-            if (conditions_.size() == kMaxConditions)
-              return too_large("more than 64 combinations of lookahead");
-            conditions_.push_back(both);
-          }
-          stack.push_back({i.first, index});
-        }
-      }
-      if (choices_.size() > kMaxChoices) return too_large("more than 65536 transitions");
-    }
+    Follow follow{};
+    follow.first = static_cast<std::uint32_t>(choices_.size());
+    LOOM_TRY(walk_from(p < position_count_ ? program.code[program.positions[p]].first : 0, program,
+                       walk));
     follow.last = static_cast<std::uint32_t>(choices_.size());
-    for (std::uint32_t c = follow.first; c < follow.last; ++c) {
-      std::uint32_t g = follow.first_group;
-      while (g < groups_.size() && groups_[g].condition != choices_[c].condition) ++g;
-      if (g == groups_.size()) {
-        groups_.push_back(
-            {choices_[c].condition, false, static_cast<std::uint32_t>(masks_.size())});
-        masks_.resize(masks_.size() + words_, 0);
-      }
-      const std::size_t target = choices_[c].target;
-      if (target == position_count_) groups_[g].accepts = true;
-      else masks_[groups_[g].mask + target / 64] |= std::uint64_t{1} << (target % 64);
-    }
-    follow.last_group = static_cast<std::uint32_t>(groups_.size());
+    group_choices(follow);
     follow_.push_back(follow);
   }
   return {};

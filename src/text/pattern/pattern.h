@@ -64,10 +64,17 @@ class Pattern {
     std::uint32_t mask;  // index into masks_, words_ words
   };
   struct Program;
+  struct Walk;
 
   Status build_classes(const std::vector<CharSet>& sets,
                        std::vector<std::vector<std::uint8_t>>* members);
+  void build_pages(const std::vector<char32_t>& starts, const std::vector<std::uint8_t>& cls);
+  // What follows each position: the choices in order, then by the conditions that they share.
   Status build_follow(const Program& program);
+  Status walk_from(std::uint32_t start, const Program& program, Walk& walk);
+  Result<std::uint32_t> condition_with(std::uint32_t condition, std::int32_t set, bool accepts_end,
+                                       const Program& program);
+  void group_choices(Follow& follow);
   void mark(Scratch& scratch) const;
   std::uint8_t class_of(char32_t point) const {
     return class_table_[page_[point >> 8] * 256u + (point & 255)];

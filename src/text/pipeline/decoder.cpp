@@ -45,6 +45,13 @@ Result<Decoder> Decoder::build(std::vector<Step> steps) {
   return d;
 }
 
+// Whether a step looks at a piece as a whole: it waits for the piece's end.
+static bool takes_whole_pieces(const Step& step) {
+  return step.kind == StepKind::decode_byte_level || step.kind == StepKind::decode_byte_fallback ||
+         (step.kind == StepKind::decode_replace && !is_single_character(step)) ||
+         (step.kind == StepKind::decode_strip && step.stop > 0);
+}
+
 void Decoder::feed(Run& run, std::size_t i, std::string_view text, bool end,
                    std::string& out) const {
   if (i == steps_.size()) {
@@ -55,14 +62,8 @@ void Decoder::feed(Run& run, std::size_t i, std::string_view text, bool end,
   State& s = run[i];
   const bool begins = !s.open;
   s.open = !end;
-  // Steps that look at a piece as a whole wait for its end.
-  const bool whole = step.kind == StepKind::decode_byte_level ||
-                     step.kind == StepKind::decode_byte_fallback ||
-                     (step.kind == StepKind::decode_replace && !is_single_character(step)) ||
-                     (step.kind == StepKind::decode_strip && step.stop > 0) ||
-                     step.kind == StepKind::decode_suffix;
   std::string joined;
-  if (whole && step.kind != StepKind::decode_suffix) {
+  if (takes_whole_pieces(step)) {
     if (!end) {
       s.held.append(text);
       return;
@@ -80,14 +81,7 @@ void Decoder::feed(Run& run, std::size_t i, std::string_view text, bool end,
       if (!valid.empty()) feed(run, i + 1, valid, false, out);
       return;
     }
-    case StepKind::decode_byte_fallback:
-      if (const auto byte = parse_byte_token(text)) {
-        s.bytes.push_back(static_cast<char>(*byte));
-      } else {
-        flush_bytes(run, i, out);
-        feed(run, i + 1, text, true, out);
-      }
-      return;
+    case StepKind::decode_byte_fallback: feed_bytes(run, i, text, out); return;
     case StepKind::decode_metaspace: {
       const std::string spaced =
           replace_character(text, step.text, s.first && step.has(Step::kAddSpace) ? "" : " ");
@@ -106,20 +100,34 @@ void Decoder::feed(Run& run, std::size_t i, std::string_view text, bool end,
                                      : matchers_[i].replace(text, step.replacement),
            end, out);
       return;
-    case StepKind::decode_suffix:
-      // The suffix becomes a space, and nothing in the last token: so a token waits for the next.
-      if (begins && !s.first) {
-        joined.swap(s.held);
-        feed(run, i + 1, replace_character(joined, step.text, " "), true, out);
-      }
-      s.first = false;
-      s.held.append(text);
-      return;
+    case StepKind::decode_suffix: feed_suffix(run, i, text, begins, out); return;
     default:
       if (begins && !s.first) feed(run, i + 1, " ", false, out);
       s.first = false;
       feed(run, i + 1, text, end, out);
   }
+}
+
+void Decoder::feed_bytes(Run& run, std::size_t i, std::string_view text, std::string& out) const {
+  if (const auto byte = parse_byte_token(text)) {
+    run[i].bytes.push_back(static_cast<char>(*byte));
+  } else {
+    flush_bytes(run, i, out);
+    feed(run, i + 1, text, true, out);
+  }
+}
+
+// The suffix becomes a space, and nothing in the last token: so a token waits for the next.
+void Decoder::feed_suffix(Run& run, std::size_t i, std::string_view text, bool begins,
+                          std::string& out) const {
+  State& s = run[i];
+  if (begins && !s.first) {
+    std::string token;
+    token.swap(s.held);
+    feed(run, i + 1, replace_character(token, steps_[i].text, " "), true, out);
+  }
+  s.first = false;
+  s.held.append(text);
 }
 
 // A run of byte tokens is text if it is valid as a whole; otherwise every byte is a replacement

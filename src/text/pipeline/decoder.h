@@ -40,6 +40,9 @@ class Decoder {
  private:
   // Gives a fragment of a piece to step `i`; `end`: the piece ends with it.
   void feed(Run& run, std::size_t i, std::string_view text, bool end, std::string& out) const;
+  void feed_bytes(Run& run, std::size_t i, std::string_view text, std::string& out) const;
+  void feed_suffix(Run& run, std::size_t i, std::string_view text, bool begins,
+                   std::string& out) const;
   void flush_bytes(Run& run, std::size_t i, std::string& out) const;
   void strip(Run& run, std::size_t i, std::string_view text, bool end, std::string& out) const;
 

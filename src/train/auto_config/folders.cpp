@@ -220,6 +220,38 @@ Status choose_texts(AutoConfig& t, const AutoConfigOptions& options, const std::
   return {};
 }
 
+// Files that are in no class: what to do in place of learning from them.
+Status without_classes(const std::string& where, const ClassFiles& found) {
+  if (found.kind == SampleKind::texts)
+    return bad(where, "holds " + count_of(static_cast<std::int64_t>(found.files.size()), "text") +
+                          " and no folder for each class: a language model learns from them by a "
+                          "spec with \"base\", \"lora\" and the data type \"text\"");
+  return bad(where, "holds " + count_of(static_cast<std::int64_t>(found.files.size()), "image") +
+                        " and no folder for each class: expected " + where +
+                        "/CLASS/*.png, of two classes or more");
+}
+
+// The names of the classes; says them, and how many files they have.
+std::vector<std::string> labels_of(AutoConfig& t, const std::string& where,
+                                   const ClassFiles& found) {
+  std::vector<std::string> labels;
+  std::size_t fewest = found.classes[0].files.size(), max = fewest;
+  for (const ClassFiles::Class& c : found.classes) {
+    labels.push_back(c.name);
+    fewest = std::min(fewest, c.files.size());
+    max = std::max(max, c.files.size());
+  }
+  t.decisions.push_back(
+      "data: " + count_of(found.count(), std::string(name(found.kind)) + " file") + " of " + where +
+      ", " +
+      (fewest == max ? std::to_string(max)
+                     : std::to_string(fewest) + " to " + std::to_string(max)) +
+      " in a class");
+  t.decisions.push_back("target: the folder, " + std::to_string(labels.size()) +
+                        " classes: " + first_of(labels));
+  return labels;
+}
+
 }  // namespace
 
 Result<bool> choose_folder(AutoConfig& t, const AutoConfigOptions& options) {
@@ -227,16 +259,7 @@ Result<bool> choose_folder(AutoConfig& t, const AutoConfigOptions& options) {
   LOOM_ASSIGN(const auto found, read_classes(parts.learned));
   if (!found) return false;
   const std::string kind(name(found->kind)), where = parts.learned;
-  if (found->classes.empty()) {
-    if (found->kind == SampleKind::texts)
-      return bad(where, "holds " +
-                            count_of(static_cast<std::int64_t>(found->files.size()), "text") +
-                            " and no folder for each class: a language model learns from them by a "
-                            "spec with \"base\", \"lora\" and the data type \"text\"");
-    return bad(where, "holds " + count_of(static_cast<std::int64_t>(found->files.size()), "image") +
-                          " and no folder for each class: expected " + where +
-                          "/CLASS/*.png, of two classes or more");
-  }
+  if (found->classes.empty()) return without_classes(where, *found);
   for (std::string& line : parts.decisions) t.decisions.push_back(std::move(line));
   for (const std::string& line : found->decisions) t.decisions.push_back(line);
   if (!found->files.empty())
@@ -251,20 +274,7 @@ Result<bool> choose_folder(AutoConfig& t, const AutoConfigOptions& options) {
     return bad(where, "holds one class, " + quoted(found->classes[0].name) +
                           ": expected a folder for each of two classes or more");
 
-  std::vector<std::string> labels;
-  std::size_t fewest = found->classes[0].files.size(), max = fewest;
-  for (const ClassFiles::Class& c : found->classes) {
-    labels.push_back(c.name);
-    fewest = std::min(fewest, c.files.size());
-    max = std::max(max, c.files.size());
-  }
-  t.decisions.push_back("data: " + count_of(found->count(), kind + " file") + " of " + where +
-                        ", " +
-                        (fewest == max ? std::to_string(max)
-                                       : std::to_string(fewest) + " to " + std::to_string(max)) +
-                        " in a class");
-  t.decisions.push_back("target: the folder, " + std::to_string(labels.size()) +
-                        " classes: " + first_of(labels));
+  const std::vector<std::string> labels = labels_of(t, where, *found);
   std::string other = parts.test;
   if (!options.test.empty()) {
     LOOM_ASSIGN(const FolderParts given, parts_of(options.test));
@@ -287,68 +297,94 @@ Result<bool> choose_folder(AutoConfig& t, const AutoConfigOptions& options) {
   return true;
 }
 
-Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const std::string& file,
-                                 const ImageDecoder& decoder) {
-  const Json* images = inputs.find("images");
-  const Json* words = inputs.find("words");
-  const SampleKind kind = images ? SampleKind::images : SampleKind::texts;
+namespace {
+
+// What a network that learned from a folder takes, as its file says it: images of a form, or words
+// in so many places.
+struct FolderInputs {
+  bool images = false;
   ImageForm form;
   std::int64_t places = 0;
+  std::vector<std::string> labels;
+
+  SampleKind kind() const { return images ? SampleKind::images : SampleKind::texts; }
+  std::int64_t values() const { return images ? form.values() : places; }
+};
+
+Result<FolderInputs> folder_inputs(const Json& inputs, std::int64_t width) {
+  FolderInputs in;
+  const Json* images = inputs.find("images");
+  const Json* words = inputs.find("words");
+  in.images = images != nullptr;
   if (images) {
-    LOOM_ASSIGN(form, ImageForm::from_json(*images));
+    LOOM_ASSIGN(in.form, ImageForm::from_json(*images));
   } else {
     if (!words->is_object()) return Status(Code::corrupt, "inputs: 'words' is no object");
-    LOOM_ASSIGN(places, words->get_integer("places", 0));
-    if (places < 1 || places > 65536 || (places & (places - 1)) != 0)
-      return Status(Code::corrupt, "inputs: " + std::to_string(places) +
+    LOOM_ASSIGN(in.places, words->get_integer("places", 0));
+    if (in.places < 1 || in.places > 65536 || (in.places & (in.places - 1)) != 0)
+      return Status(Code::corrupt, "inputs: " + std::to_string(in.places) +
                                        " places for words, expected a power of two up to 65536");
   }
-  if ((images ? form.values() : places) != width)
+  if (in.values() != width)
     return Status(Code::corrupt, "inputs: " + std::string(images ? "images" : "words") + " are " +
-                                     std::to_string(images ? form.values() : places) +
-                                     " values, the network takes " + std::to_string(width));
-  std::vector<std::string> labels;
+                                     std::to_string(in.values()) + " values, the network takes " +
+                                     std::to_string(width));
   const Json* names = inputs.find("labels");
   if (!names || !names->is_array()) return Status(Code::corrupt, "inputs: no list of labels");
   for (const Json& label : names->as_array()) {
     if (!label.is_string()) return Status(Code::corrupt, "inputs: a label is a string");
-    labels.push_back(label.as_string());
+    in.labels.push_back(label.as_string());
   }
+  return in;
+}
 
+// The files of a folder: those of classes that the network has, and the others, which are not
+// judged.
+Result<Listed> list_folder(const std::string& file, const FolderInputs& in,
+                           std::vector<std::string>& decisions) {
+  LOOM_ASSIGN(const FolderParts parts, parts_of(file));
+  const std::string& where = parts.test.empty() ? parts.learned : parts.test;
+  LOOM_ASSIGN(const auto found, read_classes(where, in.kind()));
+  if (!found)
+    return Status(Code::not_found, where + ": holds no " + std::string(name(in.kind())) + " (" +
+                                       std::string(endings(in.kind())) +
+                                       "), in itself or in the folders in it");
+  decisions = found->decisions;
+  Listed listed = list(*found, in.labels);
+  std::vector<std::string> unknown;
+  for (const ClassFiles::Class& c : found->classes)
+    if (std::find(in.labels.begin(), in.labels.end(), c.name) == in.labels.end())
+      unknown.push_back(c.name);
+  if (!unknown.empty())
+    decisions.push_back("not judged: what is in " + first_of(unknown) +
+                        ", no class of the network's, which are " + first_of(in.labels));
+  listed.files.insert(listed.files.end(), found->files.begin(), found->files.end());
+  listed.classes.resize(listed.files.size(), kIgnoredClass);
+  return listed;
+}
+
+}  // namespace
+
+Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const std::string& file,
+                                 const ImageDecoder& decoder) {
+  LOOM_ASSIGN(const FolderInputs in, folder_inputs(inputs, width));
   RawRows raw;
   Listed listed{{file}, {kIgnoredClass}};
   LOOM_ASSIGN(const bool folder, is_a_folder(file));
   if (folder) {
-    LOOM_ASSIGN(const FolderParts parts, parts_of(file));
-    const std::string& where = parts.test.empty() ? parts.learned : parts.test;
-    LOOM_ASSIGN(const auto found, read_classes(where, kind));
-    if (!found)
-      return Status(Code::not_found, where + ": holds no " + std::string(name(kind)) + " (" +
-                                         std::string(endings(kind)) +
-                                         "), in itself or in the folders in it");
-    raw.decisions = found->decisions;
-    listed = list(*found, labels);
-    std::vector<std::string> unknown;
-    for (const ClassFiles::Class& c : found->classes)
-      if (std::find(labels.begin(), labels.end(), c.name) == labels.end())
-        unknown.push_back(c.name);
-    if (!unknown.empty())
-      raw.decisions.push_back("not judged: what is in " + first_of(unknown) +
-                              ", no class of the network's, which are " + first_of(labels));
-    listed.files.insert(listed.files.end(), found->files.begin(), found->files.end());
-    listed.classes.resize(listed.files.size(), kIgnoredClass);
+    LOOM_ASSIGN(listed, list_folder(file, in, raw.decisions));
   }
   const bool judged = std::any_of(listed.classes.begin(), listed.classes.end(),
                                   [](std::int32_t c) { return c >= 0; });
-  if (images) {
+  if (in.images) {
     bool grey = false;
     LOOM_ASSIGN(std::vector<std::byte> pixels,
-                read_images(file, listed.files, form, decoder, &grey));
-    LOOM_ASSIGN(raw.source, image_data(file, std::move(pixels), form, listed.classes));
+                read_images(file, listed.files, in.form, decoder, &grey));
+    LOOM_ASSIGN(raw.source, image_data(file, std::move(pixels), in.form, listed.classes));
   } else {
     std::vector<std::string> wordless;
     LOOM_ASSIGN(const auto texts, read_texts(file, listed.files, &wordless));
-    LOOM_ASSIGN(raw.source, SparseData::create(texts, places, listed.classes));
+    LOOM_ASSIGN(raw.source, SparseData::create(texts, in.places, listed.classes));
     if (!wordless.empty())
       raw.decisions.push_back(
           "note: " + count_of(static_cast<std::int64_t>(wordless.size()), "text") +

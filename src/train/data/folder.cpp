@@ -142,6 +142,33 @@ std::int64_t ClassFiles::count() const {
   return n;
 }
 
+static std::string no_such(SampleKind kind) { return " no " + std::string(name(kind)); }
+
+// Adds a folder as a class where it has files of the kind, else to `empty`.
+static Status add_class(const std::string& folder, const std::string& label,
+                        const FolderNames& inside, ClassFiles& found, LeftOut& empty) {
+  ClassFiles::Class one{label, {}};
+  LeftOut files, folders;
+  for (const std::string& name : inside.files) {
+    if (kind_of(name) == found.kind) one.files.push_back(joined(joined(folder, label), name));
+    else files.add(name);
+  }
+  for (const std::string& name : inside.folders) folders.add(name);
+  if (one.files.empty()) {
+    empty.add(label);
+    return {};
+  }
+  if (!is_utf8(label))
+    return Status(
+        Code::invalid_argument,
+        joined(folder, quoted(label)) + ": the name of a class must be UTF-8: rename the folder");
+  files.say("file", "files", " in " + quoted(label) + ", by the name" + no_such(found.kind),
+            found.decisions);
+  folders.say("folder", "folders", " inside the class " + quoted(label), found.decisions);
+  found.classes.push_back(std::move(one));
+  return {};
+}
+
 Result<std::optional<ClassFiles>> read_classes(const std::string& folder,
                                                std::optional<SampleKind> wanted) {
   LOOM_ASSIGN(const FolderNames top, read_names(folder));
@@ -167,39 +194,20 @@ Result<std::optional<ClassFiles>> read_classes(const std::string& folder,
   found.kind = wanted ? *wanted : by[1] > by[0] ? SampleKind::texts : SampleKind::images;
   if (counts[static_cast<int>(found.kind)] + flat[static_cast<int>(found.kind)] == 0)
     return std::optional<ClassFiles>();
-  const std::string no_such = " no " + std::string(name(found.kind));
   LeftOut empty;
-  for (std::size_t i = 0; i < top.folders.size(); ++i) {
-    ClassFiles::Class one{top.folders[i], {}};
-    LeftOut files, folders;
-    for (const std::string& name : inside[i].files) {
-      if (kind_of(name) == found.kind) one.files.push_back(joined(joined(folder, one.name), name));
-      else files.add(name);
-    }
-    for (const std::string& name : inside[i].folders) folders.add(name);
-    if (one.files.empty()) {
-      empty.add(one.name);
-      continue;
-    }
-    if (!is_utf8(one.name))
-      return Status(Code::invalid_argument,
-                    joined(folder, quoted(one.name)) +
-                        ": the name of a class must be UTF-8: rename the folder");
-    files.say("file", "files", " in " + quoted(one.name) + ", by the name" + no_such,
-              found.decisions);
-    folders.say("folder", "folders", " inside the class " + quoted(one.name), found.decisions);
-    found.classes.push_back(std::move(one));
-  }
+  for (std::size_t i = 0; i < top.folders.size(); ++i)
+    LOOM_TRY(add_class(folder, top.folders[i], inside[i], found, empty));
   LeftOut others;
   for (const std::string& file : top.files) {
     if (kind_of(file) == found.kind) found.files.push_back(joined(folder, file));
     else others.add(file);
   }
   if (!found.classes.empty()) {
-    empty.say("folder", "folders", " with" + no_such + " in it", found.decisions);
-    others.say("file", "files", " beside the classes, by the name" + no_such, found.decisions);
+    empty.say("folder", "folders", " with" + no_such(found.kind) + " in it", found.decisions);
+    others.say("file", "files", " beside the classes, by the name" + no_such(found.kind),
+               found.decisions);
   } else {
-    others.say("file", "files", ", by the name" + no_such, found.decisions);
+    others.say("file", "files", ", by the name" + no_such(found.kind), found.decisions);
   }
   return std::optional<ClassFiles>(std::move(found));
 }

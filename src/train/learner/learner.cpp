@@ -55,23 +55,50 @@ View by_row(ProgramBuilder& emit, View gy, const HeadSpec& head, std::int64_t co
                : emit.reshape(gy, cols);
 }
 
-}  // namespace
-
-Result<Learner> Learner::create(Network& network, ThreadPool& pool, const LearnerOptions& options) {
+Status check(const LearnerOptions& options) {
   if (options.max_rows < 1 || options.max_rows > INT32_MAX)
     return bad("max_rows must be in 1..2^31-1");
   if (options.micro_batches < 1 || options.micro_batches > (1 << 20))
     return bad("micro_batches must be in 1..2^20");
   if (options.optimizer.eps < 1e-8)
     return bad("eps must be at least 1e-8: smaller ones drown in what portable f32 flushes to 0");
+  return {};
+}
 
+// Norms and biases of a cell that computes in double learn in double too, and in single again in
+// one that does not, where that loses nothing. `g`: a gradient or an average.
+template <class G>
+Status match_master(const G& g) {
+  const bool f64 = g.type == ValueType::f64;
+  if (!g.store->has_master() || g.store->master_is_f64() == f64) return {};
+  if (f64 && g.store->rows() == 1) LOOM_TRY(g.store->morph({.dtype = DType::f64}));
+  if (!f64 && g.store->format().dtype == DType::f64) LOOM_TRY(g.store->morph({}));
+  if (g.store->master_is_f64() == f64) return {};
+  return bad("parameter " + g.path + ":" + g.role +
+             (f64 ? " learns in f64 with its cell, its master is f32: morph the whole cell"
+                  : " learns in f32, its master holds f64 values: narrow_master() rounds them"));
+}
+
+ExecutorOptions executor_options(const LearnerOptions& options) {
+  ExecutorOptions eo;
+  eo.device = options.device;
+  eo.isa = options.isa;
+  eo.fuse = options.fuse;
+  eo.poison = options.poison;
+  eo.cancel = options.cancel;
+  return eo;
+}
+
+}  // namespace
+
+Result<Learner> Learner::create(Network& network, ThreadPool& pool, const LearnerOptions& options) {
+  LOOM_TRY(check(options));
   Learner learner;
   learner.network_ = &network;
   learner.options_ = options;
   Program program;
   ProgramBuilder emit(program);
   if (options.fp8) emit.round_products_to_fp8();
-  const Shape& in = network.input();
   if (network.recurs_over_rows()) learner.packed_ = options.max_positions;
   const std::int64_t packed = std::max<std::int64_t>(learner.packed_, 1),
                      max = (options.max_rows + packed - 1) / packed;
@@ -87,13 +114,35 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
                           .streams = options.streams > 0,
                           .adapter = options.adapter.get(),
                           .recompute = options.recompute});
+  LOOM_TRY(learner.emit_passes(emit, emitter, x, rows));
+  if (options.micro_batches > 1) learner.emit_merge(program, emit);
+  if (options.fp8) learner.emit_squares(emit);
+  if (options.update) learner.emit_update(emit);
+  for (const auto& [name, state] : emitter.states())
+    learner.moments_.push_back({name, state.buffer, 2 * options.streams, state.cols, true});
+  remove_dead_code(program);
+
+  LOOM_ASSIGN(learner.executor_,
+              Executor::create(std::move(program), weights_of(network, options.adapter), pool,
+                               executor_options(options)));
+  learner.find_buffers();
+  learner.set_loss_scale(1);
+  learner.width_ = network.input().width;
+  learner.classes_ = network.class_axis();
+  learner.target_width_ = network.output().width;
+  if (!options.heads.empty()) learner.target_width_ = 0;
+  for (const HeadSpec& head : learner.options_.heads) learner.target_width_ += head.targets();
+  return learner;
+}
+
+Status Learner::emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View x, Rows rows) {
   LOOM_ASSIGN(const View y, emitter.forward(x));
   if (emit.type(y) != ValueType::f32 && emit.type(y) != ValueType::f64)
     return bad("the network has no layers");
 
-  LOOM_TRY(resolve_heads(network, learner.options_.heads));
-  LOOM_ASSIGN(View gy, learner.emit_losses(emit, y, rows));
-  if (options.fp8)
+  LOOM_TRY(resolve_heads(*network_, options_.heads));
+  LOOM_ASSIGN(View gy, emit_losses(emit, y, rows));
+  if (options_.fp8)
     gy = emit.channel_affine(
         gy, emit.convert(emit.input("loss_scale", ValueType::f32, Rows{}, 1), emit.type(gy)), {},
         gy.cols);
@@ -101,99 +150,72 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   if (!emitter.shared_state().empty())
     return bad("the layer at " + emitter.shared_state() + " runs in several places, and in " +
                "\"streams\" would have one state for all: give each place a layer of its own");
-  learner.gradients_ = emitter.gradients();
-  // Norms and biases of a cell that computes in double learn in double too, and in single again in
-  // one that does not, where that loses nothing.
-  auto same_type = [](const auto& g) -> Status {
-    const bool f64 = g.type == ValueType::f64;
-    if (!g.store->has_master() || g.store->master_is_f64() == f64) return {};
-    if (f64 && g.store->rows() == 1) LOOM_TRY(g.store->morph({.dtype = DType::f64}));
-    if (!f64 && g.store->format().dtype == DType::f64) LOOM_TRY(g.store->morph({}));
-    if (g.store->master_is_f64() == f64) return {};
-    return bad("parameter " + g.path + ":" + g.role +
-               (f64 ? " learns in f64 with its cell, its master is f32: morph the whole cell"
-                    : " learns in f32, its master holds f64 values: narrow_master() rounds them"));
-  };
-  if (!options.adapter) learner.averages_ = emitter.averages();
-  for (const NetworkEmitter::Gradient& g : learner.gradients_) LOOM_TRY(same_type(g));
-  for (const NetworkEmitter::Average& a : learner.averages_) LOOM_TRY(same_type(a));
+  gradients_ = emitter.gradients();
+  if (!options_.adapter) averages_ = emitter.averages();
+  for (const NetworkEmitter::Gradient& g : gradients_) LOOM_TRY(match_master(g));
+  for (const NetworkEmitter::Average& a : averages_) LOOM_TRY(match_master(a));
+  return {};
+}
 
-  if (options.micro_batches > 1) {
-    const RegisterId micro =
-        emit.u32_register("micro", static_cast<std::uint32_t>(options.micro_batches - 1));
-    for (NetworkEmitter::Gradient& g : learner.gradients_) {
-      // A micro-batch's gradient becomes a temporary; the pending sums and the total survive.
-      program.buffers[static_cast<std::size_t>(g.value.buffer)].kind = BufferKind::temp;
-      const View levels = emit.buffer({.type = g.type,
-                                       .kind = BufferKind::grad,
-                                       .rows = {merge_levels(options.micro_batches) * g.rows},
-                                       .cols = g.cols,
-                                       .path = g.path,
-                                       .role = g.role + "/levels"});
-      const View total = emit.buffer({.type = g.type,
-                                      .kind = BufferKind::grad,
-                                      .rows = {g.rows},
-                                      .cols = g.cols,
-                                      .path = g.path,
-                                      .role = g.role + "/total"});
-      emit.grad_merge(g.value, levels, total, options.micro_batches, micro);
-      g.value = total;
-    }
+void Learner::emit_merge(Program& program, ProgramBuilder& emit) {
+  const RegisterId micro =
+      emit.u32_register("micro", static_cast<std::uint32_t>(options_.micro_batches - 1));
+  for (NetworkEmitter::Gradient& g : gradients_) {
+    // A micro-batch's gradient becomes a temporary; the pending sums and the total survive.
+    program.buffers[static_cast<std::size_t>(g.value.buffer)].kind = BufferKind::temp;
+    const View levels = emit.buffer({.type = g.type,
+                                     .kind = BufferKind::grad,
+                                     .rows = {merge_levels(options_.micro_batches) * g.rows},
+                                     .cols = g.cols,
+                                     .path = g.path,
+                                     .role = g.role + "/levels"});
+    const View total = emit.buffer({.type = g.type,
+                                    .kind = BufferKind::grad,
+                                    .rows = {g.rows},
+                                    .cols = g.cols,
+                                    .path = g.path,
+                                    .role = g.role + "/total"});
+    emit.grad_merge(g.value, levels, total, options_.micro_batches, micro);
+    g.value = total;
   }
-  if (options.fp8) {
-    const View squares = emit.output("gradient_squares", ValueType::f32, Rows{}, 1);
-    bool any = false;
-    for (const NetworkEmitter::Gradient& g : learner.gradients_) {
-      if (g.type != ValueType::f32) continue;
-      emit.sum_squares(g.value, squares, any ? Accumulate::yes : Accumulate::no);
-      any = true;
-    }
-    if (!any) emit.fill(squares, 0);
-  }
-  if (options.update) learner.emit_update(emit);
-  for (const auto& [name, state] : emitter.states())
-    learner.moments_.push_back({name, state.buffer, 2 * options.streams, state.cols, true});
-  remove_dead_code(program);
+}
 
-  ExecutorOptions eo;
-  eo.device = options.device;
-  eo.isa = options.isa;
-  eo.fuse = options.fuse;
-  eo.poison = options.poison;
-  eo.cancel = options.cancel;
-  LOOM_ASSIGN(learner.executor_,
-              Executor::create(std::move(program), weights_of(network, options.adapter), pool, eo));
-  const Program& p = learner.executor_->program();
-  learner.rows_ = p.find_register("R");
-  learner.micro_ = p.find_register("micro");
-  learner.noise_ = p.find_register("noise");
-  learner.lr_ = p.find_register("lr");
-  learner.inv_n_ = p.find_register("inv_n");
-  learner.correction1_ = p.find_register("correction1");
-  learner.correction2_ = p.find_register("correction2");
-  learner.x_ = p.find(BufferKind::input, "", in.ids > 0 ? "ids" : "x");
-  learner.target_ = p.find(BufferKind::input, "", "target");
-  learner.weights_ = p.find(BufferKind::input, "", "weights");
-  learner.positions_ = p.find(BufferKind::input, "", "positions");
-  learner.sequences_ = p.find(BufferKind::input, "", "sequences");
-  learner.next_sequences_ = p.find(BufferKind::input, "", "next_sequences");
-  learner.goes_on_ = p.find(BufferKind::input, "", "goes_on");
-  learner.loss_ = p.find(BufferKind::output, "", "loss");
-  learner.scale_ = p.find(BufferKind::input, "", "loss_scale");
-  learner.squares_ = p.find(BufferKind::output, "", "gradient_squares");
-  learner.set_loss_scale(1);
-  for (std::size_t i = 0; i < options.heads.size(); ++i) {
+void Learner::emit_squares(ProgramBuilder& emit) {
+  const View squares = emit.output("gradient_squares", ValueType::f32, Rows{}, 1);
+  bool any = false;
+  for (const NetworkEmitter::Gradient& g : gradients_) {
+    if (g.type != ValueType::f32) continue;
+    emit.sum_squares(g.value, squares, any ? Accumulate::yes : Accumulate::no);
+    any = true;
+  }
+  if (!any) emit.fill(squares, 0);
+}
+
+void Learner::find_buffers() {
+  const Program& p = executor_->program();
+  rows_ = p.find_register("R");
+  micro_ = p.find_register("micro");
+  noise_ = p.find_register("noise");
+  lr_ = p.find_register("lr");
+  inv_n_ = p.find_register("inv_n");
+  correction1_ = p.find_register("correction1");
+  correction2_ = p.find_register("correction2");
+  x_ = p.find(BufferKind::input, "", network_->input().ids > 0 ? "ids" : "x");
+  target_ = p.find(BufferKind::input, "", "target");
+  weights_ = p.find(BufferKind::input, "", "weights");
+  positions_ = p.find(BufferKind::input, "", "positions");
+  sequences_ = p.find(BufferKind::input, "", "sequences");
+  next_sequences_ = p.find(BufferKind::input, "", "next_sequences");
+  goes_on_ = p.find(BufferKind::input, "", "goes_on");
+  loss_ = p.find(BufferKind::output, "", "loss");
+  scale_ = p.find(BufferKind::input, "", "loss_scale");
+  squares_ = p.find(BufferKind::output, "", "gradient_squares");
+  for (std::size_t i = 0; i < options_.heads.size(); ++i) {
     const std::string number = std::to_string(i);
-    learner.head_targets_.push_back(p.find(BufferKind::input, "", "target" + number));
-    learner.head_losses_.push_back(p.find(BufferKind::output, "", "loss" + number));
-    learner.head_weights_.push_back(p.find(BufferKind::input, "", "weights" + number));
+    head_targets_.push_back(p.find(BufferKind::input, "", "target" + number));
+    head_losses_.push_back(p.find(BufferKind::output, "", "loss" + number));
+    head_weights_.push_back(p.find(BufferKind::input, "", "weights" + number));
   }
-  learner.width_ = in.width;
-  learner.classes_ = network.class_axis();
-  learner.target_width_ = network.output().width;
-  if (!options.heads.empty()) learner.target_width_ = 0;
-  for (const HeadSpec& head : learner.options_.heads) learner.target_width_ += head.targets();
-  return learner;
 }
 
 // The losses and what a step reports of them; returns the gradient of the output.
@@ -283,12 +305,9 @@ View Learner::weighed(ProgramBuilder& emit, View x, View weights) const {
                      emit.rows(x));
 }
 
-void Learner::emit_update(ProgramBuilder& emit) {
-  emit.set_segment(Segment::update);
+// One scale per float type, from one norm over all gradients of that type in path order.
+void Learner::emit_scales(ProgramBuilder& emit, RegisterId inv_n, View (&scales)[2]) {
   const OptimizerSpec& spec = options_.optimizer;
-  const RegisterId lr = emit.f32_register("lr"), inv_n = emit.f32_register("inv_n");
-  // One scale per float type, from one norm over all gradients of that type in path order.
-  View scales[2];
   for (const ValueType type : {ValueType::f32, ValueType::f64}) {
     View total;
     bool any = false;
@@ -305,46 +324,58 @@ void Learner::emit_update(ProgramBuilder& emit) {
     scale = emit.temp(type, Rows{}, 1);
     emit.clip_scale(total, scale, spec.clip_norm, inv_n);
   }
-  for (const NetworkEmitter::Gradient& g : gradients_) {
-    auto state = [&](const char* moment) {
-      const View v = emit.state(g.path, g.role + ":" + moment, g.type, {g.rows}, g.cols);
-      moments_.push_back({g.path + ":" + g.role + ":" + moment, v.buffer, g.rows, g.cols});
-      return v;
-    };
-    const View w = emit.buffer({.type = g.type,
-                                .kind = BufferKind::master,
-                                .rows = {g.rows},
-                                .cols = g.cols,
-                                .path = g.path,
-                                .role = g.role});
-    const View scale = scales[g.type == ValueType::f64];
-    const double decay = g.rows > 1 ? spec.weight_decay : 0;
-    switch (spec.kind) {
-      case OptimizerKind::sgd:
-        if (spec.nesterov)
-          emit.sgd_nesterov(g.value, scale, w, state("velocity"), spec.momentum, decay, lr);
-        else
-          emit.sgd(g.value, scale, w, spec.momentum != 0 ? state("velocity") : View{},
-                   spec.momentum, decay, lr);
-        break;
-      case OptimizerKind::adamw: {
-        const View m = state("m"), v = state("v");
-        emit.adamw(g.value, scale, w, m, v, spec.beta1, spec.beta2, spec.eps, decay, lr,
-                   emit.f32_register("correction1"), emit.f32_register("correction2"));
-        break;
-      }
-      case OptimizerKind::rmsprop: {
-        const View v = state("v"), mean = spec.centered ? state("mean") : View{},
-                   velocity = spec.momentum != 0 ? state("velocity") : View{};
-        emit.rmsprop(g.value, scale, w, v, mean, velocity, spec.alpha, spec.eps, spec.momentum,
-                     decay, lr);
-        break;
-      }
-      case OptimizerKind::lion:
-        emit.lion(g.value, scale, w, state("m"), spec.beta1, spec.beta2, decay, lr);
-        break;
+}
+
+// The optimizer's rule for one parameter.
+void Learner::emit_rule(ProgramBuilder& emit, const NetworkEmitter::Gradient& g, View scale,
+                        RegisterId lr) {
+  const OptimizerSpec& spec = options_.optimizer;
+  auto state = [&](const char* moment) {
+    const View v = emit.state(g.path, g.role + ":" + moment, g.type, {g.rows}, g.cols);
+    moments_.push_back({g.path + ":" + g.role + ":" + moment, v.buffer, g.rows, g.cols});
+    return v;
+  };
+  const View w = emit.buffer({.type = g.type,
+                              .kind = BufferKind::master,
+                              .rows = {g.rows},
+                              .cols = g.cols,
+                              .path = g.path,
+                              .role = g.role});
+  const double decay = g.rows > 1 ? spec.weight_decay : 0;
+  switch (spec.kind) {
+    case OptimizerKind::sgd:
+      if (spec.nesterov)
+        emit.sgd_nesterov(g.value, scale, w, state("velocity"), spec.momentum, decay, lr);
+      else
+        emit.sgd(g.value, scale, w, spec.momentum != 0 ? state("velocity") : View{}, spec.momentum,
+                 decay, lr);
+      break;
+    case OptimizerKind::adamw: {
+      const View m = state("m"), v = state("v");
+      emit.adamw(g.value, scale, w, m, v, spec.beta1, spec.beta2, spec.eps, decay, lr,
+                 emit.f32_register("correction1"), emit.f32_register("correction2"));
+      break;
     }
+    case OptimizerKind::rmsprop: {
+      const View v = state("v"), mean = spec.centered ? state("mean") : View{},
+                 velocity = spec.momentum != 0 ? state("velocity") : View{};
+      emit.rmsprop(g.value, scale, w, v, mean, velocity, spec.alpha, spec.eps, spec.momentum, decay,
+                   lr);
+      break;
+    }
+    case OptimizerKind::lion:
+      emit.lion(g.value, scale, w, state("m"), spec.beta1, spec.beta2, decay, lr);
+      break;
   }
+}
+
+void Learner::emit_update(ProgramBuilder& emit) {
+  emit.set_segment(Segment::update);
+  const RegisterId lr = emit.f32_register("lr"), inv_n = emit.f32_register("inv_n");
+  View scales[2];
+  emit_scales(emit, inv_n, scales);
+  for (const NetworkEmitter::Gradient& g : gradients_)
+    emit_rule(emit, g, scales[g.type == ValueType::f64], lr);
   for (const NetworkEmitter::Average& a : averages_)
     emit.moving_average(a.value,
                         emit.buffer({.type = a.type,

@@ -144,7 +144,16 @@ class Learner {
 
  private:
   Learner() = default;
+  // The steps of create(): the passes, and gradients_ and averages_; the sum over micro-batches;
+  // the norm that shows whether FP8's gradients are finite; the update; where the program has what.
+  Status emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View x, Rows rows);
+  void emit_merge(Program& program, ProgramBuilder& emit);
+  void emit_squares(ProgramBuilder& emit);
   void emit_update(ProgramBuilder& emit);
+  void emit_scales(ProgramBuilder& emit, RegisterId inv_n, View (&scales)[2]);
+  void emit_rule(ProgramBuilder& emit, const NetworkEmitter::Gradient& g, View scale,
+                 RegisterId lr);
+  void find_buffers();
   struct LossViews {
     View y, target, weights;  // a row for each place that has a loss
     std::int64_t column;

@@ -238,6 +238,44 @@ Status check_class_weights(const TrainingSpec& spec) {
   return {};
 }
 
+Status check_streams(const TrainingSpec& spec) {
+  if (spec.streams == 0) return {};
+  if (spec.batch != spec.streams)
+    return bad("a step takes a window of each of " + std::to_string(spec.streams) +
+               " \"streams\", \"batch\" says " + std::to_string(spec.batch) +
+               ": leave it out, or give the same");
+  if (spec.shuffle)
+    return bad(
+        "\"streams\" are learned in the order of the data: leave \"shuffle\" out, or give "
+        "false");
+  if (spec.random_translate > 0)
+    return bad("\"random_translate\" moves images, which are no \"streams\"");
+  return {};
+}
+
+Status check_quantize(const TrainingSpec& spec) {
+  const QuantizeSpec& quantize = spec.quantize;
+  if (!quantize.dtype.empty()) {
+    auto format = parse_weight_format(quantize.dtype);
+    if (!format.ok()) return bad("quantize: " + format.status().message());
+    if (format->dtype == DType::f32 || format->arith() == ArithClass::real)
+      return bad("quantize: a cell learns in " + quantize.dtype +
+                 " as it is: give it as the cell's \"dtype\"");
+    if (spec.lora.rank > 0)
+      return bad(
+          "\"quantize\" is of the network's weights, which stay as they are beside \"lora\"");
+    if (spec.steps > 0 && quantize.after >= spec.steps)
+      return bad("quantize: \"after\" must be below \"steps\"");
+    if (spec.fp8 && format->dtype != DType::fp8e4m3)
+      return bad("\"fp8\" needs weights of the dtype fp8e4m3, \"quantize\" says " + quantize.dtype);
+  } else if (spec.fp8 && spec.lora.rank > 0) {
+    return bad("\"fp8\" is of the network's weights, which stay as they are beside \"lora\"");
+  } else if (!spec.fp8 && (quantize.after > 0 || !quantize.keep.empty())) {
+    return bad("quantize: give a \"dtype\"");
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<double> TrainingSpec::weights_of_classes() const {
@@ -255,16 +293,7 @@ Status TrainingSpec::check() const {
   if (batch % micro_batches != 0)
     return bad("a batch of " + std::to_string(batch) + " does not divide into " +
                std::to_string(micro_batches) + " micro_batches");
-  if (streams > 0 && batch != streams)
-    return bad("a step takes a window of each of " + std::to_string(streams) +
-               " \"streams\", \"batch\" says " + std::to_string(batch) +
-               ": leave it out, or give the same");
-  if (streams > 0 && shuffle)
-    return bad(
-        "\"streams\" are learned in the order of the data: leave \"shuffle\" out, or give "
-        "false");
-  if (streams > 0 && random_translate > 0)
-    return bad("\"random_translate\" moves images, which are no \"streams\"");
+  LOOM_TRY(check_streams(*this));
   if (!network.is_null() + !network_file.empty() + !base.empty() > 1)
     return bad("give one of \"network\", \"network_file\" and \"base\"");
   if (base.empty() && !base_dtype.empty()) return bad("\"base_dtype\" is of a \"base\"");
@@ -280,24 +309,7 @@ Status TrainingSpec::check() const {
       std::none_of(heads.begin(), heads.end(), [](auto& h) { return takes_classes(h.loss); }))
     return bad("\"ignore\" is a class: it goes with the loss \"cross_entropy\"");
   if (lora.rank == 0 && !lora.targets.empty()) return bad("lora: \"rank\" must be at least 1");
-  if (!quantize.dtype.empty()) {
-    auto format = parse_weight_format(quantize.dtype);
-    if (!format.ok()) return bad("quantize: " + format.status().message());
-    if (format->dtype == DType::f32 || format->arith() == ArithClass::real)
-      return bad("quantize: a cell learns in " + quantize.dtype +
-                 " as it is: give it as the cell's \"dtype\"");
-    if (lora.rank > 0)
-      return bad(
-          "\"quantize\" is of the network's weights, which stay as they are beside \"lora\"");
-    if (steps > 0 && quantize.after >= steps)
-      return bad("quantize: \"after\" must be below \"steps\"");
-    if (fp8 && format->dtype != DType::fp8e4m3)
-      return bad("\"fp8\" needs weights of the dtype fp8e4m3, \"quantize\" says " + quantize.dtype);
-  } else if (fp8 && lora.rank > 0) {
-    return bad("\"fp8\" is of the network's weights, which stay as they are beside \"lora\"");
-  } else if (!fp8 && (quantize.after > 0 || !quantize.keep.empty())) {
-    return bad("quantize: give a \"dtype\"");
-  }
+  LOOM_TRY(check_quantize(*this));
   if (optimizer.nesterov && optimizer.momentum == 0)
     return bad("optimizer: \"nesterov\" needs a \"momentum\" above 0");
   if ((data.kind == DataKind::tokens || data.kind == DataKind::text) && loss != Loss::cross_entropy)

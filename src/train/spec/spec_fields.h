@@ -197,8 +197,10 @@ void fields(V& v, AdapterSpec& a) {
             "all but the last cell's"});
 }
 
+// The keys of the spec itself, in the order of the reference: what learns from what, by which loss,
+// how, and what is seen of it.
 template <class V>
-void fields(V& v, TrainingSpec& t) {
+void source_fields(V& v, TrainingSpec& t) {
   v("network", t.network, {.doc = "a topology; initial weights come from `seed`"});
   v("network_file", t.network_file, {.doc = "or the file that holds it, relative to the spec"});
   v("base", t.base,
@@ -209,6 +211,10 @@ void fields(V& v, TrainingSpec& t) {
     {.doc = "how the matrices of `base` are held; as they are where "
             "not given"});
   v("data", t.data, {.doc = "what is learned from, see below"});
+}
+
+template <class V>
+void loss_fields(V& v, TrainingSpec& t) {
   v("loss", t.loss,
     {.doc = "the mean over the columns, with d = y - target. `mse`: d^2. `mae`: abs(d). `huber`: "
             "d^2 / 2 up to abs(d) = `delta`, and `delta` * (abs(d) - `delta` / 2) above. `bce`: "
@@ -238,6 +244,10 @@ void fields(V& v, TrainingSpec& t) {
      .min = INT32_MIN,
      .max = INT32_MAX,
      .written = t.ignore != kIgnoredClass});
+}
+
+template <class V>
+void method_fields(V& v, TrainingSpec& t) {
   v("lora", t.lora,
     {.doc = "an adapter learns in the network's place, see below", .written = t.lora.rank > 0});
   v("checkpoint", t.checkpoint,
@@ -246,6 +256,10 @@ void fields(V& v, TrainingSpec& t) {
      .written = t.checkpoint});
   v("optimizer", t.optimizer, {.doc = "see below"});
   v("schedule", t.schedule, {.doc = "see below"});
+}
+
+template <class V>
+void sample_fields(V& v, TrainingSpec& t) {
   v("steps", t.steps, {.doc = "optimizer steps", .min = 0, .max = 0x1p40});
   v("epochs", t.epochs,
     {.doc = "or passes over the data, rounded up to whole steps", .min = 0, .max = INT32_MAX});
@@ -278,6 +292,14 @@ void fields(V& v, TrainingSpec& t) {
      .min = 0,
      .max = 1 << 20,
      .written = t.streams != 0});
+}
+
+template <class V>
+void fields(V& v, TrainingSpec& t) {
+  source_fields(v, t);
+  loss_fields(v, t);
+  method_fields(v, t);
+  sample_fields(v, t);
   v("fp8", t.fp8, {.doc = "products in FP8, forward and backward, see below", .written = t.fp8});
   const QuantizeSpec& q = t.quantize;
   v("quantize", t.quantize,

@@ -124,11 +124,31 @@ std::vector<double> plain(const Case& c, const std::vector<float>& q, const std:
 
 class AttentionQ15 : public testing::TestWithParam<Case> {};
 
+// Attention over a cache of codes, as a program.
+Program attention_program(const AttentionShape& s, std::int64_t n) {
+  const std::int64_t width = s.heads * s.head_dim, kv_width = s.kv_heads * s.head_dim,
+                     capacity = (n + 63) / 64 * 64;
+  Program program;
+  ProgramBuilder emit(program);
+  const Rows rows{1, emit.u32_register("R", static_cast<std::uint32_t>(n)), kNone};
+  const View q_in = emit.input("q", ValueType::f32, rows, width),
+             k_in = emit.input("k", ValueType::f32, rows, kv_width),
+             v_in = emit.input("v", ValueType::f32, rows, kv_width);
+  const View seq = emit.input("seq", ValueType::u32, rows, 1),
+             pos = emit.input("pos", ValueType::u32, rows, 1);
+  const View kv = emit.state("a", "kv", ValueType::q15, {2 * capacity},
+                             kv_columns(ValueType::q15, s.kv_heads, s.head_dim));
+  emit.kv_append(k_in, v_in, seq, pos, kv, s);
+  emit.copy_to(emit.attention(q_in, kv, seq, pos, s),
+               emit.output("y", ValueType::f32, rows, width));
+  return program;
+}
+
 TEST_P(AttentionQ15, EqualsTheReference) {
   const Case& c = GetParam();
   const auto& s = c.shape;
   const std::int64_t n = c.positions, width = s.heads * s.head_dim,
-                     kv_width = s.kv_heads * s.head_dim, capacity = (n + 63) / 64 * 64;
+                     kv_width = s.kv_heads * s.head_dim;
   const RandomStream random(3, 14);
   std::uint64_t at = 0;
   auto values = [&](std::int64_t count, float size) {
@@ -145,22 +165,9 @@ TEST_P(AttentionQ15, EqualsTheReference) {
 
   for (std::string_view isa : cpu::available_isas()) {
     SCOPED_TRACE(isa);
-    Program program;
-    ProgramBuilder emit(program);
-    const Rows rows{1, emit.u32_register("R", static_cast<std::uint32_t>(n)), kNone};
-    const View q_in = emit.input("q", ValueType::f32, rows, width),
-               k_in = emit.input("k", ValueType::f32, rows, kv_width),
-               v_in = emit.input("v", ValueType::f32, rows, kv_width);
-    const View seq = emit.input("seq", ValueType::u32, rows, 1),
-               pos = emit.input("pos", ValueType::u32, rows, 1);
-    const View kv = emit.state("a", "kv", ValueType::q15, {2 * capacity},
-                               kv_columns(ValueType::q15, s.kv_heads, s.head_dim));
-    emit.kv_append(k_in, v_in, seq, pos, kv, s);
-    emit.copy_to(emit.attention(q_in, kv, seq, pos, s),
-                 emit.output("y", ValueType::f32, rows, width));
     ThreadPool pool(2);
-    auto made = cpu::Executor::create(program, [](auto, auto) { return nullptr; }, pool,
-                                      {.isa = isa, .sequences = 2, .poison = true});
+    auto made = cpu::Executor::create(attention_program(s, n), [](auto, auto) { return nullptr; },
+                                      pool, {.isa = isa, .sequences = 2, .poison = true});
     ASSERT_TRUE(made.ok()) << made.status().to_string();
     cpu::Executor& x = **made;
     const Program& p = x.program();

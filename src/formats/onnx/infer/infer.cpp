@@ -224,43 +224,22 @@ class Inferrer {
     if (!row) return not_supported("there is no rule for this operator");
     if (n.outputs.empty()) return wrong("has no outputs");
     LOOM_TRY(check_attributes(n, row->attributes));
+    return apply(*row, std::move(step), names);
+  }
 
+  // Gives the node's outputs types and shapes by its rule. The node goes away where its outputs can
+  // be computed here, and is a step of the plan else.
+  Status apply(const RuleRow& row, Step step, Names& names) {
+    const Node& n = *step.node;
     Call call{n, step.opset, {}, {}, std::vector<Value>(n.outputs.size())};
-    bool constant = row->fold != nullptr;
-    for (const int id : step.inputs) {
-      call.in.push_back(plan_.at(id));
-      LOOM_ASSIGN(const Cells* cells, cells_of(id));
-      call.cells.push_back(cells);
-      // What it is like need not be known.
-      const bool a_type = (row->traits & kLikeSecond) != 0 && call.in.size() == 2;
-      constant &= id < 0 || cells != nullptr || a_type;
-    }
-    if (constant && (row->traits & kReadsAll) != 0 && !call.cells.empty() && call.cells[0] &&
-        !spend(call.cells[0]->size())) {
-      constant = false;
-      call.cells[0] = nullptr;
-    }
-    LOOM_TRY(row->rule(call));
-    bool small = true, typed = true;
-    for (std::size_t i = 0; i < call.out.size(); ++i) {
-      if (n.outputs[i].empty()) continue;
-      if (call.out[i].type == Type::undefined)
-        return not_supported("there is no rule for output ", i, " ", quoted(n.outputs[i]));
-      LOOM_TRY(check_dims(call.out[i].dims).at("output " + quoted(n.outputs[i])));
-      small &= static_cast<std::uint64_t>(product(call.out[i].dims)) <= options_.fold_limit;
-      typed &= folds(call.out[i].type);
-    }
+    LOOM_ASSIGN(bool constant, collect_inputs(row, step, call));
+    LOOM_TRY(row.rule(call));
+    LOOM_ASSIGN(const bool can_fold, check_outputs(call));
     // A shape does not depend on the elements of what has it.
-    if ((row->traits & kOfShape) != 0) constant = true;
+    if ((row.traits & kOfShape) != 0) constant = true;
     bool folded = false;
-    if (constant && small && typed) {
-      const std::uint64_t each = (row->traits & kSlow) != 0 ? kSlowness : 1;
-      bool justified = true;
-      for (const Value& out : call.out)
-        justified = spend(each * static_cast<std::uint64_t>(product(out.dims)) + 1);
-      if (justified) {
-        LOOM_ASSIGN(folded, row->fold(call));
-      }
+    if (constant && can_fold && spend_outputs(row, call)) {
+      LOOM_ASSIGN(folded, row.fold(call));
     }
     for (std::size_t i = 0; i < call.out.size(); ++i) {
       if (n.outputs[i].empty()) {
@@ -273,6 +252,50 @@ class Inferrer {
     }
     if (!folded) plan_.steps.push_back(std::move(step));
     return {};
+  }
+
+  // The inputs, with the elements of constants; whether all that a fold reads is known.
+  Result<bool> collect_inputs(const RuleRow& row, const Step& step, Call& call) {
+    bool constant = row.fold != nullptr;
+    for (const int id : step.inputs) {
+      call.in.push_back(plan_.at(id));
+      LOOM_ASSIGN(const Cells* cells, cells_of(id));
+      call.cells.push_back(cells);
+      // What it is like need not be known.
+      const bool a_type = (row.traits & kLikeSecond) != 0 && call.in.size() == 2;
+      constant &= id < 0 || cells != nullptr || a_type;
+    }
+    if (constant && (row.traits & kReadsAll) != 0 && !call.cells.empty() && call.cells[0] &&
+        !spend(call.cells[0]->size())) {
+      constant = false;
+      call.cells[0] = nullptr;
+    }
+    return constant;
+  }
+
+  // Whether the types and sizes of all outputs are such as are folded; an error where a shape is
+  // none, or where the rule does not know an output.
+  Result<bool> check_outputs(const Call& call) const {
+    bool small = true, typed = true;
+    for (std::size_t i = 0; i < call.out.size(); ++i) {
+      const std::string& name = call.node.outputs[i];
+      if (name.empty()) continue;
+      if (call.out[i].type == Type::undefined)
+        return not_supported("there is no rule for output ", i, " ", quoted(name));
+      LOOM_TRY(check_dims(call.out[i].dims).at("output " + quoted(name)));
+      small &= static_cast<std::uint64_t>(product(call.out[i].dims)) <= options_.fold_limit;
+      typed &= folds(call.out[i].type);
+    }
+    return small && typed;
+  }
+
+  // Whether the file justifies computing the outputs.
+  bool spend_outputs(const RuleRow& row, const Call& call) {
+    const std::uint64_t each = (row.traits & kSlow) != 0 ? kSlowness : 1;
+    bool justified = true;
+    for (const Value& out : call.out)
+      justified = spend(each * static_cast<std::uint64_t>(product(out.dims)) + 1);
+    return justified;
   }
 
   // The input that the only used output is another name of, or -1.

@@ -60,66 +60,80 @@ Status gemm(Call& call) {
   return {};
 }
 
-// "bij,bjk->bik"; without an arrow the letters that stand once, in order.
+// What the terms of an equation say of its letters.
+struct Letters {
+  std::map<char, std::int64_t> lengths;
+  std::map<char, int> counts;
+  Dims ellipsis;
+};
+
+// Reads the term of input i.
+Status read_term(const Call& call, std::size_t i, const std::string& term,
+                 const std::string& equation, Letters& known) {
+  const std::size_t dots = term.find("...");
+  const std::size_t letters = term.size() - (dots == term.npos ? 0 : 3);
+  const auto misfit = [&] {
+    return wrong("equation ", quoted(equation), " for input ", i, " ", call.dims(i));
+  };
+  if (letters > call.rank(i) || (dots == term.npos && letters != call.rank(i))) return misfit();
+  const std::size_t more = call.rank(i) - letters;
+  std::size_t d = 0;
+  for (std::size_t c = 0; c < term.size(); ++c) {
+    if (c == dots) {
+      const auto from = call.dims(i).begin() + static_cast<std::ptrdiff_t>(d);
+      LOOM_ASSIGN(known.ellipsis,
+                  broadcast(known.ellipsis, Dims(from, from + static_cast<std::ptrdiff_t>(more))));
+      d += more;
+      c += 2;
+      continue;
+    }
+    // The rule that maps it counts on names, not on what else a byte may be.
+    if (!((term[c] >= 'a' && term[c] <= 'z') || (term[c] >= 'A' && term[c] <= 'Z')))
+      return misfit();
+    const std::int64_t length = call.dims(i)[d++];
+    auto [entry, is_new] = known.lengths.emplace(term[c], length);
+    if (!is_new && entry->second == 1) entry->second = length;
+    if (entry->second != length && length != 1) return misfit();
+    ++known.counts[term[c]];
+  }
+  return {};
+}
+
+// Without an arrow the letters that stand once, in order.
+std::string implied_output(const Letters& known) {
+  std::string right = "...";
+  for (const auto& [letter, count] : known.counts) {
+    if (count == 1) right += letter;
+  }
+  return right;
+}
+
+// "bij,bjk->bik"
 Status einsum(Call& call) {
   LOOM_TRY(call.need(1));
   LOOM_ASSIGN(std::string equation, call.node.get_string("equation", ""));
   std::erase(equation, ' ');
   const std::size_t arrow = equation.find("->");
   const std::string left = equation.substr(0, arrow);
-  std::map<char, std::int64_t> lengths;
-  std::map<char, int> counts;
-  Dims ellipsis;
+  Letters known;
   std::size_t at = 0;
   for (std::size_t i = 0; i < call.in.size(); ++i) {
     LOOM_TRY(call.need(i + 1));
     const std::size_t comma = std::min(left.find(',', at), left.size());
-    std::string term = left.substr(std::min(at, left.size()), comma - std::min(at, left.size()));
+    const std::size_t from = std::min(at, left.size());
     at = comma + 1;
-    const std::size_t dots = term.find("...");
-    const std::size_t letters = term.size() - (dots == term.npos ? 0 : 3);
-    const auto misfit = [&] {
-      return wrong("equation ", quoted(equation), " for input ", i, " ", call.dims(i));
-    };
-    if (letters > call.rank(i) || (dots == term.npos && letters != call.rank(i))) return misfit();
-    const std::size_t more = call.rank(i) - letters;
-    std::size_t d = 0;
-    for (std::size_t c = 0; c < term.size(); ++c) {
-      if (c == dots) {
-        const auto from = call.dims(i).begin() + static_cast<std::ptrdiff_t>(d);
-        LOOM_ASSIGN(ellipsis,
-                    broadcast(ellipsis, Dims(from, from + static_cast<std::ptrdiff_t>(more))));
-        d += more;
-        c += 2;
-        continue;
-      }
-      // The rule that maps it counts on names, not on what else a byte may be.
-      if (!((term[c] >= 'a' && term[c] <= 'z') || (term[c] >= 'A' && term[c] <= 'Z')))
-        return misfit();
-      const std::int64_t length = call.dims(i)[d++];
-      auto [entry, is_new] = lengths.emplace(term[c], length);
-      if (!is_new && entry->second == 1) entry->second = length;
-      if (entry->second != length && length != 1) return misfit();
-      ++counts[term[c]];
-    }
+    LOOM_TRY(read_term(call, i, left.substr(from, comma - from), equation, known));
   }
   if (at <= left.size())
     return wrong("equation ", quoted(equation), " for ", call.in.size(), " inputs");
-  std::string right;
-  if (arrow != equation.npos) {
-    right = equation.substr(arrow + 2);
-  } else {
-    right = "...";
-    for (const auto& [letter, count] : counts) {
-      if (count == 1) right += letter;
-    }
-  }
+  const std::string right =
+      arrow != equation.npos ? equation.substr(arrow + 2) : implied_output(known);
   Dims out;
   for (std::size_t c = 0; c < right.size(); ++c) {
     if (right.substr(c).starts_with("...")) {
-      out.insert(out.end(), ellipsis.begin(), ellipsis.end());
+      out.insert(out.end(), known.ellipsis.begin(), known.ellipsis.end());
       c += 2;
-    } else if (const auto found = lengths.find(right[c]); found != lengths.end()) {
+    } else if (const auto found = known.lengths.find(right[c]); found != known.lengths.end()) {
       out.push_back(found->second);
     } else {
       return wrong("equation ", quoted(equation), " has output ", quoted(right.substr(c, 1)),

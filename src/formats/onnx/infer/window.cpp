@@ -184,11 +184,72 @@ Status max_unpool(Call& call) {
   return {};
 }
 
-// Sizes as given, or floor(length * scale).
+Status check_lengths(std::size_t given, const Dims& axes) {
+  return given == axes.size() ? Status()
+                              : wrong("has ", given, " sizes or scales for ", axes.size(), " axes");
+}
+
+// The dimensions with these sizes. Where the aspect ratio is kept, there is one scale for all axes:
+// the smallest or largest of those that the sizes ask for, the sizes rounded to it.
+Result<Dims> resized_to(const Call& call, const Dims& axes, const Dims& sizes,
+                        const std::string& policy) {
+  Dims out = call.dims();
+  LOOM_TRY(check_lengths(sizes.size(), axes));
+  double common = 0;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    std::int64_t& length = out[*axis_of(axes[i], call.rank())];
+    if (sizes[i] < 0 || sizes[i] > kMaxDim) return wrong("sizes ", sizes);
+    if (length == 0 && policy != "stretch") return wrong("sizes ", sizes, " of ", call.dims());
+    const double ratio = static_cast<double>(sizes[i]) / static_cast<double>(length);
+    common = i == 0                   ? ratio
+             : policy == "not_larger" ? std::min(common, ratio)
+                                      : std::max(common, ratio);
+  }
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    std::int64_t& length = out[*axis_of(axes[i], call.rank())];
+    if (policy == "stretch") {
+      length = sizes[i];
+      continue;
+    }
+    const double scaled = static_cast<double>(length) * common + 0.5;
+    if (!(scaled >= 0 && scaled <= static_cast<double>(kMaxDim))) return wrong("sizes ", sizes);
+    length = static_cast<std::int64_t>(scaled);
+  }
+  return out;
+}
+
+// Those of input `at` where there is one, else of the attribute.
+Result<std::vector<double>> scales_of(const Call& call, std::size_t at) {
+  std::vector<double> scales;
+  if (call.has(at)) {
+    if (!call.cells[at] || !is_float(call.x(at).type))
+      return not_supported("its scales depend on data");
+    for (const Cell& c : *call.cells[at]) scales.push_back(c.r);
+  } else {
+    LOOM_ASSIGN(const std::vector<float> given, call.node.get_floats("scales", {}));
+    scales.assign(given.begin(), given.end());
+  }
+  return scales;
+}
+
+// floor(length * scale)
+Result<Dims> scaled_by(const Call& call, const Dims& axes, const std::vector<double>& scales) {
+  Dims out = call.dims();
+  LOOM_TRY(check_lengths(scales.size(), axes));
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    std::int64_t& length = out[*axis_of(axes[i], call.rank())];
+    const double scaled = static_cast<double>(length) * scales[i];
+    if (!(scaled >= 0 && scaled <= static_cast<double>(kMaxDim)))
+      return wrong("scales[", i, "] is out of range");
+    length = static_cast<std::int64_t>(scaled);
+  }
+  return out;
+}
+
+// Sizes as given, or by scales.
 Status resize(Call& call) {
   LOOM_TRY(call.need(1));
   const bool old = call.node.op == "Upsample" || call.opset < 11;
-  const std::size_t scales_at = old ? 1 : 2;
   Dims all(call.rank());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
   LOOM_ASSIGN(const Dims axes, call.node.get_ints("axes", std::move(all)));
@@ -197,56 +258,13 @@ Status resize(Call& call) {
               call.node.get_string("keep_aspect_ratio_policy", "stretch"));
   if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
     return not_supported("keep_aspect_ratio_policy ", quoted(policy));
-  Dims out = call.dims();
-  const auto lengths_of = [&](std::size_t given) {
-    return given == axes.size()
-               ? Status()
-               : wrong("has ", given, " sizes or scales for ", axes.size(), " axes");
-  };
+  Dims out;
   if (!old && call.has(3)) {
     LOOM_ASSIGN(const Dims sizes, call.ints(3, "sizes"));
-    LOOM_TRY(lengths_of(sizes.size()));
-    // One scale for all axes: the smallest or largest of those that the sizes ask for, the sizes
-    // rounded to it.
-    double common = 0;
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      std::int64_t& length = out[*axis_of(axes[i], call.rank())];
-      if (sizes[i] < 0 || sizes[i] > kMaxDim) return wrong("sizes ", sizes);
-      if (length == 0 && policy != "stretch") return wrong("sizes ", sizes, " of ", call.dims());
-      const double ratio = static_cast<double>(sizes[i]) / static_cast<double>(length);
-      common = i == 0                   ? ratio
-               : policy == "not_larger" ? std::min(common, ratio)
-                                        : std::max(common, ratio);
-    }
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-      std::int64_t& length = out[*axis_of(axes[i], call.rank())];
-      if (policy == "stretch") {
-        length = sizes[i];
-        continue;
-      }
-      const double scaled = static_cast<double>(length) * common + 0.5;
-      if (!(scaled >= 0 && scaled <= static_cast<double>(kMaxDim))) return wrong("sizes ", sizes);
-      length = static_cast<std::int64_t>(scaled);
-    }
-    call.set(0, call.x().type, std::move(out));
-    return {};
-  }
-  std::vector<double> scales;
-  if (call.has(scales_at)) {
-    if (!call.cells[scales_at] || !is_float(call.x(scales_at).type))
-      return not_supported("its scales depend on data");
-    for (const Cell& c : *call.cells[scales_at]) scales.push_back(c.r);
+    LOOM_ASSIGN(out, resized_to(call, axes, sizes, policy));
   } else {
-    LOOM_ASSIGN(const std::vector<float> given, call.node.get_floats("scales", {}));
-    scales.assign(given.begin(), given.end());
-  }
-  LOOM_TRY(lengths_of(scales.size()));
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    std::int64_t& length = out[*axis_of(axes[i], call.rank())];
-    const double scaled = static_cast<double>(length) * scales[i];
-    if (!(scaled >= 0 && scaled <= static_cast<double>(kMaxDim)))
-      return wrong("scales[", i, "] is out of range");
-    length = static_cast<std::int64_t>(scaled);
+    LOOM_ASSIGN(const std::vector<double> scales, scales_of(call, old ? 1 : 2));
+    LOOM_ASSIGN(out, scaled_by(call, axes, scales));
   }
   call.set(0, call.x().type, std::move(out));
   return {};

@@ -59,6 +59,21 @@ TEST(WebGpuFusion, ADecoderBlockEqualsTheCpuInFewDispatches) {
   }
 }
 
+// A network of ids that gives the logits of `vocab` ids: embedding, rotation, product.
+static Program greedy_program(std::uint32_t vocab) {
+  Program program;
+  ProgramBuilder emit(program);
+  const Rows rows{1, emit.u32_register("R", 4), kNone};
+  const View ids = emit.input("ids", ValueType::u32, rows, 1),
+             positions = emit.input("positions", ValueType::u32, rows, 1);
+  const View x = emit.rope(emit.gather(emit.weight("e", "w", vocab, 32, {}, ValueType::f32), ids),
+                           positions, emit.rope_table({}, 64, 32, ValueType::f32), 32, false);
+  const View y =
+      emit.matmul(emit.weight("o", "w", vocab, 32, *parse_weight_format("i8"), ValueType::f32), x);
+  emit.copy_to(y, emit.output("y", ValueType::f32, rows, vocab));
+  return program;
+}
+
 // The device's own loop gives the ids of one run after the other, each fed with the CPU's pick; all
 // NaN gives none.
 TEST(WebGpuFusion, GreedyIdsArePickedOnTheDevice) {
@@ -69,17 +84,6 @@ TEST(WebGpuFusion, GreedyIdsArePickedOnTheDevice) {
     std::vector<float> last[2];
     std::vector<WeightStore> stores[2];
     for (int side = 0; side < 2; ++side) {
-      Program program;
-      ProgramBuilder emit(program);
-      const Rows rows{1, emit.u32_register("R", 4), kNone};
-      const View ids = emit.input("ids", ValueType::u32, rows, 1),
-                 positions = emit.input("positions", ValueType::u32, rows, 1);
-      const View x =
-          emit.rope(emit.gather(emit.weight("e", "w", kVocab, 32, {}, ValueType::f32), ids),
-                    positions, emit.rope_table({}, 64, 32, ValueType::f32), 32, false);
-      const View y = emit.matmul(
-          emit.weight("o", "w", kVocab, 32, *parse_weight_format("i8"), ValueType::f32), x);
-      emit.copy_to(y, emit.output("y", ValueType::f32, rows, kVocab));
       for (std::uint64_t i = 0; i < 2; ++i) {
         auto values = Case::values(i, kVocab * 32, 0, 1);
         if (!numbers && i == 0)
@@ -91,7 +95,7 @@ TEST(WebGpuFusion, GreedyIdsArePickedOnTheDevice) {
       ExecutorOptions options;
       options.device = side == 0 ? nullptr : &*device;
       auto made = Executor::create(
-          program,
+          greedy_program(kVocab),
           [&stores, side](std::string_view path, std::string_view) {
             return &stores[side][path == "o"];
           },

@@ -383,6 +383,50 @@ Result<Table> read_cells(std::string_view text, const std::string& name) {
   return table;
 }
 
+namespace {
+
+Result<std::int64_t> target_column(const Table& table, const std::string& target,
+                                   const std::string& name) {
+  if (target.empty()) return static_cast<std::int64_t>(table.names.size()) - 1;
+  const auto found = std::find(table.names.begin(), table.names.end(), target);
+  if (found == table.names.end())
+    return Status(Code::not_found, name + ": no column " + quoted(target) + ": the first are " +
+                                       list_of(table.names));
+  return found - table.names.begin();
+}
+
+// The different texts of a column, up to one more than are labels.
+std::set<std::string> words_of(const Table& table, std::size_t c) {
+  std::set<std::string> words;
+  for (const auto& row : table.rows) {
+    if (is_missing(row[c])) continue;
+    if (words.size() <= kMaxLabels) words.insert(std::string(trimmed(row[c])));
+  }
+  return words;
+}
+
+// Of a column that is no target: whether it is used, and its texts where it holds some.
+void choose_input(const Table& table, std::size_t c, const std::set<std::string>& words,
+                  Column& column, std::vector<std::string>& notes) {
+  std::string why;
+  if (are_row_numbers(table, c)) {
+    why = "the numbers of the rows";
+  } else if (words.size() < 2) {
+    why = "the same in every row";
+  } else if (column.kind == Column::Kind::words) {
+    if (words.size() > kMaxWords || 2 * words.size() > table.rows.size())
+      why = (words.size() > kMaxLabels ? "more than " + std::to_string(kMaxLabels)
+                                       : std::to_string(words.size())) +
+            " different texts";
+    else column.values.assign(words.begin(), words.end());
+  }
+  if (why.empty()) return;
+  column.kind = Column::Kind::unused;
+  notes.push_back("left out: " + quoted(column.name) + ", " + why);
+}
+
+}  // namespace
+
 Result<TableForm> look(const Table& table, const std::string& target, const std::string& task,
                        const std::string& name, std::vector<std::string>& notes) {
   auto bad = [&](const std::string& what) {
@@ -391,24 +435,13 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
   if (!task.empty() && task != "classes" && task != "numbers")
     return bad("unknown task " + quoted(task) + ": one of classes, numbers");
   TableForm form;
-  form.target = static_cast<std::int64_t>(table.names.size()) - 1;
-  if (!target.empty()) {
-    const auto found = std::find(table.names.begin(), table.names.end(), target);
-    if (found == table.names.end())
-      return Status(Code::not_found, name + ": no column " + quoted(target) + ": the first are " +
-                                         list_of(table.names));
-    form.target = found - table.names.begin();
-  }
+  LOOM_ASSIGN(form.target, target_column(table, target, name));
   for (std::size_t c = 0; c < table.names.size(); ++c) {
     Column column{table.names[c], Column::Kind::number, {}};
     const Numbers found = numbers_of(table, c);
     const bool numbers = found.few_others();
     if (numbers) column.decimal = found.decimal;
-    std::set<std::string> words;
-    for (const auto& row : table.rows) {
-      if (is_missing(row[c])) continue;
-      if (words.size() <= kMaxLabels) words.insert(std::string(trimmed(row[c])));
-    }
+    const std::set<std::string> words = words_of(table, c);
     const bool is_target = static_cast<std::int64_t>(c) == form.target;
     const bool dates = !numbers && !is_target && are_dates(table, c, column, notes);
     if (numbers && found.others > 0) {
@@ -427,22 +460,8 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
       LOOM_TRY(look_at_target(form, column, found, words, task, notes).at(name));
       const std::string why = form.classes ? "" : merged(table, c, column.decimal);
       if (!why.empty()) return bad("the target " + quoted(column.name) + " " + why);
-    } else if (are_row_numbers(table, c)) {
-      column.kind = Column::Kind::unused;
-      notes.push_back("left out: " + quoted(column.name) + ", the numbers of the rows");
-    } else if (words.size() < 2) {
-      column.kind = Column::Kind::unused;
-      notes.push_back("left out: " + quoted(column.name) + ", the same in every row");
-    } else if (column.kind == Column::Kind::words) {
-      if (words.size() > kMaxWords || 2 * words.size() > table.rows.size()) {
-        column.kind = Column::Kind::unused;
-        notes.push_back("left out: " + quoted(column.name) + ", " +
-                        (words.size() > kMaxLabels ? "more than " + std::to_string(kMaxLabels)
-                                                   : std::to_string(words.size())) +
-                        " different texts");
-      } else {
-        column.values.assign(words.begin(), words.end());
-      }
+    } else {
+      choose_input(table, c, words, column, notes);
     }
     form.columns.push_back(std::move(column));
   }

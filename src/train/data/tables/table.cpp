@@ -19,6 +19,34 @@ Result<double> number(const CsvReader& reader, std::size_t column, std::string_v
   return v;
 }
 
+// For each column its place among the targets `wanted`, or -1 for an input.
+Result<std::vector<std::int64_t>> target_places(const std::vector<std::string>& names,
+                                                const std::vector<std::string>& wanted,
+                                                const std::string& file) {
+  std::vector<std::int64_t> target(names.size(), -1);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto found = std::find(names.begin(), names.end(), wanted[i]);
+    if (found == names.end()) {
+      std::string list;
+      for (std::size_t c = 0; c < std::min<std::size_t>(names.size(), 20); ++c)
+        list += (c ? ", " : "") + quoted(names[c]);
+      return Status(Code::not_found,
+                    file + ": no column " + quoted(wanted[i]) + ": the first are " + list);
+    }
+    if (std::find(found + 1, names.end(), wanted[i]) != names.end())
+      return Status(Code::invalid_argument, file + ": two columns are called " + quoted(wanted[i]));
+    auto& place = target[static_cast<std::size_t>(found - names.begin())];
+    if (place >= 0)
+      return Status(Code::invalid_argument,
+                    file + ": the target " + quoted(wanted[i]) + " stands twice");
+    place = static_cast<std::int64_t>(i);
+  }
+  if (wanted.size() >= names.size())
+    return Status(Code::invalid_argument, file + ": all " + std::to_string(names.size()) +
+                                              " columns are targets, none is an input");
+  return target;
+}
+
 Result<std::unique_ptr<DataSource>> read_utf8(std::string_view text, const DataSpec& spec,
                                               const std::string& name) {
   CsvReader reader(text, spec.separator.empty() ? ',' : spec.separator[0], name);
@@ -31,30 +59,9 @@ Result<std::unique_ptr<DataSource>> read_utf8(std::string_view text, const DataS
     LOOM_ASSIGN(more, reader.next(cells));
   }
 
-  // target[c]: the place of column c among the targets, or -1 for an input.
-  std::vector<std::int64_t> target(names.size(), -1);
   const std::vector<std::string> wanted =
       spec.class_column.empty() ? spec.targets : std::vector<std::string>{spec.class_column};
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const auto found = std::find(names.begin(), names.end(), wanted[i]);
-    if (found == names.end()) {
-      std::string list;
-      for (std::size_t c = 0; c < std::min<std::size_t>(names.size(), 20); ++c)
-        list += (c ? ", " : "") + quoted(names[c]);
-      return Status(Code::not_found,
-                    name + ": no column " + quoted(wanted[i]) + ": the first are " + list);
-    }
-    if (std::find(found + 1, names.end(), wanted[i]) != names.end())
-      return Status(Code::invalid_argument, name + ": two columns are called " + quoted(wanted[i]));
-    auto& place = target[static_cast<std::size_t>(found - names.begin())];
-    if (place >= 0)
-      return Status(Code::invalid_argument,
-                    name + ": the target " + quoted(wanted[i]) + " stands twice");
-    place = static_cast<std::int64_t>(i);
-  }
-  if (wanted.size() >= names.size())
-    return Status(Code::invalid_argument, name + ": all " + std::to_string(names.size()) +
-                                              " columns are targets, none is an input");
+  LOOM_ASSIGN(const std::vector<std::int64_t> target, target_places(names, wanted, name));
 
   std::vector<double> x, y;
   std::vector<std::int32_t> classes;
