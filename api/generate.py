@@ -2,7 +2,7 @@
 """Makes of loom.json everything that must agree about the C ABI: the header, the list of exported
 symbols, the reference page and the tables that the bindings call through. `generate.py` writes
 them, `generate.py --check` fails where one differs. The keys of options come from the schema that
-tools/generate makes of src/c_api/options.h."""
+tools/generate makes of src/c_api/options/options.h."""
 import json
 import pathlib
 import re
@@ -449,7 +449,7 @@ OUTPUTS = {
     "include/loom/file.h": part_header("file"),
     "include/loom/options.h": options_header,
     "include/loom/options.hpp": cpp_options,
-    "src/c_api/option_structs.inc": options_table,
+    "src/c_api/options/structs.inc": options_table,
     "src/c_api/exports.map": exports,
     "docs/reference/c-api.md": reference,
     "bindings/python/welvet/_core/raw.py": python_raw,

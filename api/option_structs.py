@@ -206,7 +206,7 @@ def c_header(structs, note, prototypes):
 
 
 def table(structs, note):
-    """What src/c_api/option_structs.cpp reads structs by."""
+    """What src/c_api/options/structs.cpp reads structs by."""
     out = ["// %s\n" % note]
     for s in structs:
         out.append("\nconst %s k_%s = %s;\n" % (s.c, s.name, s.macro()))

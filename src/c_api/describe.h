@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/fields/describe.h"
-#include "c_api/options.h"
+#include "c_api/options/options.h"
 
 namespace loom::c_api {
 

@@ -1,4 +1,4 @@
-"""What is made of the lists of the C interface's options (src/c_api/options.h)."""
+"""What is made of the lists of the C interface's options (src/c_api/options/options.h)."""
 import re
 import textwrap
 

@@ -290,6 +290,18 @@ Value Machine::dict_method(const std::string& name, const Value& dict, const Arg
   return list(std::move(pairs));
 }
 
+void Machine::escape(char32_t character, Text& out) {
+  static constexpr std::u32string_view kEscaped = U"\"\\\n\r\t\b\f", kAs = U"\"\\nrtbf";
+  out += U'\\';
+  if (const std::size_t i = kEscaped.find(character); i != kEscaped.npos) {
+    out += kAs[i];
+  } else {
+    out += U"u00";
+    out += U"01"[character / 16];
+    out += U"0123456789abcdef"[character % 16];
+  }
+}
+
 // As json.dumps with ensure_ascii=False.
 void Machine::to_json(const Value& value, Text& out) {
   spend(value.is(Kind::string) ? 1 + value.text().size() : 1);
@@ -301,17 +313,8 @@ void Machine::to_json(const Value& value, Text& out) {
     out += U'"';
     for (const char32_t c : value.text()) {
       const char32_t plain = c & ~kTyped;
-      static constexpr std::u32string_view kEscaped = U"\"\\\n\r\t\b\f", kAs = U"\"\\nrtbf";
-      if (const std::size_t i = kEscaped.find(plain); i != kEscaped.npos) {
-        out += U'\\';
-        out += kAs[i];
-      } else if (plain < 32) {
-        out += U"\\u00";
-        out += U"01"[plain / 16];
-        out += U"0123456789abcdef"[plain % 16];
-      } else {
-        out += c;
-      }
+      if (plain >= 32 && plain != U'"' && plain != U'\\') out += c;
+      else escape(plain, out);
     }
     out += U'"';
   } else if (value.is(Kind::list) || value.is(Kind::dict)) {

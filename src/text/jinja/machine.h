@@ -77,6 +77,7 @@ class Machine {
   Value split(const Text& text, const Arguments& arguments);
   Value cased(const std::string& name, Text text);
   Value replaced(const Text& text, const Text& from, const Text& to);
+  static void escape(char32_t character, Text& out);  // as JSON has it in a string
   void to_json(const Value& value, Text& out);
 
   Value* find(std::string_view name);

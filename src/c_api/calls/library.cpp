@@ -6,7 +6,7 @@
 #include "base/files/source.h"
 #include "base/numerics_version.h"
 #include "c_api/call.h"
-#include "c_api/options.h"
+#include "c_api/options/options.h"
 #include "embedded/embedded.h"
 #include "layers/layer.h"
 #include "numeric/weight_store.h"

@@ -5,9 +5,9 @@
 #include "base/files/sha256.h"
 #include "base/numerics_version.h"
 #include "c_api/call.h"
-#include "c_api/chat.h"
-#include "c_api/option_structs.h"
-#include "c_api/options.h"
+#include "c_api/calls/chat.h"
+#include "c_api/options/options.h"
+#include "c_api/options/structs.h"
 
 using namespace loom;
 using namespace loom::c_api;

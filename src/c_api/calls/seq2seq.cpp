@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "c_api/call.h"
-#include "c_api/option_structs.h"
-#include "c_api/options.h"
+#include "c_api/options/options.h"
+#include "c_api/options/structs.h"
 #include "llm/generate/search.h"
 #include "ops/calls/custom_layer.h"
 

@@ -1,6 +1,6 @@
 // Language models.
 #include "c_api/call.h"
-#include "c_api/options.h"
+#include "c_api/options/options.h"
 #include "llm/config/architecture.h"
 #include "llm/import/entity_model.h"
 

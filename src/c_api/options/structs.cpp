@@ -1,4 +1,4 @@
-#include "c_api/option_structs.h"
+#include "c_api/options/structs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -143,7 +143,7 @@ void set(Json& into, const Member& m, Json value) {
 
 }  // namespace
 
-#include "c_api/option_structs.inc"
+#include "c_api/options/structs.inc"
 
 Result<Json> json_of(const OptionStruct& s, const void* given) {
   Json json = Json::object();

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "c_api/call.h"
-#include "c_api/options.h"
+#include "c_api/options/options.h"
 #include "checkpoint/entity.h"
 #include "exec/session.h"
 #include "grid/emitter.h"

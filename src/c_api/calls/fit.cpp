@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "c_api/call.h"
-#include "c_api/options.h"
+#include "c_api/options/options.h"
 
 using namespace loom;
 using namespace loom::c_api;

@@ -1,8 +1,8 @@
 // Tokenizers and streaming decoders.
 #include "base/escape.h"
 #include "c_api/call.h"
-#include "c_api/chat.h"
-#include "c_api/options.h"
+#include "c_api/calls/chat.h"
+#include "c_api/options/options.h"
 
 using namespace loom;
 using namespace loom::c_api;

@@ -1,4 +1,4 @@
-#include "c_api/options.h"
+#include "c_api/options/options.h"
 
 #include "c_api/call.h"
 

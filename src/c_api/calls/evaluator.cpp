@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "c_api/call.h"
-#include "c_api/options.h"
+#include "c_api/options/options.h"
 
 using namespace loom;
 using namespace loom::c_api;

@@ -1,6 +1,6 @@
 // Model files seen from outside.
 #include "c_api/call.h"
-#include "c_api/options.h"
+#include "c_api/options/options.h"
 
 using namespace loom;
 using namespace loom::c_api;

@@ -1,7 +1,7 @@
 // Data and trainers.
 #include "c_api/call.h"
-#include "c_api/option_structs.h"
-#include "c_api/options.h"
+#include "c_api/options/options.h"
+#include "c_api/options/structs.h"
 #include "train/checkpoint.h"
 #include "train/data/data.h"
 #include "train/data/tables/table.h"

@@ -1,4 +1,4 @@
-#include "c_api/option_structs.h"
+#include "c_api/options/structs.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "c_api/options.h"
+#include "c_api/options/options.h"
 #include "train/spec/spec.h"
 
 namespace loom::c_api {

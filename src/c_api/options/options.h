@@ -322,7 +322,7 @@ void fields(V& v, ModelCreate& o) {
 Result<Json> options_json(const char* data, std::size_t size);
 
 // Reads an object of options by its list; `json` as options_json gives it, of a text or of a struct
-// (option_structs.h). Every error begins with "options".
+// (structs.h). Every error begins with "options".
 template <class T>
 Status read_options(const Result<Json>& json, T& options) {
   LOOM_TRY(json.status());
