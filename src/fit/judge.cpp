@@ -111,7 +111,7 @@ Result<Json> figures_of(Fit::State& course, std::string& text) {
   const std::vector<TrainingTensor> last = trainer.weights();
   LOOM_TRY(trainer.set_weights(best.weights));
   const DataSource& judged = job.test ? *job.test : *job.split.held_back;
-  LOOM_ASSIGN(Evaluator evaluator, Evaluator::create(course.job->net(), judged, *course.pool,
+  LOOM_ASSIGN(Evaluator evaluator, Evaluator::create(trainer.network(), judged, *course.pool,
                                                      judging(trainer, course.isa)));
   LOOM_ASSIGN(const Metrics metrics, evaluator.measure());
   if (job.test) figures.set("test", metrics.to_json());

@@ -376,6 +376,7 @@ void NetworkEmitter::hand_back(Execution& execution, View g) {
       if (network_.ticks() == 0) input_gradient_ = part;
       continue;
     }
+    if (options_.truncate > 0 && execution.tape.tick % options_.truncate == 0) continue;
     executions_[static_cast<std::size_t>(execution.from[k])].gradients.push_back(
         emit_.convert(part, execution.arrival_types[k]));
   }

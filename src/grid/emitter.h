@@ -27,12 +27,14 @@ struct EmitOptions {
   std::int64_t steps = 0;  // training: rows of every sequence (LayerContext::steps)
   bool streams = false;    // training: states go on (LayerContext::streams)
   View head_rows;          // inference: rows that go on from the network's head cell; invalid: all
-  std::vector<View> values;    // by ticks: what each cell gave in the tick before the first; empty:
-                               // zeros
   Adapter* adapter = nullptr;  // beside the weights; where it is there and the network learns, it
                                // learns in the network's place
   bool recompute =
       false;  // what cells keep for backward is computed again there: less memory, the same bits
+  std::int64_t truncate = 0;  // learning by ticks: a gradient goes back to the last tick that is a
+                              // multiple of this; 0: to the first
+  std::vector<View> values;   // by ticks: what each cell gave in the tick before the first; empty:
+                              // zeros
 };
 
 class NetworkEmitter {

@@ -117,6 +117,7 @@ static Result<LearnerOptions> learner_options(const TrainingSpec& spec, const Da
   learning.max_positions = data.max_rows();
   learning.micro_batches = spec.micro_batches;
   learning.streams = spec.streams;
+  learning.truncate = spec.step_mesh.truncate;
   learning.seed = static_cast<std::uint64_t>(spec.seed);
   learning.isa = options.isa;
   // Left to Loom, the device is one that can run the layers.
@@ -129,9 +130,27 @@ static Result<LearnerOptions> learner_options(const TrainingSpec& spec, const Da
 }
 
 Result<std::unique_ptr<Trainer>> Trainer::create(const TrainingSpec& spec, Network& network,
-                                                 const DataSource& given, ThreadPool& pool,
+                                                 const DataSource& data, ThreadPool& pool,
                                                  const TrainerOptions& options) {
   LOOM_TRY(spec.check());
+  const TicksSpec& mesh = spec.step_mesh;
+  if (mesh.ticks == 0 && network.step_mesh)
+    return bad(
+        "the network is a step mesh: say for how many ticks, by \"step_mesh\": "
+        "{\"ticks\": 8}");
+  if (mesh.ticks == 0) return create_for(spec, network, data, pool, options);
+  LOOM_ASSIGN(Network over, network.over_ticks(mesh.ticks, mesh.answers == "last_tick"
+                                                               ? Network::Answers::last_tick
+                                                               : Network::Answers::every_tick));
+  auto by_ticks = std::make_unique<Network>(std::move(over));
+  LOOM_ASSIGN(std::unique_ptr<Trainer> trainer, create_for(spec, *by_ticks, data, pool, options));
+  trainer->by_ticks_ = std::move(by_ticks);
+  return trainer;
+}
+
+Result<std::unique_ptr<Trainer>> Trainer::create_for(const TrainingSpec& spec, Network& network,
+                                                     const DataSource& given, ThreadPool& pool,
+                                                     const TrainerOptions& options) {
   TrainingSpec resolved = spec;
   LOOM_TRY(resolve_heads(network, resolved.heads));
   LOOM_TRY(check_data(given, network, resolved));

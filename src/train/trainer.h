@@ -102,6 +102,7 @@ class Trainer {
   const Streams* streams() const { return streams_.get(); }
   // The spec with everything resolved: steps from epochs, the end of the schedule.
   const TrainingSpec& spec() const { return spec_; }
+  // What learns: the network, or, of a step mesh, that network over the ticks of a row.
   Network& network() { return network_; }
   // What learns where the spec has "lora"; else null. It may be merged, run and saved while the
   // trainer stands still.
@@ -177,7 +178,12 @@ class Trainer {
   Status check_info(const Json& info) const;
   Json comparable_spec() const;
 
+  static Result<std::unique_ptr<Trainer>> create_for(const TrainingSpec& spec, Network& network,
+                                                     const DataSource& data, ThreadPool& pool,
+                                                     const TrainerOptions& options);
+
   TrainingSpec spec_;
+  std::unique_ptr<Network> by_ticks_;  // of a step mesh: the network that learns, with its weights
   Network& network_;
   std::unique_ptr<Streams> streams_;
   const DataSource& data_;  // the caller's, or its streams

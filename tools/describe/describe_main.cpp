@@ -104,6 +104,7 @@ int main() {
   all.set("head", object_of(HeadSpec(), "A loss of some columns of the output."));
   all.set("lora", object_of(AdapterSpec(), "A low-rank adapter."));
   all.set("quantize", object_of(QuantizeSpec(), "Weights learn in the dtype they run in."));
+  all.set("step_mesh", object_of(TicksSpec(), "A network that runs by ticks."));
   all.set("validation", object_of(ValidationSpec(), "The validation samples."));
   all.set("data", by_kind<DataSpec>(kDataNames));
   all.set("optimizer", by_kind<OptimizerSpec>(kOptimizerNames));

@@ -7,7 +7,7 @@ from description import NOTE, replaced
 from reference import default_text, meaning, range_text
 
 KINDED = ("data", "optimizer", "schedule")  # objects whose keys depend on their "type"
-PLAIN = ("lora", "quantize", "validation")
+PLAIN = ("lora", "quantize", "step_mesh", "validation")
 UNNAMED = ("caller", "adamw", "constant")  # what is meant without a "type"
 
 
@@ -116,8 +116,8 @@ def camel(key):
 
 def typescript(described, old):
     names = {"data": "DataSpec", "optimizer": "OptimizerSpec", "schedule": "ScheduleSpec",
-             "lora": "LoraSpec", "quantize": "QuantizeSpec", "validation": "ValidationSpec",
-             "heads": "HeadSpec[]", "object": "Topology"}
+             "lora": "LoraSpec", "quantize": "QuantizeSpec", "step_mesh": "StepMeshSpec",
+             "validation": "ValidationSpec", "heads": "HeadSpec[]", "object": "Topology"}
     types.KINDS.update(names)
     out = ["// %s\n// Training specs: docs/reference/training-spec.md. Keys in camelCase, as the "
            "package takes them."

@@ -113,7 +113,8 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
                           .steps = learner.packed_,
                           .streams = options.streams > 0,
                           .adapter = options.adapter.get(),
-                          .recompute = options.recompute});
+                          .recompute = options.recompute,
+                          .truncate = options.truncate});
   LOOM_TRY(learner.emit_passes(emit, emitter, x, rows));
   if (options.micro_batches > 1) learner.emit_merge(program, emit);
   if (options.fp8) learner.emit_squares(emit);

@@ -61,6 +61,7 @@ struct LearnerOptions {
   std::int64_t max_rows = 64;        // rows per micro-batch
   std::int64_t max_positions = 512;  // longest sequence
   std::int64_t micro_batches = 1;
+  std::int64_t truncate = 0;      // EmitOptions
   std::int64_t streams = 0;       // lanes, whose states go on from step to step (go_on); 0: none
   std::uint64_t seed = 0;         // of the noise of layers that have some
   bool update = true;             // false: gradients only

@@ -20,6 +20,7 @@ inline const char* described_shape(const OptimizerSpec&) { return "optimizer"; }
 inline const char* described_shape(const Schedule&) { return "schedule"; }
 inline const char* described_shape(const AdapterSpec&) { return "lora"; }
 inline const char* described_shape(const QuantizeSpec&) { return "quantize"; }
+inline const char* described_shape(const TicksSpec&) { return "step_mesh"; }
 inline const char* described_shape(const ValidationSpec&) { return "validation"; }
 inline const char* described_shape(const std::vector<HeadSpec>&) { return "heads"; }
 

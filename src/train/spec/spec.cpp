@@ -250,7 +250,17 @@ Status check_streams(const TrainingSpec& spec) {
         "false");
   if (spec.random_translate > 0)
     return bad("\"random_translate\" moves images, which are no \"streams\"");
+  if (spec.step_mesh.ticks > 0)
+    return bad(
+        "\"streams\" continue the states of recurrent layers, a \"step_mesh\" begins each row at "
+        "0");
   return {};
+}
+
+Status check_ticks(const TicksSpec& mesh) {
+  const TicksSpec none;
+  if (mesh.ticks > 0 || (mesh.answers == none.answers && mesh.truncate == 0)) return {};
+  return bad("step_mesh: \"ticks\" says how many a row has, and is missing");
 }
 
 Status check_quantize(const TrainingSpec& spec) {
@@ -294,6 +304,7 @@ Status TrainingSpec::check() const {
     return bad("a batch of " + std::to_string(batch) + " does not divide into " +
                std::to_string(micro_batches) + " micro_batches");
   LOOM_TRY(check_streams(*this));
+  LOOM_TRY(check_ticks(step_mesh));
   if (!network.is_null() + !network_file.empty() + !base.empty() > 1)
     return bad("give one of \"network\", \"network_file\" and \"base\"");
   if (base.empty() && !base_dtype.empty()) return bad("\"base_dtype\" is of a \"base\"");

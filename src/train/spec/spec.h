@@ -61,6 +61,13 @@ struct QuantizeSpec {
   std::int64_t after = 0;         // steps before that, in which all is as the cells say
 };
 
+// Training of a step mesh: a row of the data holds what arrives at each of its ticks.
+struct TicksSpec {
+  std::int64_t ticks = 0;              // 0: a plain pass
+  std::string answers = "every_tick";  // or last_tick: whose values have targets
+  std::int64_t truncate = 0;           // EmitOptions
+};
+
 struct TrainingSpec {
   Json network;  // topology; null where network_file names one or the caller brings a network
   std::string network_file;
@@ -92,6 +99,7 @@ struct TrainingSpec {
   bool fp8 = false;  // products in FP8, forward and backward, with a loss scale; "quantize" is then
                      // of the dtype fp8e4m3
   QuantizeSpec quantize;
+  TicksSpec step_mesh;
   ValidationSpec validation;
   std::int64_t checkpoint_every = 0;  // steps; 0: at the end only
   std::int64_t log_every = 10;        // steps

@@ -167,6 +167,25 @@ void fields(V& v, QuantizeSpec& q) {
 }
 
 template <class V>
+void fields(V& v, TicksSpec& s) {
+  v("ticks", s.ticks,
+    {.doc = "of a row, which holds what arrives at each of them, one behind the other; 0: none, "
+            "the network runs as a pass",
+     .min = 0,
+     .max = 1 << 20,
+     .required = true});
+  v("answers", s.answers,
+    {.doc = "after which ticks the output has targets: one behind the other for `every_tick`",
+     .one_of = "every_tick, last_tick"});
+  v("truncate", s.truncate,
+    {.doc =
+         "truncated back-propagation: a row is cut into pieces of this many ticks, and gradients "
+         "stay in theirs; 0: they go back to the first tick",
+     .min = 0,
+     .max = 1 << 20});
+}
+
+template <class V>
 void fields(V& v, HeadSpec& h) {
   v("name", h.name,
     {.doc = "in reports; its number where there is none. Of a network with several "
@@ -305,6 +324,8 @@ void fields(V& v, TrainingSpec& t) {
   v("quantize", t.quantize,
     {.doc = "weights learn in the dtype in which they will run, see below",
      .written = !q.dtype.empty() || !q.keep.empty() || q.after > 0});
+  v("step_mesh", t.step_mesh,
+    {.doc = "the network runs by ticks, see below", .written = t.step_mesh.ticks > 0});
   v("validation", t.validation,
     {.doc = "what is held back to judge by, see below", .written = t.validation.share > 0});
   v("checkpoint_every", t.checkpoint_every,

@@ -259,6 +259,18 @@ export interface QuantizeSpec {
   after?: number;
 }
 
+export interface StepMeshSpec {
+  /** of a row, which holds what arrives at each of them, one behind the other; 0: none, the
+   *  network runs as a pass; 0 to 1048576 */
+  ticks: number;
+  /** after which ticks the output has targets: one behind the other for `every_tick`; default
+   *  every_tick */
+  answers?: 'every_tick' | 'last_tick';
+  /** truncated back-propagation: a row is cut into pieces of this many ticks, and gradients
+   *  stay in theirs; 0: they go back to the first tick; 0 to 1048576; default 0 */
+  truncate?: number;
+}
+
 export interface ValidationSpec {
   /** of the samples is held back, picked by `seed`: it is never learned from; 0: none; at least
    *  0, below 1; default 0 */
@@ -356,6 +368,8 @@ export interface TrainingSpec {
   fp8?: boolean;
   /** weights learn in the dtype in which they will run, see below */
   quantize?: QuantizeSpec;
+  /** the network runs by ticks, see below */
+  stepMesh?: StepMeshSpec;
   /** what is held back to judge by, see below */
   validation?: ValidationSpec;
   /** steps between checkpoints; 0: one at the end; at least 0; default 0 */
