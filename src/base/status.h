@@ -32,7 +32,10 @@ std::string_view code_name(Code code);
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+  // Not inline: errors are made in thousands of places, and the library should stay small.
+  Status(Code code, const char* message);
+  Status(Code code, std::string&& message);
+  Status(Code code, const std::string& message);
 
   bool ok() const { return code_ == Code::ok; }
   Code code() const { return code_; }
@@ -40,9 +43,7 @@ class [[nodiscard]] Status {
   // "corrupt: model.safetensors: ..."
   std::string to_string() const;
   // The same error seen from one level up: "where: message".
-  Status at(std::string_view where) const {
-    return ok() ? Status() : Status(code_, std::string(where) + ": " + message_);
-  }
+  Status at(std::string_view where) const;
 
  private:
   Code code_ = Code::ok;

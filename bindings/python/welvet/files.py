@@ -114,9 +114,9 @@ def evaluate(model: Transformer, text: Union[str, Sequence[int]],
     perplexity; with a `reference` also reference_loss, kl, largest_kl and same_argmax. Options:
     context, chunk, threads, device, mode (docs/reference/options.md, evaluator_create)."""
     ids = model.tokenizer.encode(text) if isinstance(text, str) else text
-    ids = array(ids, "int32", "ids").reshape(-1)
+    tokens = array(ids, "int32", "ids").reshape(-1)
     other = reference._handle if reference is not None else 0
-    evaluator = _Evaluator._of(call("evaluator_create", model._handle, other, ids, options))
+    evaluator = _Evaluator._of(call("evaluator_create", model._handle, other, tokens, options))
     with evaluator:
         return evaluator.measure()  # type: ignore[no-any-return]
 
