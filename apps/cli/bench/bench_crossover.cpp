@@ -8,8 +8,8 @@
 #include "base/json/json.h"
 #include "base/random.h"
 #include "bench/bench.h"
-#include "console.h"
 #include "exec/session.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {

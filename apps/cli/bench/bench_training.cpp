@@ -6,7 +6,7 @@
 #include "base/json/json.h"
 #include "base/random.h"
 #include "bench/bench.h"
-#include "console.h"
+#include "support/console.h"
 #include "train/data/data.h"
 #include "train/trainer.h"
 

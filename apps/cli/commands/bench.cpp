@@ -7,14 +7,15 @@
 #include <cstring>
 #include <functional>
 
+#include "arguments/machine_options.h"
 #include "base/json/json.h"
 #include "base/random.h"
 #include "bench/bench.h"
 #include "bench/device.h"
-#include "console.h"
 #include "exec/session.h"
-#include "internal.h"
 #include "llm/config/config.h"
+#include "support/console.h"
+#include "support/internal.h"
 #include "train/data/data.h"
 #include "train/trainer.h"
 

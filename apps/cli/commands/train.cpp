@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "client.h"
-#include "console.h"
-#include "files.h"
-#include "machine_options.h"
-#include "outputs.h"
-#include "register_decoder.h"
+#include "arguments/machine_options.h"
+#include "files/files.h"
+#include "files/outputs.h"
+#include "images/register_decoder.h"
+#include "support/client.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {
