@@ -22,7 +22,8 @@ std::string_view code_name(Code code) {
 }
 
 Status::Status(Code code, const char* message) : code_(code), message_(message) {}
-Status::Status(Code code, std::string&& message) : code_(code), message_(std::move(message)) {}
+Status::Status(Code code, std::string&& message) noexcept
+    : code_(code), message_(std::move(message)) {}
 Status::Status(Code code, const std::string& message) : code_(code), message_(message) {}
 
 Status Status::at(std::string_view where) const {
