@@ -237,7 +237,8 @@ def layer_header(api):
 
 # Parts of loom.h that are headers of their own: their groups, and what they are about.
 PARTS = {
-    "training": (("data", "trainer", "training", "evaluator"), "data, training, and measures"),
+    "training": (("data", "trainer", "training", "predictor", "evaluator"),
+                 "data, training, and measures"),
     "file": (("file",), "model files"),
 }
 

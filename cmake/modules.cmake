@@ -14,12 +14,13 @@ foreach(line ${LOOM_MODULE_LINES})
   if(NOT sources)
     continue()
   endif()
-  # Training from files is no part of the WebAssembly module (api/loom.json: native).
+  # Training from files, and its networks over files, are no part of the WebAssembly module
+  # (api/loom.json: native).
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "wasm32")
     if(module STREQUAL "fit")
       continue()
     endif()
-    list(FILTER sources EXCLUDE REGEX "/c_api/calls/fit\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "/c_api/calls/(fit|images|predictor)\\.cpp$")
   endif()
   add_library(loom_${module} OBJECT ${sources})
   target_link_libraries(loom_${module} PUBLIC loom_options)

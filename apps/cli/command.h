@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "options.h"
+#include "arguments/options.h"
 
 namespace loom::cli {
 

@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <sstream>
 
-#include "client.h"
-#include "console.h"
+#include "support/client.h"
+#include "support/console.h"
 
 namespace loom::cli {
 

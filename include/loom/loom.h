@@ -71,6 +71,7 @@ enum {
   LOOM_KIND_FILE = 12, /* A model file or folder seen from outside. Immutable; any thread. */
   LOOM_KIND_EVALUATOR = 13, /* Measures a model over a text, part by part. One call at a time. */
   LOOM_KIND_TRAINING = 14, /* Trains from files: a spec, or data alone. One call at a time. */
+  LOOM_KIND_PREDICTOR = 15, /* A trained network that answers raw data. One call at a time. */
 };
 
 /* Finish reasons. */
@@ -97,6 +98,7 @@ typedef loom_handle loom_seq2seq;
 typedef loom_handle loom_file;
 typedef loom_handle loom_evaluator;
 typedef loom_handle loom_training;
+typedef loom_handle loom_predictor;
 
 /* The caller's: it says what, where, and what would be right. */
 typedef struct loom_error {
@@ -128,7 +130,8 @@ LOOM_API int32_t loom_info(loom_bytes* info, loom_error* error);
 /* A format of weights by its name.
  *   format: docs/reference/dtypes.md
  *   info: JSON: format (its one spelling), dtype, bits (of a code), is_float, is_signed, scaled,
- *     computes_f64 (products are of f64) */
+ *     plain (takes scales per tensor, row or block; false: a layout with scales inside, as
+ *     q4_0), computes_f64 (products are of f64) */
 LOOM_API int32_t loom_format_info(const char* format, size_t format_size, loom_bytes* info,
                                   loom_error* error);
 

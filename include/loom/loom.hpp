@@ -772,6 +772,40 @@ class Training : public Object {
   Bytes save() const { return detail::made<Bytes>(loom_training_save_bytes, handle()); }
 };
 
+// A trained network over raw data as it learned them: a path of a table, arrays, images, texts.
+// Answers are JSON: docs/reference/c-api.md.
+class Predictor : public Object {
+ public:
+  using Object::Object;
+  static Predictor open(std::string_view network, std::string_view options = {}) {
+    return detail::made<Predictor>(loom_predictor_open, network.data(), network.size(),
+                                   options.data(), options.size());
+  }
+  std::string info() const { return detail::text(loom_predictor_info, handle()); }
+  // What next(), measure() and plan() work on.
+  std::string read(std::string_view data) {
+    return detail::text(loom_predictor_read, handle(), data.data(), data.size());
+  }
+  // The answers to the next rows; "[]" behind the last one.
+  std::string next(std::int64_t rows) { return detail::text(loom_predictor_next, handle(), rows); }
+  // After the table of training, or after `data`.
+  std::string forecast(std::string_view data, std::int64_t horizon) {
+    return detail::text(loom_predictor_forecast, handle(), data.data(), data.size(), horizon);
+  }
+  std::string measure() { return detail::text(loom_predictor_measure, handle()); }
+  void morph(std::string_view format) {
+    check(loom_predictor_morph, handle(), format.data(), format.size());
+  }
+  std::string plan(std::string_view options) {
+    return detail::text(loom_predictor_plan, handle(), options.data(), options.size());
+  }
+  void save(std::string_view path) const {
+    check(loom_predictor_save, handle(), path.data(), path.size());
+  }
+  // From any thread: the call inside, or else the next one, throws Error{LOOM_CANCELLED}.
+  void cancel() { check(loom_cancel, handle()); }
+};
+
 // How well a model predicts the ids of a text.
 class Evaluator : public Object {
  public:

@@ -235,6 +235,83 @@ LOOM_API int32_t loom_training_save(loom_training training, const char* path, si
 LOOM_API int32_t loom_training_save_bytes(loom_training training, loom_bytes* bytes,
                                           loom_error* error);
 
+/* ---- predictor
+ * A trained network over raw data as it learned them: tables (CSV, with columns of text), arrays
+ * (idx, .npy), images, .txt files, time series. An .entity file that training from files wrote
+ * says how they become inputs and what answers mean; networks of specs and programs take values
+ * as they are. Not in the WebAssembly module. */
+
+/* Reads the network; no data yet.
+ *   network: an .entity file
+ *   options: JSON: threads (0), isa, device, mode: docs/reference/options.md, predictor_open */
+LOOM_API int32_t loom_predictor_open(const char* network, size_t network_size, const char* options,
+                                     size_t options_size, loom_predictor* predictor,
+                                     loom_error* error);
+
+/* Inputs and answers of the network, and the machine that computes.
+ *   info: JSON: raw (the file says how raw data become inputs), series (it forecasts a time
+ *     series), classes (0: it answers with values), labels (their names). Values of a row:
+ *     inputs, outputs. bytes (of the weights in their formats), device, note (why `auto` took
+ *     the CPU), numerics, threads */
+LOOM_API int32_t loom_predictor_info(loom_predictor predictor, loom_bytes* info, loom_error* error);
+
+/* Reads the data that predictor_next, predictor_measure and predictor_plan work on, in place of
+ * those before. Errors name the file; those before then stay.
+ *   data: a path: data of the form that the network learned from, with targets or without; of
+ *     images and texts also a folder without classes, or one file. Where the file does not say
+ *     what raw data mean: an array or a table of numbers, the inputs alone
+ *   info: JSON: rows, targets (rows that have one), notes: what was left out, line by line */
+LOOM_API int32_t loom_predictor_read(loom_predictor predictor, const char* data, size_t data_size,
+                                     loom_bytes* info, loom_error* error);
+
+/* The answers to the next rows of the data, from the first one after predictor_read.
+ *   rows: at most; at least 1
+ *   answers: JSON: [{row (from 1), file (where each row is one), class, probability (0 to 1),
+ *     probabilities (of all classes)}], or values in place of the class: in the unit of the
+ *     target, null where one is not finite. An empty list: all rows are answered */
+LOOM_API int32_t loom_predictor_next(loom_predictor predictor, int64_t rows, loom_bytes* answers,
+                                     loom_error* error);
+
+/* Forecasts a time series after the table of training, or after `data`. Unsupported for other
+ * networks.
+ *   data: a table that continues the one of training; empty: none
+ *   horizon: steps, 1 to 100000
+ *   forecasts: JSON: forecasts: [{date, forecast, low80, high80, low95, high95, measured}], a
+ *     step each, in the unit of the series; judged_steps: as many steps ahead were judged in
+ *     training, the intervals of later ones are wider by the root of the steps; notes */
+LOOM_API int32_t loom_predictor_forecast(loom_predictor predictor, const char* data,
+                                         size_t data_size, int64_t horizon, loom_bytes* forecasts,
+                                         loom_error* error);
+
+/* Judges the answers by the targets of the data. An error where no row has one.
+ *   figures: JSON: rows, loss (cross-entropy in nats, or the mean squared error), accuracy (0 to
+ *     1) and confusion, or mae, rmse and r2; text: the same in words; bytes: of the weights in
+ *     their formats */
+LOOM_API int32_t loom_predictor_measure(loom_predictor predictor, loom_bytes* figures,
+                                        loom_error* error);
+
+/* Changes how all matrices are stored and multiplied, as network_morph does.
+ *   format: f32, bf16, i8, i4, ternary, q4_0, ...: docs/reference/dtypes.md */
+LOOM_API int32_t loom_predictor_morph(loom_predictor predictor, const char* format,
+                                      size_t format_size, loom_error* error);
+
+/* Chooses a format for each matrix by the targets of the data, and stores the network by the
+ * plan; without a limit, in f32. The matrices have f32 values, as training leaves them.
+ * Out_of_range where no formats meet the limit.
+ *   options: JSON: bytes (0), ms (0), loss (0), formats ([]), rows (512), seed (0):
+ *     docs/reference/options.md, predictor_plan
+ *   report: JSON: rows (that losses were measured on), seed, measured (combinations), plan
+ *     (where there is a limit), table: for each format, by falling bytes, {format, uniform: all
+ *     matrices in it, plan: the best that is no larger, or with `ms` no slower}. A plan is
+ *     {bytes, loss (null: not finite), ms (with `ms`), formats: {matrix: format}} */
+LOOM_API int32_t loom_predictor_plan(loom_predictor predictor, const char* options,
+                                     size_t options_size, loom_bytes* report, loom_error* error);
+
+/* Writes the network in its formats as an .entity file, with what the one that was read says of
+ * raw data. The path has the old content or the new, never a part. */
+LOOM_API int32_t loom_predictor_save(loom_predictor predictor, const char* path, size_t path_size,
+                                     loom_error* error);
+
 /* ---- evaluator
  * How well a model predicts a text, and how far it is from another model: created over the ids
  * of a text, then run part by part. */

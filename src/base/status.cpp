@@ -21,6 +21,15 @@ std::string_view code_name(Code code) {
   return "unknown";
 }
 
+Status::Status(Code code, const char* message) : code_(code), message_(message) {}
+Status::Status(Code code, std::string&& message) noexcept
+    : code_(code), message_(std::move(message)) {}
+Status::Status(Code code, const std::string& message) : code_(code), message_(message) {}
+
+Status Status::at(std::string_view where) const {
+  return ok() ? Status() : Status(code_, std::string(where) + ": " + message_);
+}
+
 std::string Status::to_string() const {
   if (ok()) return "ok";
   return std::string(code_name(code_)) + ": " + message_;

@@ -32,7 +32,10 @@ std::string_view code_name(Code code);
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+  // Not inline: errors are made in thousands of places, and the library should stay small.
+  Status(Code code, const char* message);
+  Status(Code code, std::string&& message) noexcept;
+  Status(Code code, const std::string& message);
 
   bool ok() const { return code_ == Code::ok; }
   Code code() const { return code_; }
@@ -40,9 +43,7 @@ class [[nodiscard]] Status {
   // "corrupt: model.safetensors: ..."
   std::string to_string() const;
   // The same error seen from one level up: "where: message".
-  Status at(std::string_view where) const {
-    return ok() ? Status() : Status(code_, std::string(where) + ": " + message_);
-  }
+  Status at(std::string_view where) const;
 
  private:
   Code code_ = Code::ok;
@@ -57,7 +58,8 @@ class [[nodiscard]] Result {
   Result(Code code, std::string message) : status_(code, std::move(message)) {}
 
   bool ok() const { return value_.has_value(); }
-  const Status& status() const { return status_; }
+  const Status& status() const& { return status_; }
+  Status&& status() && { return std::move(status_); }
   T& value() { return *value_; }
   const T& value() const { return *value_; }
   T& operator*() { return *value_; }
@@ -83,7 +85,7 @@ class [[nodiscard]] Result {
 
 // LOOM_ASSIGN(auto x, f()): x is f()'s value, or its error goes to the caller.
 #define LOOM_ASSIGN(decl, expr) LOOM_ASSIGN_(LOOM_CONCAT(loom_result_, __LINE__), decl, expr)
-#define LOOM_ASSIGN_(tmp, decl, expr) \
-  auto tmp = (expr);                  \
-  if (!tmp.ok()) return tmp.status(); \
+#define LOOM_ASSIGN_(tmp, decl, expr)            \
+  auto tmp = (expr);                             \
+  if (!tmp.ok()) return std::move(tmp).status(); \
   decl = std::move(*tmp)

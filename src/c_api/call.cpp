@@ -42,10 +42,10 @@ std::int32_t cancel_call(loom_handle handle, loom_error* error) {
   return write(Code::invalid_handle, {text, size}, error);
 }
 
+std::int32_t call(loom_error* error, Status (*body)(void* context), void* context) {
 #if defined(__cpp_exceptions)
-std::int32_t report_exception(loom_error* error) noexcept {
   try {
-    throw;
+    return report(body(context), error);
   } catch (const std::bad_alloc&) {
     return write(Code::out_of_memory, "an allocation failed", error);
   } catch (const std::exception& e) {
@@ -53,8 +53,14 @@ std::int32_t report_exception(loom_error* error) noexcept {
   } catch (...) {
     return write(Code::internal, "an unknown exception", error);
   }
-}
+#else
+  return report(body(context), error);
 #endif
+}
+
+Status want_all(bool given) {
+  return given ? Status() : Status(Code::invalid_argument, "a pointer for a result is NULL");
+}
 
 Result<std::string_view> text_argument(const char* data, std::size_t size, std::string_view what) {
   LOOM_ASSIGN(const std::span<const char> s, span(data, size, what));

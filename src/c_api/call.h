@@ -17,24 +17,13 @@ namespace loom::c_api {
 
 // Writes the error and returns its code. Allocates nothing.
 std::int32_t report(const Status& status, loom_error* error);
-#if defined(__cpp_exceptions)
-// The same of the exception in flight.
-std::int32_t report_exception(loom_error* error) noexcept;
-#endif
 
-// Runs a call. Nothing is thrown across the border: what the standard library throws becomes a
-// code.
+// Runs body(context) and reports its status. Nothing is thrown across the border: what the standard
+// library throws becomes a code.
+std::int32_t call(loom_error* error, Status (*body)(void* context), void* context);
 template <class F>
 std::int32_t call(loom_error* error, F body) {
-#if defined(__cpp_exceptions)
-  try {
-    return report(body(), error);
-  } catch (...) {
-    return report_exception(error);
-  }
-#else
-  return report(body(), error);
-#endif
+  return call(error, [](void* context) -> Status { return (*static_cast<F*>(context))(); }, &body);
 }
 
 // cancel() of objects.h, with an error that is written without an allocation too.
@@ -50,11 +39,10 @@ Status cancellable(T& object, F body) {
 }
 
 // Where a result goes; a null pointer is refused before anything is done.
+Status want_all(bool given);
 template <class... T>
 Status want(T*... out) {
-  return ((out != nullptr) && ...)
-             ? Status()
-             : Status(Code::invalid_argument, "a pointer for a result is NULL");
+  return want_all(((out != nullptr) && ...));
 }
 
 // A text argument; `what` names it in errors.

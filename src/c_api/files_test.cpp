@@ -249,6 +249,64 @@ TEST(Trainings, RefuseByTheNameOfTheOption) {
   expect_error(LOOM_INVALID_ARGUMENT, "give a spec", [] { Training::open("{}"); });
 }
 
+TEST(Predictors, AnswerJudgePlanAndSave) {
+  const test::TempFolder folder;
+  const std::string csv = table(folder), out = folder / "net.entity";
+  Json options = Json::object();
+  options.set("data", csv);
+  options.set("steps", 60);
+  options.set("threads", 1);
+  Training training = Training::open(options.dump());
+  while (!parsed(training.step(1000)).find("ended")->as_bool()) {
+  }
+  training.save(out);
+  Predictor p = Predictor::open(out, R"({"threads":1})");
+  EXPECT_EQ(parsed(p.info()).find("labels")->dump(), R"(["down","up"])");
+  expect_error(LOOM_INVALID_ARGUMENT, "no data were read", [&] { p.measure(); });
+  EXPECT_EQ(parsed(p.read(csv)).find("targets")->as_integer(), 120);
+  // By parts of any size: the same answers.
+  std::string whole = p.next(1000), parts;
+  p.read(csv);
+  for (std::string part = p.next(7); part != "[]"; part = p.next(7))
+    parts += (parts.empty() ? "" : ",") + part.substr(1, part.size() - 2);
+  EXPECT_EQ("[" + parts + "]", whole);
+  EXPECT_EQ(p.next(7), "[]");
+  const Json before = parsed(p.measure());
+  EXPECT_GT(before.find("accuracy")->as_number(), 0.7);
+  // A plan meets its limit, and the network has it.
+  const double limit = before.find("bytes")->as_number() / 3;
+  Json limits = Json::object(), formats = Json::array();
+  for (const char* f : {"i8", "i4", "binary"}) formats.push(f);
+  limits.set("bytes", limit);
+  limits.set("formats", std::move(formats));
+  const Json report = parsed(p.plan(limits.dump())), plan = *report.find("plan");
+  EXPECT_LE(plan.find("bytes")->as_number(), limit);
+  const double loss = plan.find("loss")->as_number();  // summed in another order of the rows
+  EXPECT_NEAR(parsed(p.measure()).find("loss")->as_number(), loss, 1e-9);
+  p.save(folder / "small.entity");
+  Predictor small = Predictor::open(folder / "small.entity");
+  small.read(csv);
+  EXPECT_NEAR(parsed(small.measure()).find("loss")->as_number(), loss, 1e-9);
+  p.morph("f32");
+  EXPECT_EQ(parsed(p.measure()).dump(), before.dump());
+}
+
+TEST(Predictors, RefuseWhatNetworksDoNotKnow) {
+  const test::TempFolder folder;
+  expect_error(LOOM_NOT_FOUND, "none.entity", [&] { Predictor::open(folder / "none.entity"); });
+  expect_error(LOOM_INVALID_ARGUMENT, "known are",
+               [&] { Predictor::open(tiny(), R"({"data":"x"})"); });
+  Predictor ids = Predictor::open(tiny(), R"({"threads":1})");
+  expect_error(LOOM_UNSUPPORTED, "takes ids", [&] { ids.read(table(folder)); });
+  expect_error(LOOM_UNSUPPORTED, "has no section 'inputs'", [&] { ids.measure(); });
+  expect_error(LOOM_UNSUPPORTED, "no network of a time series", [&] { ids.forecast("", 3); });
+  Predictor series = Predictor::open(test::source_dir() + "/tests/cases/data/series.entity");
+  EXPECT_EQ(parsed(series.forecast("", 3)).find("forecasts")->as_array().size(), 3u);
+  expect_error(LOOM_OUT_OF_RANGE, "a horizon is", [&] { series.forecast("", 0); });
+  series.cancel();
+  expect_error(LOOM_CANCELLED, "cancelled", [&] { series.forecast("", 3); });
+}
+
 // Images of a format that only the host knows: "SQ" and a grey value.
 struct Decoder {
   int measured = 0, decoded = 0, released = 0;

@@ -146,11 +146,25 @@ void SharedNetwork::forked() {
 #endif
 }
 
+Result<locks::unique_lock<locks::mutex>> enter(locks::mutex& mutex, const bool& left,
+                                               std::int32_t kind) {
+  LOOM_TRY(outside_of_calls());
+  locks::unique_lock lock(mutex, locks::try_to_lock);
+  if (left)
+    return Status(Code::busy,
+                  "the process was forked while another thread was inside a call on this " +
+                      std::string(kind_name(kind)) + ": make a new one");
+  if (!lock)
+    return Status(Code::busy,
+                  "another thread is inside a call on this " + std::string(kind_name(kind)));
+  return lock;
+}
+
 std::string_view kind_name(std::int32_t kind) {
   static constexpr std::string_view kNames[] = {
-      "object",     "bytes object", "network", "session",   "data object",
-      "trainer",    "tokenizer",    "decoder", "model",     "generator",
-      "onnx graph", "seq2seq",      "file",    "evaluator", "training"};
+      "object",    "bytes object", "network",  "session",   "data object", "trainer",
+      "tokenizer", "decoder",      "model",    "generator", "onnx graph",  "seq2seq",
+      "file",      "evaluator",    "training", "predictor"};
   return kind > 0 && kind < static_cast<std::int32_t>(std::size(kNames)) ? kNames[kind] : kNames[0];
 }
 

@@ -206,18 +206,11 @@ Result<std::shared_ptr<T>> get(loom_handle handle) {
 }
 
 // The lock of an object that one thread at a time may use.
+Result<locks::unique_lock<locks::mutex>> enter(locks::mutex& mutex, const bool& left,
+                                               std::int32_t kind);
 template <class T>
 Result<locks::unique_lock<locks::mutex>> enter(T& object) {
-  LOOM_TRY(outside_of_calls());
-  locks::unique_lock lock(object.mutex, locks::try_to_lock);
-  if (object.left)
-    return Status(Code::busy,
-                  "the process was forked while another thread was inside a call on this " +
-                      std::string(kind_name(T::kKind)) + ": make a new one");
-  if (!lock)
-    return Status(Code::busy,
-                  "another thread is inside a call on this " + std::string(kind_name(T::kKind)));
-  return lock;
+  return enter(object.mutex, object.left, T::kKind);
 }
 
 }  // namespace loom::c_api

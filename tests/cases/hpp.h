@@ -7,8 +7,8 @@
 namespace hpp {
 
 using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Evaluator, loom::File,
-    loom::Generator, loom::Model, loom::Network, loom::Object, loom::Onnx, loom::Seq2Seq,
-    loom::Session, loom::Tokenizer, loom::Trainer, loom::Training;
+    loom::Generator, loom::Model, loom::Network, loom::Object, loom::Onnx, loom::Predictor,
+    loom::Seq2Seq, loom::Session, loom::Tokenizer, loom::Trainer, loom::Training;
 using text = const char*;
 using size = std::size_t;
 using result = std::int32_t;
@@ -512,6 +512,33 @@ inline result training_save(handle h, text s, size n, err e) {
 }
 inline result training_save_bytes(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Training>(h)->save(); });
+}
+inline result predictor_open(text s, size n, text p, size pn, handle* o, err e) {
+  return gives(o, e, [&] { return Predictor::open(sv(s, n), sv(p, pn)); });
+}
+inline result predictor_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Predictor>(h)->info(); });
+}
+inline result predictor_read(handle h, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return As<Predictor>(h)->read(sv(s, n)); });
+}
+inline result predictor_next(handle h, std::int64_t rows, handle* o, err e) {
+  return gives(o, e, [&] { return As<Predictor>(h)->next(rows); });
+}
+inline result predictor_forecast(handle h, text s, size n, std::int64_t horizon, handle* o, err e) {
+  return gives(o, e, [&] { return As<Predictor>(h)->forecast(sv(s, n), horizon); });
+}
+inline result predictor_measure(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Predictor>(h)->measure(); });
+}
+inline result predictor_morph(handle h, text s, size n, err e) {
+  return attempt(e, [&] { As<Predictor>(h)->morph(sv(s, n)); });
+}
+inline result predictor_plan(handle h, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return As<Predictor>(h)->plan(sv(s, n)); });
+}
+inline result predictor_save(handle h, text s, size n, err e) {
+  return attempt(e, [&] { As<Predictor>(h)->save(sv(s, n)); });
 }
 inline result image_decoder_unregister(err e) {
   return attempt(e, [&] { loom::unregister_image_decoder(); });

@@ -23,7 +23,7 @@
 #include "onnx/import.h"
 #include "text/tokenizer.h"
 #if defined(LOOM_TESTS_OF_PICTURES)
-#include "decode_image.h"
+#include "images/decode_image.h"
 #endif
 
 namespace loom {

@@ -83,6 +83,8 @@ Json options() {
   add("generator_start", c_api::GeneratorStart(),
       "A text: how its tokens are picked, and its end.");
   add("training_open", c_api::TrainingOpen(), "Trains from files.");
+  add("predictor_open", c_api::PredictorOpen(), "Where a trained network answers.");
+  add("predictor_plan", PlanOptions(), "A format for each matrix of a trained network.");
   add("evaluator_create", c_api::EvaluatorCreate(), "Measures a model over a text.");
   add("file_convert", ConvertOptions(), "A model file in another format.");
   add("file_info", DescribeOptions(), "Facts of a model file.");

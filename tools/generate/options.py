@@ -17,6 +17,7 @@ INTERFACES = {"session_create": "SessionOptions", "session_forecast": "ForecastO
               "tokenizer_train": "TokenizerOptions", "training_open": "FileTrainingOptions",
               "file_convert": "ConvertOptions", "file_info": "FileInfoOptions",
               "evaluator_create": "EvaluatorOptions",
+              "predictor_open": "PredictorOptions", "predictor_plan": "PlanOptions",
               "verify": "VerifyOptions"}
 SHAPES = {"id": "number | null", "ids": "number | number[] | null", "sampling": "Sampling",
           "device": "Device", "mode": "Mode", "seed": "number | bigint"}

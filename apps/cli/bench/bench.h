@@ -9,8 +9,8 @@
 #include "base/json/json.h"
 #include "base/threads/thread_pool.h"
 #include "exec/mode.h"
-#include "internal.h"
 #include "ops/webgpu/probes/probes.h"
+#include "support/internal.h"
 
 namespace loom::cli {
 

@@ -8,8 +8,8 @@
 #include "base/json/json.h"
 #include "base/random.h"
 #include "bench/bench.h"
-#include "console.h"
 #include "exec/session.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {
@@ -30,9 +30,49 @@ Result<Network> network_of(std::int64_t width) {
 }
 
 struct Side {
+  char mark;  // c: the CPU, g: the device, a: auto
   Session session;
   std::vector<double> seconds;
 };
+
+// `device`: null where there is none.
+Result<std::vector<Side>> sides_of(Network& network, const BenchMode& cpu, gpu::Device* device,
+                                   const std::string& isa) {
+  std::vector<Side> sides;
+  for (const char mark : {'c', 'g', 'a'}) {
+    if (mark == 'g' && !device) continue;
+    const SessionOptions options{.max_rows = kRows,
+                                 .device = mark == 'c' ? nullptr : device,
+                                 .isa = isa,
+                                 .auto_device = mark == 'a'};
+    LOOM_ASSIGN(Session session, Session::create(network, *cpu.pool, options));
+    sides.push_back({mark, std::move(session), {}});
+  }
+  return sides;
+}
+
+// In turns, so that whatever else the machine does meets all of them; the first run of a turn,
+// before which others had the threads, is not counted.
+Status time_in_turns(std::vector<Side>& sides, std::int64_t width, int repeats) {
+  constexpr int kWarmups = 4;  // auto has tried both by then
+  const RandomStream random(42, 1);
+  std::vector<float> x(static_cast<std::size_t>(kRows * width)), first;
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 2 * random.uniform(i) - 1;
+  for (int turn = 0; turn < kWarmups + repeats; ++turn)
+    for (Side& s : sides)
+      for (int run = 0; run < 4; ++run) {
+        const Stopwatch watch;
+        LOOM_ASSIGN(const std::span<const float> y, s.session.run(x, kRows));
+        const std::vector<float> got(y.begin(),
+                                     y.end());  // a device's work is done when it is read
+        if (turn >= kWarmups && run > 0) s.seconds.push_back(watch.seconds());
+        if (first.empty()) first = got;
+        if (std::memcmp(got.data(), first.data(), got.size() * sizeof(float)) != 0)
+          return Status(Code::internal, "bench crossover: width " + std::to_string(width) +
+                                            ": the modes give different bits");
+      }
+  return {};
+}
 
 // A line of the drawing: where each side lies between a microsecond and a second.
 std::string drawn(const std::vector<double>& seconds, const std::string& marks) {
@@ -47,6 +87,51 @@ std::string drawn(const std::vector<double>& seconds, const std::string& marks) 
   return line;
 }
 
+// What a width came to.
+struct Medians {
+  std::vector<double> seconds;  // of each side
+  std::string marks, auto_takes;
+  bool device;
+  double over_best() const {
+    return seconds.back() / *std::min_element(seconds.begin(), seconds.end() - 1);
+  }
+};
+
+Medians medians_of(std::vector<Side>& sides) {
+  Medians m{.auto_takes = std::string(sides.back().session.executor().target()),
+            .device = sides.size() > 2};
+  for (const Side& s : sides) {
+    m.seconds.push_back(median(s.seconds));
+    m.marks += s.mark;
+  }
+  return m;
+}
+
+Json row_of(std::int64_t width, const Medians& m) {
+  Json row = Json::object();
+  row.set("width", width);
+  row.set("cpu_us", 1e6 * m.seconds[0]);
+  if (m.device) row.set("gpu_us", 1e6 * m.seconds[1]);
+  row.set("auto_us", 1e6 * m.seconds.back());
+  row.set("auto_takes", m.auto_takes);
+  row.set("auto_over_best", m.over_best());
+  return row;
+}
+
+std::string line_of(std::int64_t width, const Medians& m) {
+  char line[200];
+  std::snprintf(line, sizeof line, "%5lld  cpu %9.1f", static_cast<long long>(width),
+                1e6 * m.seconds[0]);
+  std::string text = line;
+  if (m.device) {
+    std::snprintf(line, sizeof line, "  gpu %9.1f", 1e6 * m.seconds[1]);
+    text += line;
+  }
+  std::snprintf(line, sizeof line, "  auto %9.1f, %.2f of the best  |%s|\n", 1e6 * m.seconds.back(),
+                m.over_best(), drawn(m.seconds, m.marks).c_str());
+  return text + line;
+}
+
 }  // namespace
 
 int bench_crossover(const BenchArgs& a) {
@@ -58,12 +143,8 @@ int bench_crossover(const BenchArgs& a) {
   BenchArgs sides = a;
   sides.modes = {"cpu-mc", "gpu-mc"};
   LOOM_OR_EXIT(const BenchModes modes, bench_modes(sides), kRefused);
-  const BenchMode& cpu = modes.list.front();
   gpu::Device* const device = modes.list.size() > 1 ? modes.list.back().device : nullptr;
-  const int repeats = a.repeats > 0 ? a.repeats
-                      : a.quick     ? 2
-                                    : 11,
-            warmups = 4;  // auto has tried both by then
+  const int repeats = a.repeats > 0 ? a.repeats : a.quick ? 2 : 11;
   const std::int64_t last = a.quick ? 128 : 4096;
   Json rows = Json::array();
   if (!a.json &&
@@ -73,62 +154,12 @@ int bench_crossover(const BenchArgs& a) {
     return kFailed;
   for (std::int64_t width = 32; width <= last; width *= 2) {
     LOOM_OR_EXIT(Network network, network_of(width), kFailed);
-    std::vector<Side> list;
-    std::string marks;
-    for (const char mark : {'c', 'g', 'a'}) {
-      if (mark == 'g' && !device) continue;
-      SessionOptions options{.max_rows = kRows,
-                             .device = mark == 'c' ? nullptr : device,
-                             .isa = a.isa,
-                             .auto_device = mark == 'a'};
-      LOOM_OR_EXIT(Session session, Session::create(network, *cpu.pool, options), kFailed);
-      list.push_back({std::move(session), {}});
-      marks += mark;
-    }
-    const RandomStream random(42, 1);
-    std::vector<float> x(static_cast<std::size_t>(kRows * width)), first;
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = 2 * random.uniform(i) - 1;
-    // In turns, so that whatever else the machine does meets all of them; the first run of a turn,
-    // before which others had the threads, is not counted.
-    for (int turn = 0; turn < warmups + repeats; ++turn) {
-      for (Side& s : list) {
-        for (int run = 0; run < 4; ++run) {
-          const Stopwatch watch;
-          LOOM_OR_EXIT(const std::span<const float> y, s.session.run(x, kRows), kFailed);
-          const std::vector<float> got(y.begin(),
-                                       y.end());  // a device's work is done when it is read
-          if (turn >= warmups && run > 0) s.seconds.push_back(watch.seconds());
-          if (first.empty()) first = got;
-          if (std::memcmp(got.data(), first.data(), got.size() * sizeof(float)) != 0)
-            return fail(Status(Code::internal, "bench crossover: width " + std::to_string(width) +
-                                                   ": the modes give different bits"),
-                        kFailed);
-        }
-      }
-    }
-    std::vector<double> seconds;
-    for (Side& s : list) seconds.push_back(median(s.seconds));
-    const double best = *std::min_element(seconds.begin(), seconds.end() - 1);
-    Json row = Json::object();
-    row.set("width", width);
-    row.set("cpu_us", 1e6 * seconds[0]);
-    if (device) row.set("gpu_us", 1e6 * seconds[1]);
-    row.set("auto_us", 1e6 * seconds.back());
-    row.set("auto_takes", list.back().session.executor().target());
-    row.set("auto_over_best", seconds.back() / best);
-    rows.push(std::move(row));
-    char line[200];
-    std::string text;
-    std::snprintf(line, sizeof line, "%5lld  cpu %9.1f", static_cast<long long>(width),
-                  1e6 * seconds[0]);
-    text += line;
-    if (device) {
-      std::snprintf(line, sizeof line, "  gpu %9.1f", 1e6 * seconds[1]);
-      text += line;
-    }
-    std::snprintf(line, sizeof line, "  auto %9.1f, %.2f of the best  |%s|\n", 1e6 * seconds.back(),
-                  seconds.back() / best, drawn(seconds, marks).c_str());
-    if (!a.json && !print(text + line)) return kFailed;
+    LOOM_OR_EXIT(std::vector<Side> list, sides_of(network, modes.list.front(), device, a.isa),
+                 kFailed);
+    if (const Status s = time_in_turns(list, width, repeats); !s.ok()) return fail(s, kFailed);
+    const Medians medians = medians_of(list);
+    rows.push(row_of(width, medians));
+    if (!a.json && !print(line_of(width, medians))) return kFailed;
   }
   Json figures = Json::object();
   figures.set("repeats", repeats);

@@ -8,10 +8,10 @@
 
 #include "base/json/json.h"
 #include "base/random.h"
-#include "console.h"
 #include "exec/session.h"
 #include "grid/emitter.h"
 #include "ops/executor.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {

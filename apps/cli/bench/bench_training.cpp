@@ -6,7 +6,7 @@
 #include "base/json/json.h"
 #include "base/random.h"
 #include "bench/bench.h"
-#include "console.h"
+#include "support/console.h"
 #include "train/data/data.h"
 #include "train/trainer.h"
 
@@ -86,6 +86,60 @@ Result<Learned> learn(const Net& net, const BenchMode& how, const std::string& i
   return result;
 }
 
+Json row_of(const Net& net, const BenchMode& how, std::int64_t epochs, const Learned& l) {
+  Json row = Json::object();
+  row.set("network", net.name);
+  row.set("mode", how.mode.name);
+  row.set("seconds", l.seconds);
+  row.set("steps", 8 * epochs);
+  row.set("first_loss", l.first);
+  row.set("last_loss", l.last);
+  row.set("weights", l.digest);
+  return row;
+}
+
+std::string line_of(const Net& net, const BenchMode& how, std::int64_t epochs, const Learned& l) {
+  char line[160];
+  std::snprintf(line, sizeof line, "%-8s %-10s %10.3f %11.3f %13.6f %9.6f   %.12s", net.name,
+                how.mode.name.c_str(), l.seconds, 1e3 * l.seconds / static_cast<double>(8 * epochs),
+                l.first, l.last, l.digest.c_str());
+  return line;
+}
+
+// A network in each mode, whose weights are the same bits.
+int bench_network(const Net& net, const BenchModes& modes, const BenchArgs& a, std::int64_t epochs,
+                  Json& rows) {
+  std::string digest;
+  double in_f32 = 0;
+  if (a.fp8 && !modes.list.empty()) {
+    LOOM_OR_EXIT(const Learned l, learn(net, modes.list.front(), a.isa, epochs), kFailed);
+    in_f32 = l.last_epoch;
+  }
+  for (const BenchMode& how : modes.list) {
+    // Once before the clock runs.
+    if (const Status warm = a.quick ? Status() : learn(net, how, a.isa, 1, a.fp8).status();
+        !warm.ok())
+      return fail(warm, kFailed);
+    LOOM_OR_EXIT(const Learned l, learn(net, how, a.isa, epochs, a.fp8), kFailed);
+    if (!digest.empty() && digest != l.digest)
+      return fail(
+          Status(Code::internal, std::string(net.name) + ": the weights of mode " + how.mode.name +
+                                     " differ from those of the mode before"),
+          kFailed);
+    digest = l.digest;
+    Json row = row_of(net, how, epochs, l);
+    std::string text = line_of(net, how, epochs, l);
+    if (a.fp8) {
+      row.set("last_epoch_loss", l.last_epoch);
+      row.set("last_epoch_loss_f32", in_f32);
+      text += "   " + fixed(l.last_epoch / in_f32, 5);
+    }
+    rows.push(std::move(row));
+    if (!a.json && !print(text + "\n")) return kFailed;
+  }
+  return kOk;
+}
+
 }  // namespace
 
 std::vector<std::string> bench_network_names() {
@@ -106,49 +160,7 @@ int bench_training(const BenchArgs& a) {
     return kFailed;
   for (const Net& net : kNets) {
     if (!wanted(a.layers, net.name)) continue;
-    std::string digest;
-    double in_f32 = 0;
-    if (a.fp8 && !modes.list.empty()) {
-      LOOM_OR_EXIT(const Learned l, learn(net, modes.list.front(), a.isa, epochs), kFailed);
-      in_f32 = l.last_epoch;
-    }
-    for (const BenchMode& how : modes.list) {
-      // Once before the clock runs.
-      if (const Status warm = a.quick ? Status() : learn(net, how, a.isa, 1, a.fp8).status();
-          !warm.ok())
-        return fail(warm, kFailed);
-      LOOM_OR_EXIT(const Learned l, learn(net, how, a.isa, epochs, a.fp8), kFailed);
-      if (!digest.empty() && digest != l.digest)
-        return fail(
-            Status(Code::internal, std::string(net.name) + ": the weights of mode " +
-                                       how.mode.name + " differ from those of the mode before"),
-            kFailed);
-      digest = l.digest;
-      Json row = Json::object();
-      row.set("network", net.name);
-      row.set("mode", how.mode.name);
-      row.set("seconds", l.seconds);
-      row.set("steps", 8 * epochs);
-      row.set("first_loss", l.first);
-      row.set("last_loss", l.last);
-      row.set("weights", l.digest);
-      if (a.fp8) {
-        row.set("last_epoch_loss", l.last_epoch);
-        row.set("last_epoch_loss_f32", in_f32);
-      }
-      rows.push(std::move(row));
-      char line[160];
-      std::snprintf(line, sizeof line, "%-8s %-10s %10.3f %11.3f %13.6f %9.6f   %.12s", net.name,
-                    how.mode.name.c_str(), l.seconds,
-                    1e3 * l.seconds / static_cast<double>(8 * epochs), l.first, l.last,
-                    l.digest.c_str());
-      std::string text = line;
-      if (a.fp8) {
-        std::snprintf(line, sizeof line, "   %.5f", l.last_epoch / in_f32);
-        text += line;
-      }
-      if (!a.json && !print(text + "\n")) return kFailed;
-    }
+    if (const int code = bench_network(net, modes, a, epochs, rows); code != kOk) return code;
   }
   if (rows.as_array().empty())
     return fail(Status(Code::invalid_argument,

@@ -1,12 +1,11 @@
 // loom accuracy: what every numeric type costs a trained network, with every granularity of scales.
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 
-#include "base/json/json.h"
-#include "console.h"
-#include "internal.h"
 #include "models/trained_network.h"
-#include "train/judge/metrics.h"
+#include "support/client.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {
@@ -25,7 +24,7 @@ void bind(CommandLine& c, Args& a) {
       .required()
       .type_name("FILE")
       .no_stdin();
-  c.add("--threads", a.threads, "0: one per core").between(0, ThreadPool::kMaxThreads);
+  c.add("--threads", a.threads, "0: one per core").between(0, 1024);
   c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
   c.flag("--json", a.json, "one JSON object on stdout");
 }
@@ -33,81 +32,84 @@ void bind(CommandLine& c, Args& a) {
 // Each type in each granularity, as the formats are written; a type without scales takes none.
 std::vector<std::string> formats() {
   std::vector<std::string> list;
-  for (int i = 0; i < kDTypeCount; ++i) {
-    const std::string dtype(name(static_cast<DType>(i)));
-    if (!info(static_cast<DType>(i)).scaled) list.push_back(dtype);
+  const Json library = parsed(loom::info());
+  for (const Json& dtype : member(library, "dtypes").as_array()) {
+    const std::string& name = dtype.as_string();
+    if (!flag_in(parsed(format_info(name)), "scaled")) list.push_back(name);
     for (const char* scale : {":tensor", ":row", ":block16", ":block32"})
-      list.push_back(dtype + scale);
+      list.push_back(name + scale);
   }
-  for (const WeightFormat& f : all_weight_formats())
-    if (f.layout != Layout::plain) list.push_back(to_string(f));
+  for (const Json& format : member(library, "formats").as_array())
+    if (!flag_in(parsed(format_info(format.as_string())), "plain"))
+      list.push_back(format.as_string());
   return list;
 }
 
-std::uint64_t bytes_of(Network& network) {
-  std::uint64_t bytes = 0;
-  for (const Network::NamedParam& p : network.params())
-    if (!p.tied) bytes += p.param->store->packed_bytes();
-  return bytes;
-}
+// The table as it grows, and what was refused.
+struct Table {
+  bool classes, json;
+  Json rows = Json::array(), refused = Json::array();
+  std::string refusals;
+
+  void refuse(const std::string& format, const Error& error) {
+    Json entry = Json::object();
+    entry.set("format", format);
+    entry.set("why", error.what());
+    refused.push(std::move(entry));
+    refusals += "refused: " + std::string(error.what()) + "\n";
+  }
+  bool begin() const {
+    char line[160];
+    std::snprintf(line, sizeof line, "%-16s %12s %10s %10s\n", "format", "bytes",
+                  classes ? "accuracy" : "rmse", "loss");
+    return json || print(line);
+  }
+  bool add(const std::string& format, const Json& figures) {
+    const char* measure = classes ? "accuracy" : "rmse";
+    Json entry = Json::object();
+    entry.set("format", format);
+    for (const char* key : {"bytes", "loss", measure}) entry.set(key, member(figures, key));
+    rows.push(std::move(entry));
+    char line[160];
+    std::snprintf(line, sizeof line, "%-16s %12" PRId64 " %10.4f %10.4f\n", format.c_str(),
+                  integer_in(figures, "bytes"), number_in(figures, measure, NAN),
+                  number_in(figures, "loss", NAN));
+    return json || print(line);
+  }
+};
 
 int run(const Args& a) {
-  LOOM_OR_EXIT(TrainedNetwork trained, open_trained(a.network, a.data), kRefused);
-  Network& network = trained.network;
-  const RawRows& rows = trained.data;
-  if (!rows.judged)
-    return fail(Status(Code::invalid_argument, a.data + ": has no targets to judge by"), kRefused);
-  const bool classes = trained.classes;
-  ThreadPool pool(a.threads);
-
-  Json table = Json::array(), refused = Json::array();
-  std::string refusals;
+  Json machine = Json::object();
+  machine.set("threads", a.threads);
+  machine.set("isa", a.isa);
+  Predictor trained = open_trained(a.network, machine);
+  expect_raw(trained, a.network);
+  const std::int64_t rows = integer_in(read_data(trained, a.data), "targets");
+  if (rows == 0)
+    throw problem(LOOM_INVALID_ARGUMENT, a.data + ": has no targets to judge by", kRefused);
+  Table table{.classes = integer_in(parsed(trained.info()), "classes") > 0, .json = a.json};
   const std::vector<std::string> all = formats();
   const Interrupt interrupt;
   Progress progress("judging", all.size(), Progress::Unit::steps);
-  char line[160];
-  if (!a.json) {
-    std::snprintf(line, sizeof line, "%-16s %12s %10s %10s\n", "format", "bytes",
-                  classes ? "accuracy" : "rmse", "loss");
-    if (!print(line)) return kFailed;
-  }
+  if (!table.begin()) return kFailed;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (Interrupt::pressed()) return Interrupt::code();
-    const auto format = parse_weight_format(all[i]);
-    const Status taken = format.ok() ? network.morph(*format) : format.status();
-    if (!taken.ok()) {
-      Json entry = Json::object();
-      entry.set("format", all[i]);
-      entry.set("why", taken.message());
-      refused.push(std::move(entry));
-      refusals += "refused: " + taken.message() + "\n";
+    try {
+      trained.morph(all[i]);
+    } catch (const Error& error) {
+      table.refuse(all[i], error);
       continue;
     }
-    LOOM_OR_EXIT(
-        Evaluator evaluator,
-        Evaluator::create(network, *rows.judged, pool,
-                          {.loss = classes ? Loss::cross_entropy : Loss::mse, .isa = a.isa}),
-        kFailed);
-    LOOM_OR_EXIT(const Metrics metrics, evaluator.measure(), kFailed);
-    const std::uint64_t bytes = bytes_of(network);
-    Json entry = Json::object();
-    entry.set("format", all[i]);
-    entry.set("bytes", static_cast<std::int64_t>(bytes));
-    entry.set("loss", metrics.loss);
-    if (classes) entry.set("accuracy", metrics.accuracy);
-    else entry.set("rmse", metrics.rmse);
-    table.push(std::move(entry));
-    std::snprintf(line, sizeof line, "%-16s %12" PRIu64 " %10.4f %10.4f\n", all[i].c_str(), bytes,
-                  classes ? metrics.accuracy : metrics.rmse, metrics.loss);
-    if (!a.json && !print(line)) return kFailed;
+    if (!table.add(all[i], parsed(or_exit(kFailed, [&] { return trained.measure(); }))))
+      return kFailed;
     progress.update(i + 1, all[i]);
   }
   progress.finish();
-  if (!a.json) return print(refusals) ? kOk : kFailed;
+  if (!a.json) return print(table.refusals) ? kOk : kFailed;
   Json answer = Json::object();
-  answer.set("rows", rows.judged->samples());
-  answer.set("formats", std::move(table));
-  answer.set("refused", std::move(refused));
+  answer.set("rows", rows);
+  answer.set("formats", std::move(table.rows));
+  answer.set("refused", std::move(table.refused));
   return print(answer.dump() + "\n") ? kOk : kFailed;
 }
 

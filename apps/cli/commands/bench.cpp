@@ -7,14 +7,15 @@
 #include <cstring>
 #include <functional>
 
+#include "arguments/machine_options.h"
 #include "base/json/json.h"
 #include "base/random.h"
 #include "bench/bench.h"
 #include "bench/device.h"
-#include "console.h"
 #include "exec/session.h"
-#include "internal.h"
 #include "llm/config/config.h"
+#include "support/console.h"
+#include "support/internal.h"
 #include "train/data/data.h"
 #include "train/trainer.h"
 
@@ -134,29 +135,104 @@ Result<WeightStore> random_weights(const WeightFormat& format, std::int64_t rows
   return WeightStore::from_packed(std::move(packed));
 }
 
-int bench_llm(const Args& a, ThreadPool& pool) {
-  LOOM_OR_EXIT(const WeightFormat format, parse_weight_format(a.dtype), kUsage);
-  const char* text = std::find_if(std::begin(kShapes), std::end(kShapes), [&](const Shape& s) {
-                       return a.model == s.name;
-                     })->config;
-  LOOM_OR_EXIT(const Json json, Json::parse(text), kFailed);
-  LOOM_OR_EXIT(const ModelConfig config, config_from_hf(json), kFailed);
-  LOOM_OR_EXIT(Network network, Network::from_json(decoder_topology(config)), kFailed);
-  say("random weights of " + a.model + ", " +
-      count_text(static_cast<double>(network.parameter_count())) + " parameters, as " +
-      to_string(format));
-  std::uint64_t bytes = 0, stream = 0;  // bytes that decoding a token reads
+// Random weights of the format in every matrix, ones elsewhere; returns the bytes that decoding a
+// token reads.
+Result<std::uint64_t> fill_weights(Network& network, const WeightFormat& format) {
+  std::uint64_t bytes = 0, stream = 0;
   for (auto& p : network.params()) {
     if (p.tied) continue;
     WeightStore& store = *p.param->store;
     if (p.param->spec.quantized) {
-      LOOM_OR_EXIT(store, random_weights(format, store.rows(), store.cols(), ++stream), kFailed);
+      LOOM_ASSIGN(store, random_weights(format, store.rows(), store.cols(), ++stream));
     } else {
       std::fill(store.mutable_master().begin(), store.mutable_master().end(), 1.0f);
       store.touch();
     }
     bytes += store.packed_bytes();
   }
+  return bytes;
+}
+
+// Token ids of one sequence through a session, timed.
+struct TokenRuns {
+  Session& session;
+  int repeats;
+  std::vector<std::uint32_t> ids, sequences, positions;
+  Status status{};  // of the first run that failed: its times are worth nothing
+
+  TokenRuns(Session& s, int repeats, std::int64_t vocab)
+      : session(s), repeats(repeats), ids(512), sequences(512, 0), positions(512) {
+    for (std::uint32_t i = 0; i < 512; ++i) {
+      ids[i] = i * 7919 % static_cast<std::uint32_t>(vocab);
+      positions[i] = i;
+    }
+  }
+  void run(const std::function<Status()>& work) {
+    if (status.ok()) status = work();
+  }
+  // The first n ids at once, of which one has an answer.
+  void prefill(std::size_t n, std::uint32_t head) {
+    run([&]() -> Status {
+      return session.run_tokens(std::span(ids).first(n), std::span(sequences).first(n),
+                                std::span(positions).first(n), {&head, 1});
+    });
+  }
+  double seconds_of_prefill(std::uint32_t n) {
+    return median_seconds(repeats, [&] { prefill(n, n - 1); });
+  }
+  // The 512 of the prefill stay; those between them and the decoded ones run likewise.
+  void fill_context(std::int64_t context) {
+    for (std::int64_t at = 512; at < context; at += 512) {
+      const auto n = static_cast<std::size_t>(std::min<std::int64_t>(512, context - at));
+      for (std::size_t i = 0; i < n; ++i)
+        positions[i] = static_cast<std::uint32_t>(at + static_cast<std::int64_t>(i));
+      prefill(n, static_cast<std::uint32_t>(n) - 1);
+    }
+  }
+  void decode_64(std::uint32_t context) {
+    if (session.resident()) {
+      std::uint32_t picked[64];
+      run([&]() -> Status { return session.run_greedy(ids[0], 0, context, picked); });
+      return;
+    }
+    for (std::uint32_t i = 0; i < 64; ++i) {
+      const std::uint32_t at = context + i, zero = 0;
+      run([&]() -> Status {
+        return session.run_tokens({&ids[i], 1}, {&zero, 1}, {&at, 1}, {&zero, 1});
+      });
+    }
+  }
+};
+
+std::string machine_text(Session& session, const gpu::Device* device, const ThreadPool& pool,
+                         double bandwidth, std::uint64_t bytes) {
+  const Executor& e = session.executor();
+  std::string out = (device ? "device " : "isa ") + std::string(e.target()) + ", threads " +
+                    std::to_string(pool.size()) + "\nread bandwidth " + fixed(bandwidth / 1e9, 1) +
+                    " GB/s\nweights " + bytes_text(bytes) + "\n";
+  if (device)
+    out += "device memory " + bytes_text(device->allocated_bytes()) + ": weights " +
+           bytes_text(static_cast<std::uint64_t>(e.weight_bytes())) + ", values and caches " +
+           bytes_text(static_cast<std::uint64_t>(e.arena_bytes())) + "\n";
+  return out;
+}
+
+Result<ModelConfig> config_of(const std::string& model) {
+  const char* text = std::find_if(std::begin(kShapes), std::end(kShapes), [&](const Shape& s) {
+                       return model == s.name;
+                     })->config;
+  LOOM_ASSIGN(const Json json, Json::parse(text));
+  return config_from_hf(json);
+}
+
+int bench_llm(const Args& a, ThreadPool& pool) {
+  LOOM_OR_EXIT(const WeightFormat format, parse_weight_format(a.dtype), kUsage);
+  LOOM_OR_EXIT(const ModelConfig config, config_of(a.model), kFailed);
+  LOOM_OR_EXIT(Network network, Network::from_json(decoder_topology(config)), kFailed);
+  say("random weights of " + a.model + ", " +
+      count_text(static_cast<double>(network.parameter_count())) + " parameters, as " +
+      to_string(format));
+  LOOM_OR_EXIT(const std::uint64_t bytes, fill_weights(network, format), kFailed);
   SessionOptions options;
   options.max_rows = 512;
   options.max_positions = 1024;
@@ -165,72 +241,19 @@ int bench_llm(const Args& a, ThreadPool& pool) {
   gpu::Device* const device = choice.device.get();
   options.device = device;
   LOOM_OR_EXIT(Session session, Session::create(network, pool, options), kFailed);
-  std::vector<std::uint32_t> ids(512), sequences(512, 0), positions(512);
-  for (std::uint32_t i = 0; i < 512; ++i) {
-    ids[i] = i * 7919 % static_cast<std::uint32_t>(config.vocab_size);
-    positions[i] = i;
-  }
-  // Once before the clock runs, and to see that it does.
-  if (const Status s =
-          session.run_tokens(std::span(ids).first(64), std::span(sequences).first(64),
-                             std::span(positions).first(64), std::span(positions).first(1));
-      !s.ok())
-    return fail(s, kFailed);
+  TokenRuns runs(session, a.repeats, config.vocab_size);
+  runs.prefill(64, 0);  // once before the clock runs, and to see that it does
+  if (!runs.status.ok()) return fail(runs.status, kFailed);
   const double bandwidth = read_bandwidth(pool, a.repeats);
-  std::string out = (device ? "device " : "isa ") + std::string(session.executor().target()) +
-                    ", threads " + std::to_string(pool.size()) + "\nread bandwidth " +
-                    fixed(bandwidth / 1e9, 1) + " GB/s\nweights " + bytes_text(bytes) + "\n";
-  if (device) {
-    const Executor& e = session.executor();
-    out += "device memory " + bytes_text(device->allocated_bytes()) + ": weights " +
-           bytes_text(static_cast<std::uint64_t>(e.weight_bytes())) + ", values and caches " +
-           bytes_text(static_cast<std::uint64_t>(e.arena_bytes())) + "\n";
-  }
-  Status status;  // of the first run that failed: its times are worth nothing
-  auto run = [&](auto work) {
-    if (status.ok()) status = work();
-  };
-  for (const std::uint32_t n : {128u, 512u}) {
-    const std::uint32_t last = n - 1;
-    const double s = median_seconds(a.repeats, [&] {
-      run([&] {
-        return session.run_tokens(std::span(ids).first(n), std::span(sequences).first(n),
-                                  std::span(positions).first(n), {&last, 1});
-      });
-    });
-    out += "prefill " + std::to_string(n) + ": " + fixed(n / s, 1) + " tokens/s\n";
-  }
-  // The 512 of the prefill stay; what lies between them and the decoded ones goes the same way.
-  for (std::int64_t at = 512; at < a.context; at += 512) {
-    const std::size_t n = static_cast<std::size_t>(std::min<std::int64_t>(512, a.context - at));
-    for (std::size_t i = 0; i < n; ++i)
-      positions[i] = static_cast<std::uint32_t>(at + static_cast<std::int64_t>(i));
-    const std::uint32_t last = static_cast<std::uint32_t>(n) - 1;
-    run([&] {
-      return session.run_tokens(std::span(ids).first(n), std::span(sequences).first(n),
-                                std::span(positions).first(n), {&last, 1});
-    });
-  }
+  std::string out = machine_text(session, device, pool, bandwidth, bytes);
+  for (const std::uint32_t n : {128u, 512u})
+    out += "prefill " + std::to_string(n) + ": " + fixed(n / runs.seconds_of_prefill(n), 1) +
+           " tokens/s\n";
+  runs.fill_context(a.context);
   const double s =
-      median_seconds(
-          a.repeats,
-          [&] {
-            if (session.resident()) {
-              std::uint32_t picked[64];
-              run([&] {
-                return session.run_greedy(ids[0], 0, static_cast<std::uint32_t>(a.context), picked);
-              });
-              return;
-            }
-            for (std::uint32_t i = 0; i < 64; ++i) {
-              const std::uint32_t at = static_cast<std::uint32_t>(a.context) + i, zero = 0;
-              run([&] {
-                return session.run_tokens({&ids[i], 1}, {&zero, 1}, {&at, 1}, {&zero, 1});
-              });
-            }
-          }) /
+      median_seconds(a.repeats, [&] { runs.decode_64(static_cast<std::uint32_t>(a.context)); }) /
       64;
-  if (!status.ok()) return fail(status, kFailed);
+  if (!runs.status.ok()) return fail(runs.status, kFailed);
   const double rate = static_cast<double>(bytes) / s;
   out += "decode 64: " + fixed(1 / s, 1) + " tokens/s, " + fixed(rate / 1e9, 2) + " GB/s" +
          (device ? "" : ", " + fixed(100 * rate / bandwidth, 1) + " % of the read bandwidth") +

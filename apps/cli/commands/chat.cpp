@@ -5,8 +5,8 @@
 
 #include <iostream>
 
-#include "console.h"
-#include "generation.h"
+#include "models/generation.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {

@@ -1,8 +1,8 @@
 // loom convert: from any readable model file to another, with a table of sizes and errors.
-#include "client.h"
-#include "console.h"
-#include "machine_options.h"
-#include "outputs.h"
+#include "arguments/machine_options.h"
+#include "files/outputs.h"
+#include "support/client.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {

@@ -1,7 +1,7 @@
 // loom eval: how well a model predicts a text, and how far it is from another model or dtype.
-#include "console.h"
-#include "files.h"
+#include "files/files.h"
 #include "models/loaded_model.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {

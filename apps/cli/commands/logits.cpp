@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "console.h"
+#include "files/npy.h"
+#include "files/outputs.h"
 #include "models/loaded_model.h"
-#include "npy.h"
-#include "outputs.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {

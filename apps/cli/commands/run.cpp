@@ -2,8 +2,8 @@
 #include <iostream>
 #include <iterator>
 
-#include "console.h"
-#include "generation.h"
+#include "models/generation.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {

@@ -1,8 +1,8 @@
 // loom show: what is in a file, without loading its weights: what it is, whether it would run, its
 // topology, its tensors.
-#include "client.h"
-#include "console.h"
 #include "models/show_onnx.h"
+#include "support/client.h"
+#include "support/console.h"
 
 namespace loom::cli {
 

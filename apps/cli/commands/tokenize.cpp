@@ -2,8 +2,8 @@
 #include <iostream>
 #include <iterator>
 
-#include "client.h"
-#include "console.h"
+#include "support/client.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "client.h"
-#include "console.h"
-#include "files.h"
-#include "machine_options.h"
-#include "outputs.h"
-#include "register_decoder.h"
+#include "arguments/machine_options.h"
+#include "files/files.h"
+#include "files/outputs.h"
+#include "images/register_decoder.h"
+#include "support/client.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {
@@ -21,7 +21,8 @@ struct Args {
   bool fp8 = false, resume = false, json = false, series = false, no_series = false;
 };
 
-void bind(CommandLine& c, Args& a) {
+// What to learn, from what.
+void bind_task(CommandLine& c, Args& a) {
   c.add("SPEC", a.spec,
         "the training spec, JSON; without one, what to learn and how is chosen by looking at the "
         "data");
@@ -55,6 +56,10 @@ void bind(CommandLine& c, Args& a) {
   c.add("--horizon", a.horizon, "of a time series: steps ahead that are judged, 12 where not given")
       .positive()
       .type_name("N");
+}
+
+// How long, and what is written.
+void bind_run(CommandLine& c, Args& a) {
   c.flag("--fp8", a.fp8, "products in FP8, forward and backward; without a spec");
   c.add("--steps", a.steps, "in place of as many as the data suggests; without a spec")
       .between(std::int64_t{1}, std::int64_t{1} << 40)
@@ -81,6 +86,11 @@ void bind(CommandLine& c, Args& a) {
          "go on from the file of --out, with the same bits as if never stopped");
   c.add("--events", a.events, "write loss and rate to a TensorBoard event file in this folder")
       .type_name("FOLDER");
+}
+
+void bind(CommandLine& c, Args& a) {
+  bind_task(c, a);
+  bind_run(c, a);
   bind_machine_options(c, a.machine);
   c.flag("--json", a.json, "one JSON object on stdout for each report");
 }

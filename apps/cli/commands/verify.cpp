@@ -1,12 +1,13 @@
 // loom verify: the numerics table of this machine, a hash per row and one for all.
 #include <algorithm>
 
+#include "arguments/machine_options.h"
 #include "base/files/source.h"
 #include "base/json/json.h"
 #include "base/numerics_version.h"
 #include "bench/device.h"
-#include "console.h"
-#include "internal.h"
+#include "support/console.h"
+#include "support/internal.h"
 #include "verify/verify.h"
 
 namespace loom::cli {

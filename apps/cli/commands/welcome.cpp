@@ -1,6 +1,6 @@
 // loom alone: a story of the model inside the program, and what else there is.
-#include "console.h"
-#include "generation.h"
+#include "models/generation.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {

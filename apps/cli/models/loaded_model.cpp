@@ -1,6 +1,6 @@
 #include "models/loaded_model.h"
 
-#include "console.h"
+#include "support/console.h"
 
 namespace loom::cli {
 

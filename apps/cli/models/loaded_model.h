@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "client.h"
-#include "machine_options.h"
+#include "arguments/machine_options.h"
+#include "support/client.h"
 
 namespace loom::cli {
 

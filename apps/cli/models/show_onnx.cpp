@@ -1,6 +1,6 @@
 #include "models/show_onnx.h"
 
-#include "console.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {

@@ -2,7 +2,7 @@
 // initializers.
 #pragma once
 
-#include "client.h"
+#include "support/client.h"
 
 namespace loom::cli {
 

@@ -14,7 +14,8 @@ if os.environ.get("WELVET_INSTALLED") != "1":
 import welvet  # noqa: E402
 from welvet import Network, Transformer  # noqa: E402
 
-TINY = ROOT / "tests/cases/data/tiny.entity"
+DATA = ROOT / "tests/cases/data"
+TINY = DATA / "tiny.entity"
 
 
 class Fit(unittest.TestCase):
@@ -80,6 +81,60 @@ class Fit(unittest.TestCase):
         fitted = welvet.fit(self.csv, steps=20, threads=1)
         fitted.network.close()
         self.assertEqual(welvet.live_handles(), before)
+
+
+class Predict(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name)
+        rows = ["%s,%s,%s" % (size, city, "large" if size > 5 else "small")
+                for size in (1.5, 9.5, 8.0, 2.0, 1.0, 9.0) for city in ("Oslo", "Rome")]
+        (self.path / "rows.csv").write_text("size,city,kind\n" + "\n".join(rows) + "\n")
+        (self.path / "x.csv").write_text("size,city\n1.5,Oslo\n9.5,Rome\n")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def test_answers_rows_of_a_table(self):
+        with welvet.Predictor(DATA / "table.entity", threads=1) as predictor:
+            self.assertEqual(predictor.info()["labels"], ["large", "small"])
+            answers = predictor.predict(self.path / "x.csv")
+            self.assertEqual([a["class"] for a in answers], ["small", "large"])
+            self.assertAlmostEqual(sum(answers[0]["probabilities"]), 1)
+            with self.assertRaises(welvet.InvalidArgument):
+                predictor.measure()  # no targets
+            figures = predictor.measure(self.path / "rows.csv")
+            self.assertEqual((figures["rows"], figures["accuracy"]), (12, 1))
+            with self.assertRaises(welvet.NotFound):
+                predictor.predict(self.path / "none.csv")
+            with self.assertRaises(welvet.Unsupported):
+                predictor.forecast()
+            predictor.cancel()
+            with self.assertRaises(welvet.Cancelled):
+                predictor.measure()
+
+    def test_plans_and_saves_other_formats(self):
+        rows, out = self.path / "rows.csv", self.path / "small.entity"
+        with welvet.Predictor(DATA / "table.entity", threads=1) as predictor:
+            before = predictor.measure(rows)
+            report = predictor.plan(bytes=12000, formats=["i8", "i4"])
+            self.assertLessEqual(report["plan"]["bytes"], 12000)
+            self.assertEqual({row["format"] for row in report["table"]}, {"f32", "i8", "i4"})
+            predictor.save(out)
+            with self.assertRaises(welvet.OutOfRange):
+                predictor.plan(bytes=10, formats=["i8"])
+            predictor.morph("f32")
+            self.assertEqual(predictor.measure(), before)
+        with welvet.Predictor(out) as small:
+            self.assertLess(small.measure(rows)["bytes"], before["bytes"])
+
+    def test_forecasts_a_series(self):
+        with welvet.Predictor(DATA / "series.entity") as predictor:
+            steps = predictor.forecast(3)
+            self.assertEqual(len(steps), 3)
+            for step in steps:
+                self.assertTrue(step["low95"] <= step["low80"] <= step["forecast"]
+                                <= step["high80"] <= step["high95"])
 
 
 class Evaluate(unittest.TestCase):

@@ -22,6 +22,7 @@ from .custom import custom_layer, register_layer, unregister_layer
 from .files import Fitted, Training, convert, evaluate, fit
 from .graph import Graph, from_onnx
 from .network import Forecast, Network, Parameter, Session
+from .predictor import Predictor
 from .seq2seq import Found, Seq2Seq
 from .text import Decoder, Tokenizer
 from .training import (
@@ -32,13 +33,12 @@ from .transformer import Piece, Text, Transformer
 __all__ = [
     "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch",
     "Fitted", "Forecast", "Found", "Graph", "History", "Internal", "InvalidArgument",
-    "InvalidHandle",
-    "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory",
-    "OutOfRange", "Parameter", "Piece", "Progress", "Seq2Seq", "Session", "Step", "Text",
+    "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory", "OutOfRange",
+    "Parameter", "Piece", "Predictor", "Progress", "Seq2Seq", "Session", "Step", "Text",
     "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported", "Verification",
-    "convert", "custom_layer", "evaluate", "fake_quantize", "fit", "from_onnx", "info",
-    "layers", "live_handles", "numerics_version", "register_layer", "simulate", "unregister_layer",
-    "verify", "version",
+    "convert", "custom_layer", "evaluate", "fake_quantize", "fit", "from_onnx", "info", "layers",
+    "live_handles", "numerics_version", "register_layer", "simulate", "unregister_layer", "verify",
+    "version",
 ]
 __version__ = "0.1.0"
 

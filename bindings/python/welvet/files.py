@@ -113,10 +113,10 @@ def evaluate(model: Transformer, text: Union[str, Sequence[int]],
     """How well a language model predicts a text, or its ids: tokens, loss (nats per token) and
     perplexity; with a `reference` also reference_loss, kl, largest_kl and same_argmax. Options:
     context, chunk, threads, device, mode (docs/reference/options.md, evaluator_create)."""
-    tokens = model.tokenizer.encode(text) if isinstance(text, str) else text
-    ids = array(tokens, "int32", "ids").reshape(-1)
+    ids = model.tokenizer.encode(text) if isinstance(text, str) else text
+    tokens = array(ids, "int32", "ids").reshape(-1)
     other = reference._handle if reference is not None else 0
-    evaluator = _Evaluator._of(call("evaluator_create", model._handle, other, ids, options))
+    evaluator = _Evaluator._of(call("evaluator_create", model._handle, other, tokens, options))
     with evaluator:
         return evaluator.measure()  # type: ignore[no-any-return]
 

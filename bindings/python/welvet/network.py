@@ -590,8 +590,7 @@ class Network(Object):
         """Learns, and returns the History: lists of losses by epoch.
 
         x: (samples, width) or with the dimensions of the network's input; or a Data object, without
-        y. y: (samples,) integers, the classes, or (samples, targets) values.
-
+        y. y: (samples,) integers, the classes, or (samples, targets) values. Keywords:
         * `epochs` (10), or `steps`, optimizer steps, in their place; `batch_size` (32).
         * `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for
           integers, mse for values. A network with several outputs takes y, and `loss` and

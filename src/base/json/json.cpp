@@ -60,10 +60,15 @@ const Json* Json::find(std::string_view key) const {
   return nullptr;
 }
 
-Json& Json::set(std::string key, Json value) {
+Json::Json(const char* text) : Json(std::string(text)) {}
+Json::Json(std::string_view text) : Json(std::string(text)) {}
+Json Json::object() { return Json(Object{}); }
+Json Json::array() { return Json(Array{}); }
+
+Json& Json::set(std::string_view key, Json value) {
   for (Member& m : *object_)
     if (m.first == key) return m.second = std::move(value);
-  return object_->emplace_back(std::move(key), std::move(value)).second;
+  return object_->emplace_back(key, std::move(value)).second;
 }
 
 namespace {

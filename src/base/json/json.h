@@ -35,13 +35,13 @@ class Json {
   Json(std::uint32_t value) : Json(static_cast<std::int64_t>(value)) {}  // NOLINT
   Json(std::uint64_t value);  // NOLINT: above 2^63-1 it becomes a real
   Json(double value) : type_(Type::real) { real_ = value; }  // NOLINT
-  Json(const char* text) : Json(std::string(text)) {}        // NOLINT
-  Json(std::string_view text) : Json(std::string(text)) {}   // NOLINT
+  Json(const char* text);                                    // NOLINT
+  Json(std::string_view text);                               // NOLINT
   Json(std::string text);                                    // NOLINT
   Json(Array items);                                         // NOLINT
   Json(Object members);                                      // NOLINT
-  static Json object() { return Json(Object{}); }
-  static Json array() { return Json(Array{}); }
+  static Json object();
+  static Json array();
   Json(const Json& other);
   Json(Json&& other) noexcept;
   Json& operator=(Json other) noexcept;
@@ -76,7 +76,7 @@ class Json {
   // Object member or nullptr (also when this is no object). Linear: iterate large objects instead.
   const Json* find(std::string_view key) const;
   // Sets or appends a member of an object.
-  Json& set(std::string key, Json value);
+  Json& set(std::string_view key, Json value);
   void push(Json value) { array_->push_back(std::move(value)); }
 
   // Typed readers of an object's member: `fallback` where the key is absent or null, an error

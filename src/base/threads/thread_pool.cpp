@@ -294,9 +294,9 @@ struct Fallible {
       Status s = f.job(f.context, worker, workers);
       if (!s.ok()) f.failed(worker, std::move(s));
     } catch (const std::bad_alloc&) {
-      f.failed(worker, Status(Code::out_of_memory, {}));
+      f.failed(worker, Status(Code::out_of_memory, ""));
     } catch (...) {
-      f.failed(worker, Status(Code::internal, {}));
+      f.failed(worker, Status(Code::internal, ""));
     }
   }
 };

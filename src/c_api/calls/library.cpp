@@ -80,6 +80,7 @@ int32_t loom_format_info(const char* format, size_t format_size, loom_bytes* inf
     json.set("is_float", dtype.is_float);
     json.set("is_signed", dtype.is_signed);
     json.set("scaled", dtype.scaled);
+    json.set("plain", f.layout == Layout::plain);
     json.set("computes_f64", product_class(f) == ArithClass::real);
     *info = new_json(json);
     return {};

@@ -23,6 +23,13 @@ Result<Json> options_json(const char* data, std::size_t size) {
   return Status(Code::invalid_argument, "options: expected a JSON object");
 }
 
+Status read_by(const Result<Json>& json, void (*list)(FieldReader&, void*), void* options) {
+  LOOM_TRY(json.status());
+  FieldReader reader(*json);
+  list(reader, options);
+  return reader.finish("known are").at("options");
+}
+
 Result<Machine> machine_of(const MachineOptions& o) {
   return loom::machine_of(o.mode, static_cast<int>(o.threads), o.device, o.isa);
 }

@@ -16,6 +16,7 @@
 #include "exec/seq2seq.h"
 #include "exec/session.h"
 #include "fit/job.h"
+#include "fit/precision_plan.h"
 #include "llm/config/config.h"
 #include "llm/generate/generate.h"
 #include "llm/generate/sampler_fields.h"
@@ -45,6 +46,22 @@ void fields(V& v, DescribeOptions& o) {
   v("tensors", o.tensors, {.doc = "with a list of all tensors"});
   v("model", o.model,
     {.doc = "with what a loader says of it: whether it runs, its topology, its tokenizer"});
+}
+
+template <class V>
+void fields(V& v, PlanOptions& o) {
+  v("bytes", o.bytes,
+    {.doc = "the least loss within this number of bytes of weights; 0: no limit", .min = 0});
+  v("ms", o.ms,
+    {.doc = "the least loss of the plans that run 64 rows (or all there are) within this number of "
+            "milliseconds here; "
+            "0: no limit",
+     .min = 0});
+  v("loss", o.loss, {.doc = "the fewest bytes with at most this loss; 0: no limit", .min = 0});
+  v("formats", o.formats,
+    {.doc = "candidates beside f32: [formats](dtypes.md); empty: 18 from f32 to binary"});
+  v("rows", o.rows, {.doc = "rows of the data that losses are measured on", .min = 1});
+  v("seed", o.seed, {.doc = "which rows: same seed, same plan, except with `ms`", .min = 0});
 }
 
 }  // namespace loom
@@ -264,6 +281,14 @@ void fields(V& v, TrainingOpen& o) {
   place_fields(v, o.machine);
 }
 
+struct PredictorOpen {
+  MachineOptions machine;
+};
+template <class V>
+void fields(V& v, PredictorOpen& o) {
+  place_fields(v, o.machine);
+}
+
 struct Verify {
   MachineOptions machine;
 };
@@ -321,14 +346,13 @@ void fields(V& v, ModelCreate& o) {
 // The text of an object of options. Errors begin with "options".
 Result<Json> options_json(const char* data, std::size_t size);
 
+Status read_by(const Result<Json>& json, void (*list)(FieldReader&, void*), void* options);
+
 // Reads an object of options by its list; `json` as options_json gives it, of a text or of a struct
 // (structs.h). Every error begins with "options".
 template <class T>
 Status read_options(const Result<Json>& json, T& options) {
-  LOOM_TRY(json.status());
-  FieldReader reader(*json);
-  fields(reader, options);
-  return reader.finish("known are").at("options");
+  return read_by(json, [](FieldReader& r, void* o) { fields(r, *static_cast<T*>(o)); }, &options);
 }
 template <class T>
 Status read_options(const char* data, std::size_t size, T& options) {

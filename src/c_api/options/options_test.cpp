@@ -44,6 +44,8 @@ TEST(Options, KeysAreThePublishedOnes) {
       keys<TrainingOpen>(),
       "spec, data, test, target, task, network, dtype, series, horizon, report, fp8, steps, seed, "
       "out, resume, events, threads, isa, device, mode");
+  EXPECT_EQ(keys<PredictorOpen>(), "threads, isa, device, mode");
+  EXPECT_EQ(keys<PlanOptions>(), "bytes, ms, loss, formats, rows, seed");
   EXPECT_EQ(keys<EvaluatorCreate>(), "context, chunk, last_row, hash, threads, isa, device, mode");
   EXPECT_EQ(keys<ConvertOptions>(), "dtype, adapter, tokenizer");
   EXPECT_EQ(keys<DescribeOptions>(), "tensors, model");

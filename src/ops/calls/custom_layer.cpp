@@ -116,7 +116,7 @@ auto guarded(const CustomLayer& layer, F body) -> decltype(body()) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    return Status(Code::out_of_memory, {});
+    return Status(Code::out_of_memory, "");
   } catch (...) {
     return Status(Code::internal, "threw an exception");
   }

@@ -172,6 +172,7 @@ Result<Evaluator> Evaluator::create(Network& network, const DataSource& given, T
   const bool tokens = network.input().ids > 0 && network.input().dims.empty();
   options.whole_sequences = tokens && !network.recurs_over_rows();
   options.isa = judged.isa;
+  options.cancel = judged.cancel;
   LOOM_ASSIGN(Session session, Session::create(network, pool, options));
   return Evaluator(std::move(session), std::move(stream), data, resolved, network);
 }

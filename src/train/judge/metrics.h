@@ -2,6 +2,7 @@
 // same bits everywhere.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -72,13 +73,14 @@ std::vector<double> softmax(std::span<const float> y);
 
 struct EvaluatorOptions {
   Loss loss = Loss::mse;
-  double delta = 1;                     // of huber
-  std::int64_t ignore = kIgnoredClass;  // the class that is not counted
-  std::vector<double> class_weights{};  // of rows' losses, by their class
-  std::vector<HeadSpec> heads{};        // in place of loss and delta
-  std::string isa{};                    // "": the best here
-  std::shared_ptr<Adapter> adapter{};   // that the network runs with
-  bool stream = false;                  // states go on through the data, as in one lane
+  double delta = 1;                           // of huber
+  std::int64_t ignore = kIgnoredClass;        // the class that is not counted
+  std::vector<double> class_weights{};        // of rows' losses, by their class
+  std::vector<HeadSpec> heads{};              // in place of loss and delta
+  std::string isa{};                          // "": the best here
+  std::shared_ptr<Adapter> adapter{};         // that the network runs with
+  bool stream = false;                        // states go on through the data, as in one lane
+  const std::atomic<bool>* cancel = nullptr;  // set: measure() ends as cancelled
 };
 
 // Runs a network over data, forward only, and judges the answers. Network, data and pool must

@@ -58,6 +58,9 @@ constexpr std::string_view kEvaluators[] = {R"({"threads":1,"context":8,"chunk":
                                             R"({"threads":1,"chunk":0})"};
 constexpr std::string_view kTrainings[] = {R"({"data":"/nowhere/table.csv"})", R"({"steps":-1})",
                                            R"({"data":"/nowhere","task":"guess"})"};
+constexpr std::string_view kPlans[] = {R"({"bytes":100,"rows":2,"formats":["i8"]})",
+                                       R"({"loss":1,"formats":["i4","nonsense"]})",
+                                       R"({"bytes":1,"ms":1})", R"({"rows":0})"};
 constexpr std::string_view kGenerators[] = {R"({"threads":1,"context":8,"sequences":2,"chunk":2})",
                                             R"({"threads":1})", R"({"context":-1})",
                                             R"({"threads":1,"chunk":1,"context":1})"};
@@ -142,8 +145,8 @@ class Caller {
       return name == "role" ? pick(kRoles) : pick(kCellNames);
     if (name == "format") return pick(kFormats);
     // Files are written in the scratch folder alone.
-    if (name == "path" || name == "name" || name == "in" ||
-        name == "out") {  // files are written nowhere else
+    if (name == "path" || name == "name" || name == "in" || name == "out" || name == "network" ||
+        name == "data") {  // files are written nowhere else
       const std::uint8_t how = byte();
       if (how == 255) return {nullptr, how};
       const std::size_t which = how % (std::size(kFiles) + 2);
@@ -165,6 +168,7 @@ class Caller {
     if (function_ == "model_create") return pick(kModels);
     if (function_ == "evaluator_create") return pick(kEvaluators);
     if (function_ == "training_open") return pick(kTrainings);
+    if (function_ == "predictor_plan") return pick(kPlans);
     if (function_ == "generator_create") return pick(kGenerators);
     if (function_ == "generator_start") return pick(kStarts);
     if (function_ == "data_table") return pick(kTables);

@@ -9,7 +9,7 @@
 #if __has_include(<stb/stb_image.h>)
 #define LOOM_HAS_STB_IMAGE
 #endif
-#include "../../apps/cli/decode_image.cpp"
+#include "../../apps/cli/images/decode_image.cpp"
 
 FUZZ_TARGET(data, size) {
   using namespace loom;

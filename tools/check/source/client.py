@@ -53,7 +53,7 @@ def faults(root):
         entry = entry_of(name)
         used.add(entry)
         if not entry:
-            found += ["apps/cli/%s: includes %s: use client.h and the public interface"
+            found += ["apps/cli/%s: includes %s: use support/client.h and the public interface"
                       % (name, path) for path in inside]
     found += ["apps/cli/internals.txt: %s includes no header of src: take its line out" % e
               for e in entries if e not in used]
@@ -80,10 +80,10 @@ def self_test():
         planted.write_text('#include "exec/session.h"\n')
         assert planted_fault(copy, "planted.cpp: includes exec/session.h"), \
             "an include of src passes"
-        planted.write_text('#include "internal.h"\n')
-        assert planted_fault(copy, "planted.cpp: includes internal.h"), \
+        planted.write_text('#include "support/internal.h"\n')
+        assert planted_fault(copy, "planted.cpp: includes support/internal.h"), \
             "a header of the list passes"
-        planted.write_text('#include "client.h"\n')
+        planted.write_text('#include "support/client.h"\n')
         assert not faults(copy), "a client is refused"
         with (copy / "apps/cli/internals.txt").open("a") as list_:
             list_.write("commands/planted.cpp: needs nothing\n")

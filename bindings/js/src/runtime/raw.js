@@ -4,7 +4,8 @@ export const CODES = { ok: 0, invalid_argument: 1, not_found: 2, unsupported: 3,
     truncated: 5, io: 6, out_of_memory: 7, out_of_range: 8, cancelled: 9, internal: 10,
     invalid_handle: 11, busy: 12 };
 export const KINDS = { bytes: 1, network: 2, session: 3, data: 4, trainer: 5, tokenizer: 6, decoder:
-    7, model: 8, generator: 9, onnx: 10, seq2seq: 11, file: 12, evaluator: 13, training: 14 };
+    7, model: 8, generator: 9, onnx: 10, seq2seq: 11, file: 12, evaluator: 13, training: 14,
+    predictor: 15 };
 export const FINISH = { more: 0, length: 1, eos: 2, stop: 3, cancelled: 4 };
 // name: [what it returns, [[parameter, kind], ...]]
 export const FUNCTIONS = {

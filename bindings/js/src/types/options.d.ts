@@ -250,6 +250,38 @@ export interface FileTrainingOptions {
   mode?: Mode;
 }
 
+/** Where a trained network answers. */
+export interface PredictorOptions {
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** A format for each matrix of a trained network. */
+export interface PlanOptions {
+  /** the least loss within this number of bytes of weights; 0: no limit; at least 0 */
+  bytes?: number;
+  /** the least loss of the plans that run 64 rows (or all there are) within this number of
+   *  milliseconds here; 0: no limit; at least 0 */
+  ms?: number;
+  /** the fewest bytes with at most this loss; 0: no limit; at least 0 */
+  loss?: number;
+  /** candidates beside f32: formats (docs/reference/dtypes.md); empty: 18 from f32 to binary */
+  formats?: string[];
+  /** rows of the data that losses are measured on; at least 1 */
+  rows?: number;
+  /** which rows: same seed, same plan, except with `ms`; at least 0 */
+  seed?: number | bigint;
+}
+
 /** Measures a model over a text. */
 export interface EvaluatorOptions {
   /** ids of a window; 0: as many as the model was trained for, at most 2048; at least 0 */

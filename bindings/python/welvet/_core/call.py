@@ -282,6 +282,11 @@ def _number(kind: str, name: str) -> Callable[[Any, List[Any]], None]:
 # ---- results
 
 
+# How a parameter is passed: what encodes it into the arguments (None: it is a result), how many of
+# them it takes (of a result its type in C), what takes the result (None: its value as it is).
+_Step = Tuple[Optional[Callable[[Any, List[Any]], None]], Any, Optional[Callable[[Any], Any]]]
+
+
 class Library:
     """libloom.so, whose functions are called by name."""
 
@@ -299,34 +304,31 @@ class Library:
     def call(self, name: str, *inputs: Any) -> Any:
         return self._functions[name](*inputs)
 
+    def _marshal(self, parameter: str, kind: str) -> Tuple[List[Any], _Step]:
+        """The types of a parameter in C, and how its value goes there or comes back."""
+        head, _, what = kind.partition(" ")
+        if kind in ("text", "json"):
+            return ([ctypes.c_char_p, ctypes.c_size_t],
+                    (_json if kind == "json" else _text, 2, None))
+        if head in ("read", "fill"):
+            dtype = _DTYPES[what]
+            encoder = _read(dtype, parameter) if head == "read" else _fill(dtype)
+            return [ctypes.c_void_p, ctypes.c_size_t], (encoder, 2, None)
+        if head == "out":
+            return [ctypes.c_void_p], (None, _NUMBERS[what], None)
+        if head == "new":
+            take = {"text": self.take_text, "json": self.take_json, "i32s": self.take_ids}
+            return [ctypes.c_void_p], (None, ctypes.c_uint64, take.get(what))
+        return ([_NUMBERS.get(kind, ctypes.c_uint64)],  # handles and numbers
+                (_number(kind, parameter), 1, None))
+
     def _bind(self, name: str, returns: str, params: Tuple[Tuple[str, str], ...]) -> Callable[...,
             Any]:
         function = getattr(self.c, "loom_" + name)  # a library that lacks one is refused here
         function.restype = ctypes.c_char_p if returns == "cstr" else ctypes.c_int32
-        steps: List[Tuple[Optional[Callable[[Any, List[Any]], None]], Any,
-                          Optional[Callable[[Any], Any]]]] = []
-        types: List[Any] = []
-        for parameter, kind in params:
-            head, _, what = kind.partition(" ")
-            if kind in ("text", "json"):
-                types += [ctypes.c_char_p, ctypes.c_size_t]
-                steps.append((_json if kind == "json" else _text, 2, None))
-            elif head in ("read", "fill"):
-                types += [ctypes.c_void_p, ctypes.c_size_t]
-                dtype = _DTYPES[what]
-                encoder = _read(dtype, parameter) if head == "read" else _fill(dtype)
-                steps.append((encoder, 2, None))
-            elif head == "out":
-                types.append(ctypes.c_void_p)
-                steps.append((None, _NUMBERS[what], None))
-            elif head == "new":
-                types.append(ctypes.c_void_p)
-                steps.append((None, ctypes.c_uint64,
-                              {"text": self.take_text, "json": self.take_json,
-                               "i32s": self.take_ids}.get(what)))
-            else:  # handles and numbers
-                types.append(_NUMBERS.get(kind, ctypes.c_uint64))
-                steps.append((_number(kind, parameter), 1, None))
+        marshalled = [self._marshal(parameter, kind) for parameter, kind in params]
+        steps = [step for _, step in marshalled]
+        types = [one for several, _ in marshalled for one in several]
         if returns == "code":
             types.append(ctypes.c_void_p)
         function.argtypes = types

@@ -33,6 +33,7 @@ KINDS = {
     "file": 12,
     "evaluator": 13,
     "training": 14,
+    "predictor": 15,
 }
 
 FINISH = {
@@ -218,6 +219,20 @@ FUNCTIONS = {
     "training_digest": ("code", (("training", "handle training"), ("sha256", "new text"),)),
     "training_save": ("code", (("training", "handle training"), ("path", "text"),)),
     "training_save_bytes": ("code", (("training", "handle training"), ("bytes", "new bytes"),)),
+    "predictor_open": ("code", (("network", "text"), ("options", "json"),
+        ("predictor", "new predictor"),)),
+    "predictor_info": ("code", (("predictor", "handle predictor"), ("info", "new json"),)),
+    "predictor_read": ("code", (("predictor", "handle predictor"), ("data", "text"),
+        ("info", "new json"),)),
+    "predictor_next": ("code", (("predictor", "handle predictor"), ("rows", "i64"),
+        ("answers", "new json"),)),
+    "predictor_forecast": ("code", (("predictor", "handle predictor"), ("data", "text"),
+        ("horizon", "i64"), ("forecasts", "new json"),)),
+    "predictor_measure": ("code", (("predictor", "handle predictor"), ("figures", "new json"),)),
+    "predictor_morph": ("code", (("predictor", "handle predictor"), ("format", "text"),)),
+    "predictor_plan": ("code", (("predictor", "handle predictor"), ("options", "json"),
+        ("report", "new json"),)),
+    "predictor_save": ("code", (("predictor", "handle predictor"), ("path", "text"),)),
     "evaluator_create": ("code", (("model", "handle model"), ("reference", "handle model"),
         ("ids", "read i32"), ("options", "json"), ("evaluator", "new evaluator"),)),
     "evaluator_next": ("code", (("evaluator", "handle evaluator"), ("logits", "fill f32"),

@@ -1,6 +1,6 @@
-#include "internal.h"
+#include "support/internal.h"
 
-#include "console.h"
+#include "support/console.h"
 
 namespace loom::cli {
 

@@ -1,4 +1,4 @@
-#include "console.h"
+#include "support/console.h"
 
 #include <fcntl.h>
 #include <loom/loom.h>

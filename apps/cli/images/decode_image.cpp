@@ -1,4 +1,4 @@
-#include "decode_image.h"
+#include "images/decode_image.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-#include "generation.h"
+#include "models/generation.h"
 
-#include "console.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "npy.h"
+#include "files/npy.h"
 
 #include <cstring>
 

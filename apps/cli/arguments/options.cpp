@@ -1,4 +1,4 @@
-#include "options.h"
+#include "arguments/options.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>

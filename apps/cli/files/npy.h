@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "client.h"
+#include "support/client.h"
 
 namespace loom::cli {
 

@@ -1,7 +1,7 @@
-#include "machine_options.h"
+#include "arguments/machine_options.h"
 
-#include "client.h"
-#include "console.h"
+#include "support/client.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {

@@ -1,6 +1,6 @@
-#include "client.h"
+#include "support/client.h"
 
-#include "console.h"
+#include "support/console.h"
 
 namespace loom::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "command.h"
-#include "json.h"
+#include "support/json.h"
 
 namespace loom::cli {
 

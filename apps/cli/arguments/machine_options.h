@@ -4,7 +4,7 @@
 #include <string>
 
 #include "command.h"
-#include "json.h"
+#include "support/json.h"
 
 namespace loom::cli {
 

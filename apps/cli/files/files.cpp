@@ -1,8 +1,8 @@
-#include "files.h"
+#include "files/files.h"
 
 #include <algorithm>
 
-#include "client.h"
+#include "support/client.h"
 
 namespace loom::cli {
 

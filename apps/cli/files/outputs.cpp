@@ -1,10 +1,10 @@
-#include "outputs.h"
+#include "files/outputs.h"
 
 #include <sys/stat.h>
 
 #include <filesystem>
 
-#include "client.h"
+#include "support/client.h"
 
 namespace loom::cli {
 namespace {

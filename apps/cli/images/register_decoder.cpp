@@ -1,11 +1,11 @@
-#include "register_decoder.h"
+#include "images/register_decoder.h"
 
 #include <loom/loom.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "decode_image.h"
+#include "images/decode_image.h"
 
 namespace loom::cli {
 namespace {
