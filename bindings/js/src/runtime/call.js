@@ -20,6 +20,9 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
  *  says neither. */
 export function placeOf(where = {}, standard = 'cpu') {
   const { device, mode } = known('options', where, ['device', 'mode']);
+  for (const [name, value] of Object.entries({ device, mode }))
+    if (value !== undefined && typeof value !== 'string')
+      throw errorNamed('invalid_argument', `${name}: expected a name, got ${typeof value}`);
   if (mode === undefined) return device ?? standard;
   if (device !== undefined)
     throw errorNamed('invalid_argument', 'give a device or a mode, not both');
