@@ -125,7 +125,7 @@ export class Network extends Handled {
   }
 
   /** Runs with a LoRA adapter from now on, in place of the one it has: a folder as Trainer.save and
-   *  PEFT write it. Weights, digest and saved files stay the network's alone. Folders are Node's. */
+   *  PEFT write it, in Node. Weights, digest and saved files stay the network's alone. */
   loadAdapter(folder) {
     this.#info = null;
     this.call('load_adapter', { path: folderOf('loadAdapter', folder) });

@@ -162,8 +162,8 @@ export function typed(name, x) {
 /** Rows of a slice, where a run comes in slices. */
 export const BLOCK = 256;
 
-/** Work: runs rows of a network through a session, `block` at a time, where there are whole rows and
- *  more than that; what it gives is in y. call(x, y, rows): the call for some of them. */
+/** Work: runs rows of a network through a session, `block` at a time, where there are whole rows
+ *  and more than that; what it gives is in y. call(x, y, rows): the call for some of them. */
 export function* runRows(values, width, y, given, block, call) {
   const rows = values.length / width;
   if (!(rows > block) || rows % 1 !== 0) return (yield call(values, y, Math.ceil(rows))).y;

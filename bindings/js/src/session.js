@@ -1,7 +1,8 @@
 // Sessions: a network's memory and KV caches, held by the caller.
 import { onCpu, optionsOf, placeOf } from './runtime/call.js';
 import { errorNamed, known } from './runtime/errors.js';
-import { BLOCK, inputRows, numbersOf, rowsOf, runRows, stepsOf, typed, wideRowsOf } from './rows.js';
+import { BLOCK, inputRows, numbersOf, rowsOf, runRows, stepsOf, typed,
+  wideRowsOf } from './rows.js';
 import { Handled, camel, libraryOf, runLater, runNow, snake } from './runtime/runtime.js';
 
 /** A handle from inside the package. */

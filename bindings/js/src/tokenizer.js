@@ -85,11 +85,13 @@ export class Tokenizer extends Handled {
   decoder(options) {
     return new Decoder(this, options);
   }
-  /** Ids of a conversation, [{role, content}] or what the user says, as the model's chat template writes it. `variables`
+  /** Ids of a conversation, [{role, content}] or what the user says, as the model's chat template
+   *  writes it. `variables`
    *  are the template's, such as {enable_thinking: false}. */
   chat(messages, options = {}) {
     const { addGenerationPrompt = true, variables } =
       known('chat', options, ['addGenerationPrompt', 'variables']);
-    return this.call('chat', { messages: conversation(messages, variables), add_generation_prompt: addGenerationPrompt }).ids;
+    return this.call('chat', { messages: conversation(messages, variables),
+      add_generation_prompt: addGenerationPrompt }).ids;
   }
 }

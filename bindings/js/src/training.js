@@ -3,7 +3,8 @@ import { bytesOf, onCpu, optionsOf, placeOf } from './runtime/call.js';
 import { errorNamed, known, signalOf } from './runtime/errors.js';
 import { flat, inputRows, isList, isNamed, numbersOf, rowsOf, stepsOf, targetRows, typeOf, typed,
   wideRowsOf } from './rows.js';
-import { Handled, SLICE_MS, breathe, library, libraryOf, runLater, runNow, snake } from './runtime/runtime.js';
+import { Handled, SLICE_MS, breathe, library, libraryOf, runLater, runNow,
+  snake } from './runtime/runtime.js';
 
 /** Work: {name, arguments} of the call that makes data. */
 function dataCall(network, { x, y, classes, ids, ends, length, csv, ...options }) {
@@ -138,8 +139,9 @@ export class Trainer extends Handled {
   #place = 'cpu';
   #network;
 
-  /** data: a Data object, or {x, y} rows and their targets, {x, classes}, {ids, ends, length}, {ids, y} or {ids,
-   *  classes} for rows of ids, or {csv, targets, ...}; with `weights` a weight for each sample. */
+  /** data: a Data object, or {x, y} rows and their targets, {x, classes}, {ids, ends, length},
+   *  {ids, y} or {ids, classes} for rows of ids, or {csv, targets, ...}; with `weights` a weight
+   *  for each sample. */
   constructor(network, data, spec, options = {}) {
     const lib = libraryOf('network', network);
     known('Trainer', options, []);

@@ -31,7 +31,8 @@ class Generator extends Handled {
     else if (prompt?.messages) yield ['generator_feed_chat', { generator, messages: prompt }];
     else if (typeof prompt?.[Symbol.iterator] !== 'function')
       throw errorNamed('invalid_argument',
-        `prompt: expected a text, ids or messages, got ${prompt === null ? 'null' : typeof prompt}`);
+        'prompt: expected a text, ids or messages, got ' +
+        (prompt === null ? 'null' : typeof prompt));
     else if (!Array.isArray(prompt) || typeof prompt[0] !== 'object')
       yield ['generator_feed', { generator, ids: prompt }];
     else yield ['generator_feed_chat', { generator, messages: prompt }];

@@ -45,8 +45,9 @@ export function errorNamed(name, message, options) {
 /** Refuses a `signal` where nothing could see it. */
 export function refuseSignal(what, { signal } = {}) {
   if (signal !== undefined)
-    throw errorNamed('invalid_argument', `${what}: no option "signal": it runs in one piece, which ` +
-      'nothing can abort; streams and the methods that give a promise for long work take one');
+    throw errorNamed('invalid_argument',
+      `${what}: no option "signal": it runs in one piece, which nothing can abort; ` +
+      ' streams and the methods that give a promise for long work take one');
 }
 /** An AbortSignal, or none; another value is refused, and one that is aborted throws its reason. */
 export function signalOf(signal) {

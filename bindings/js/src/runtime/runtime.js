@@ -20,19 +20,25 @@ export async function start(options) {
 
 const embedded = new WeakMap(); // library -> promise
 
-/** Hands the embedded model over, which travels as a file beside the module. */
-export function bringEmbedded(lib, options) {
-  if (!embedded.has(lib)) {
-    const brought = download(lib, options?.source ?? asset('embedded.entity'), options)
-      .then((bytes) => lib.turn(() => {
-      // never released: the module runs the weights where they lie
+function handOver(lib, options) {
+  const brought = download(lib, options?.source ?? asset('embedded.entity'), options)
+    .then((bytes) => lib.turn(() => {
+    // never released: the module runs the weights where they lie
       const { data, size } = lib.call('bytes_data', { bytes });
       lib.run('loom_wasm_embed', data, size);
     }));
-    embedded.set(lib, brought);
-    brought.catch(() => embedded.delete(lib));
+  embedded.set(lib, brought);
+  brought.catch(() => embedded.delete(lib));
+  return brought;
+}
+/** Hands the embedded model over, which travels as a file beside the module: once, for all who ask
+ *  meanwhile. Where the one who began has given up, the next one begins again. */
+export async function bringEmbedded(lib, options) {
+  while (embedded.has(lib)) {
+    if (await embedded.get(lib).then(() => true, () => false))
+      return options?.signal?.throwIfAborted();
   }
-  return embedded.get(lib);
+  return handOver(lib, options);
 }
 
 const forgotten = new FinalizationRegistry(({ lib, handle }) => lib.release(handle));
