@@ -83,6 +83,21 @@ async function main() {
     })()`);
     assert.deepEqual(threaded, { fingerprint: story.fingerprint, threads: 2 });
 
+    // A text in a worker is aborted at once, and the next one is whole.
+    const aborted = await browser.evaluate(`(async () => {
+      const { createWorker } = await import('/welvet/src/index.js');
+      const loom = await createWorker();
+      const model = await loom.Transformer.loadModel('embedded'), stop = new AbortController();
+      setTimeout(() => stop.abort(), 50);
+      const error = await model.generateText('Once',
+        { maxTokens: 0, ignoreEos: true, signal: stop.signal }).catch((e) => e);
+      const { fingerprint } = await model.generateText(
+        ${JSON.stringify(story.prompt)}, ${JSON.stringify(story.options)});
+      loom.terminate();
+      return { name: error.name, own: error === stop.signal.reason, fingerprint };
+    })()`);
+    assert.deepEqual(aborted, { name: 'AbortError', own: true, fingerprint: story.fingerprint });
+
     // Another seed has no golden fingerprint, and a text can be stopped.
     await browser.evaluate(
       `document.getElementById('seed').value = 4; document.getElementById('tell').click()`);
