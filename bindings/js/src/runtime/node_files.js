@@ -79,7 +79,8 @@ class Files {
 
 /** The flags of Node for those of WASI. */
 function flagsOf(oflags, rights) {
-  const writes = (BigInt(rights) & RIGHT_WRITE) !== 0n, reads = (BigInt(rights) & RIGHT_READ) !== 0n;
+  const writes = (BigInt(rights) & RIGHT_WRITE) !== 0n;
+  const reads = (BigInt(rights) & RIGHT_READ) !== 0n;
   const c = fs.constants;
   return (writes ? (reads ? c.O_RDWR : c.O_WRONLY) : c.O_RDONLY) | (c.O_NONBLOCK ?? 0)
     | (oflags & O_CREAT ? c.O_CREAT : 0) | (oflags & O_EXCL ? c.O_EXCL : 0)
@@ -172,7 +173,8 @@ const byContent = (files) => ({
   fd_pread(fd, list, count, offset, result) {
     const total =
       files.vectors(list, count,
-          (part, done) => fs.readSync(files.file(fd).fd, part, 0, part.length, Number(offset) + done));
+          (part, done) =>
+          fs.readSync(files.file(fd).fd, part, 0, part.length, Number(offset) + done));
     files.view().setUint32(result, total, true);
   },
   fd_read(fd, list, count, result) {
