@@ -36,6 +36,7 @@ Result<std::size_t> part_of(const Shape& input, std::string_view target) {
 
 Result<Network> Network::by_step(std::string_view target) const {
   if (version_ == 1) return bad("networks of version 1 have no steps in a row");
+  if (step_mesh) return bad("a step mesh runs by ticks, not as a decoder");
   LOOM_ASSIGN(const std::size_t at, part_of(input_, target));
   const Shape whole = input_.parts[at];
   if (whole.dims.size() != (whole.ids > 0 ? 1 : 2) || whole.axis == Axis::channels)
@@ -44,10 +45,8 @@ Result<Network> Network::by_step(std::string_view target) const {
   if (!output().parts.empty())
     return Status(Code::unsupported,
                   "several outputs, " + output().to_string() + ": a decoder gives one");
-  Network step;
-  step.depth_ = depth_, step.rows_ = rows_, step.cols_ = cols_, step.layers_ = layers_;
-  step.input_ = input_, step.nodes_ = nodes_, step.outputs_ = outputs_;
-  step.outputs_by_name = outputs_by_name;
+  Network step = shared();
+  step.head = -1;
   step.target_steps_ = whole.dims[0];
   // A cell that runs another's layer has its weights, on a row of its own: the encoder's embedding
   // of many ids, say, on one.

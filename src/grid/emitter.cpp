@@ -57,7 +57,9 @@ class NodeContext : public LayerContext {
   }
 
   Noise noise(std::string_view name) override {
-    const auto digest = Sha256::of(as_bytes(tape_.path + ":" + std::string(name)));
+    std::string stream = tape_.path + ":" + std::string(name);
+    if (tape_.tick > 0) stream += "@" + std::to_string(tape_.tick);
+    const auto digest = Sha256::of(as_bytes(stream));
     return {e_.options_.seed, load_le<std::uint64_t>(digest.data()),
             emit.u32_register("noise", UINT32_MAX)};
   }
@@ -65,8 +67,12 @@ class NodeContext : public LayerContext {
   View positions() override { return place("positions"); }
   View sequence_ids() override { return place("sequences"); }
   View next_sequence_ids() override { return streams ? place("next_sequences") : sequence_ids(); }
-  View goes_on() override { return emit.input("goes_on", ValueType::f32, emit.rows(e_.input_), 1); }
+  View goes_on() override {
+    by_ticks_alone();
+    return emit.input("goes_on", ValueType::f32, emit.rows(e_.input_), 1);
+  }
   View state(std::string_view role, ValueType state_type, Rows rows, std::int64_t cols) override {
+    by_ticks_alone();
     if (!streams) return emit.state(tape_.path, role, state_type, rows, cols);
     const auto [at, first] = e_.states_.try_emplace(tape_.path + ":" + std::string(role));
     if (first) at->second = emit.state(tape_.path, role, state_type, rows, cols);
@@ -87,6 +93,7 @@ class NodeContext : public LayerContext {
     child.node = e_.network_.executed(node, child.path);
     child.type = type;
     child.again = tape_.again;
+    child.tick = tape_.tick;
     if (!child.node || child.node == &node) return e_.run_node(child, x, skip);
     child.type = computes_in_f64(*child.node) ? ValueType::f64 : ValueType::f32;
     LOOM_ASSIGN(const View y,
@@ -101,8 +108,14 @@ class NodeContext : public LayerContext {
   }
 
  private:
+  // Ticks have no sequences of rows.
+  void by_ticks_alone() {
+    if (e_.network_.ticks() > 0)
+      e_.looks_outside_ = std::string(tape_.node->type->name()) + " at " + tape_.path;
+  }
   // Where a row stands; in a stream over rows, where a window does.
   View place(std::string_view name) {
+    by_ticks_alone();
     Rows rows = emit.rows(e_.input_);
     if (streams && steps > 0) rows.constant /= steps;
     return emit.input(name, ValueType::u32, rows, 1);
@@ -159,23 +172,28 @@ Result<View> NetworkEmitter::run_node_back(Tape& tape, View gy, View* gskip) {
 }
 
 ValueType input_type(const Network& network) {
-  auto order = network.order();
-  if (!order.ok()) return ValueType::f32;  // to emit it says why
   const std::vector<std::vector<std::int64_t>> arrivals = network.arrivals();
-  std::vector<bool> reads(arrivals.size());  // the input as it is
+  std::vector<std::vector<std::size_t>> readers(arrivals.size() + 1);  // the input's first
+  for (std::size_t i = 0; i < arrivals.size(); ++i)
+    for (const std::int64_t from : arrivals[i])
+      readers[static_cast<std::size_t>(from + 1)].push_back(i);
+  std::vector<bool> seen(arrivals.size());
+  std::vector<std::size_t> as_it_is{0};  // the input, and cells that hand it on
   bool any = false;
-  for (const std::size_t i : *order) {
-    const auto from_input = [&](std::int64_t from) {
-      return from < 0 || reads[static_cast<std::size_t>(from)];
-    };
-    if (std::none_of(arrivals[i].begin(), arrivals[i].end(), from_input)) continue;
-    if (network.passes(i)) {
-      if (arrivals[i].size() == 1) reads[i] = true;
-      else if (network.version() == 1) return ValueType::f32;  // merges in it
-    } else if (computes_in_f64(network.node(network.executed(i)))) {
-      any = true;
-    } else {
-      return ValueType::f32;
+  while (!as_it_is.empty()) {
+    const std::size_t from = as_it_is.back();
+    as_it_is.pop_back();
+    for (const std::size_t i : readers[from]) {
+      if (seen[i]) continue;
+      seen[i] = true;
+      if (network.passes(i)) {
+        if (arrivals[i].size() == 1) as_it_is.push_back(i + 1);
+        else if (network.version() == 1) return ValueType::f32;  // merges in it
+      } else if (computes_in_f64(network.node(network.executed(i)))) {
+        any = true;
+      } else {
+        return ValueType::f32;
+      }
     }
   }
   return any ? ValueType::f64 : ValueType::f32;
@@ -189,43 +207,44 @@ View emit_input(ProgramBuilder& emit, const Network& network, Rows rows) {
 }
 
 View NetworkEmitter::arriving(std::int64_t from) const {
-  return from < 0 ? input_ : cells_[static_cast<std::size_t>(from)].y;
+  return from < 0 ? outside_[static_cast<std::size_t>(-1 - from)]
+                  : executions_[static_cast<std::size_t>(from)].y;
 }
 
-ValueType NetworkEmitter::cell_type(std::size_t i) const {
+ValueType NetworkEmitter::type_of(const Execution& execution) const {
   const auto arrives_wide = [&](std::int64_t from) {
     return emit_.type(arriving(from)) == ValueType::f64;
   };
   // An empty cell merges in f64 what has f64 in it; in version 1 it merged in f32.
+  const std::size_t i = execution.cell;
   const bool wide = !network_.passes(i) ? computes_in_f64(network_.node(network_.executed(i)))
                                         : network_.version() >= 2 &&
-                                              std::ranges::any_of(arrivals_[i], arrives_wide);
+                                              std::ranges::any_of(execution.from, arrives_wide);
   return wide ? ValueType::f64 : ValueType::f32;
 }
 
-void NetworkEmitter::convert_arrivals(std::size_t i, ValueType type) {
-  Cell& cell = cells_[i];
-  for (std::int64_t from : arrivals_[i]) {
+void NetworkEmitter::convert_arrivals(Execution& execution, ValueType type) {
+  for (const std::int64_t from : execution.from) {
     const View v = arriving(from);
     const ValueType t = emit_.type(v);
-    cell.arrival_types.push_back(t);
+    execution.arrival_types.push_back(t);
     // Ids stay ids. An empty cell passes its single arrival as it is.
     const bool real = t == ValueType::f32 || t == ValueType::f64;
-    const bool as_it_is = network_.passes(i) && arrivals_[i].size() == 1;
-    cell.arrivals.push_back(real && !as_it_is ? emit_.convert(v, type) : v);
+    const bool as_it_is = network_.passes(execution.cell) && execution.from.size() == 1;
+    execution.arrivals.push_back(real && !as_it_is ? emit_.convert(v, type) : v);
   }
 }
 
-View NetworkEmitter::merged(std::size_t i, ValueType type) {
-  const std::vector<View>& arrivals = cells_[i].arrivals;
-  const Merge merge = network_.node(i).merge;
+View NetworkEmitter::merged(const Execution& execution, ValueType type) {
+  const std::vector<View>& arrivals = execution.arrivals;
+  const Merge merge = network_.node(execution.cell).merge;
   if (arrivals.size() == 1) return arrivals[0];
   if (!side_by_side(merge)) {
     View sum = arrivals[0];
     for (std::size_t k = 1; k < arrivals.size(); ++k) sum = emit_.add(sum, arrivals[k]);
     return merge == Merge::avg ? emit_.scale(sum, 1.0 / static_cast<double>(arrivals.size())) : sum;
   }
-  const std::int64_t parts = network_.joined_parts(i, arrivals_[i]);
+  const std::int64_t parts = network_.joined_parts(execution.cell, arrivals_[execution.cell]);
   std::int64_t width = 0, col = 0;
   for (const View& v : arrivals) width += v.cols / parts;
   View joined;
@@ -238,85 +257,128 @@ View NetworkEmitter::merged(std::size_t i, ValueType type) {
   return emit_.reshape(joined, width * parts);
 }
 
+Status NetworkEmitter::list_once(View x) {
+  if (network_.step_mesh)
+    return Status(Code::invalid_argument,
+                  "the network is a step mesh: it runs by ticks, and not in a pass");
+  LOOM_ASSIGN(const std::vector<std::size_t> order, network_.order());
+  outside_ = {x};
+  std::vector<std::int64_t> execution_of(network_.size());
+  for (const std::size_t i : order) {
+    execution_of[i] = static_cast<std::int64_t>(executions_.size());
+    Execution execution;
+    execution.cell = i;
+    for (const std::int64_t from : arrivals_[i])
+      execution.from.push_back(from < 0 ? -1 : execution_of[static_cast<std::size_t>(from)]);
+    executions_.push_back(std::move(execution));
+  }
+  answering_ = {static_cast<std::size_t>(execution_of.back())};
+  return {};
+}
+
+Status NetworkEmitter::run(Execution& execution) {
+  const ValueType type = type_of(execution);
+  convert_arrivals(execution, type);
+  execution.x = merged(execution, type);
+  if (network_.head == static_cast<std::int64_t>(execution.cell) && options_.head_rows.valid()) {
+    execution.selected_from = execution.x;
+    execution.x = emit_.gather_rows(execution.x, options_.head_rows);
+  }
+  if (network_.passes(execution.cell)) {
+    execution.y = execution.x;
+    return {};
+  }
+  const std::size_t executed = network_.executed(execution.cell);
+  execution.tape.node = &network_.node(executed);
+  execution.tape.path = network_.path(executed);
+  execution.tape.type = type;
+  LOOM_ASSIGN(execution.y, run_node(execution.tape, execution.x, View{}));
+  if (looks_outside_.empty()) return {};
+  return Status(Code::unsupported,
+                looks_outside_ +
+                    " looks at other rows, and each row of a step mesh is a stream of "
+                    "its own: give it the steps of a row");
+}
+
+View NetworkEmitter::answer() {
+  std::vector<View> answers;
+  for (const std::size_t i : answering_) answers.push_back(executions_[i].y);
+  return answers.size() == 1 ? answers[0] : joined(emit_, answers);
+}
+
 Result<View> NetworkEmitter::forward(View x) {
   input_ = x;
   if (options_.adapter) LOOM_TRY(options_.adapter->fit(network_));
-  LOOM_ASSIGN(order_, network_.order());
   arrivals_ = network_.arrivals();
-  cells_.clear();
-  cells_.resize(network_.size());
-  for (std::size_t i : order_) {
-    Cell& cell = cells_[i];
-    const ValueType type = cell_type(i);
-    convert_arrivals(i, type);
-    cell.x = merged(i, type);
-    if (network_.head == static_cast<std::int64_t>(i) && options_.head_rows.valid()) {
-      cell.selected_from = cell.x;
-      cell.x = emit_.gather_rows(cell.x, options_.head_rows);
-    }
-    if (network_.passes(i)) {
-      cell.y = cell.x;
-      continue;
-    }
-    cell.tape.node = &network_.node(network_.executed(i));
-    cell.tape.path = network_.path(network_.executed(i));
-    cell.tape.type = type;
-    LOOM_ASSIGN(cell.y, run_node(cell.tape, cell.x, View{}));
-  }
-  return cells_.back().y;
+  executions_.clear();
+  LOOM_TRY(network_.ticks() > 0 ? list_by_ticks(x) : list_once(x));
+  for (Execution& execution : executions_) LOOM_TRY(run(execution));
+  return answer();
 }
 
 // Readers' gradients are added in the order in which they were emitted.
-View NetworkEmitter::total(Cell& cell) {
+View NetworkEmitter::total(const Execution& execution) {
   View g;
-  for (const View& part : cell.gradients) g = g.valid() ? emit_.add(g, part) : part;
+  for (const View& part : execution.gradients) g = g.valid() ? emit_.add(g, part) : part;
   return g;
 }
 
 Status NetworkEmitter::backward(View gy) {
-  cells_.back().gradients.push_back(gy);
-  for (std::size_t n = order_.size(); n-- > 0;) {
-    const std::size_t i = order_[n];
-    Cell& cell = cells_[i];
-    View g = total(cell);
+  std::int64_t col = 0;
+  for (const std::size_t i : answering_) {
+    Execution& execution = executions_[i];
+    execution.gradients.push_back(
+        answering_.size() == 1 ? gy : ProgramBuilder::slice(gy, col, execution.y.cols));
+    col += execution.y.cols;
+  }
+  for (std::size_t n = executions_.size(); n-- > 0;) {
+    Execution& execution = executions_[n];
+    View g = total(execution);
     if (!g.valid()) continue;  // nothing downstream learns from this cell
-    if (cell.tape.node) {
+    if (execution.tape.node) {
       View gskip;
       if (options_.recompute) {
-        cell.tape = {
-            .node = cell.tape.node, .path = cell.tape.path, .type = cell.tape.type, .again = true};
+        execution.tape = {.node = execution.tape.node,
+                          .path = execution.tape.path,
+                          .type = execution.tape.type,
+                          .again = true,
+                          .tick = execution.tape.tick};
         emit_.forget_packed();
-        LOOM_TRY(run_node(cell.tape, cell.x, View{}).status());
+        LOOM_TRY(run_node(execution.tape, execution.x, View{}).status());
       }
-      LOOM_ASSIGN(g, run_node_back(cell.tape, g, &gskip));
+      LOOM_ASSIGN(g, run_node_back(execution.tape, g, &gskip));
     }
-    if (cell.selected_from.valid() && g.valid())
-      g = emit_.scatter_rows(g, options_.head_rows, emit_.rows(cell.selected_from));
-    if (!g.valid()) continue;  // ids have no gradient
-    const std::vector<std::int64_t>& arrivals = arrivals_[i];
-    std::int64_t col = 0;
-    const Merge merge = network_.node(i).merge;
-    const bool beside = arrivals.size() > 1 && side_by_side(merge);
-    const std::int64_t parts = beside ? network_.joined_parts(i, arrivals) : 1;
-    g = emit_.reshape(g, g.cols / parts);
-    if (arrivals.size() > 1 && merge == Merge::avg)
-      g = emit_.scale(g, 1.0 / static_cast<double>(arrivals.size()));
-    for (std::size_t k = 0; k < arrivals.size(); ++k) {
-      View part = g;
-      if (beside) {
-        part = ProgramBuilder::slice(g, col, cell.arrivals[k].cols / parts);
-        col += part.cols;
-        part = emit_.reshape(part, cell.arrivals[k].cols);
-      }
-      if (arrivals[k] < 0) {
-        input_gradient_ = part;
-        continue;
-      }
-      cells_[static_cast<std::size_t>(arrivals[k])].gradients.push_back(
-          emit_.convert(part, cell.arrival_types[k]));
-    }
+    if (execution.selected_from.valid() && g.valid())
+      g = emit_.scatter_rows(g, options_.head_rows, emit_.rows(execution.selected_from));
+    if (g.valid()) hand_back(execution, g);  // ids have no gradient
   }
   return {};
+}
+
+// The gradient of what an execution merged, to each of those that it came from.
+void NetworkEmitter::hand_back(Execution& execution, View g) {
+  std::int64_t col = 0;
+  const Merge merge = network_.node(execution.cell).merge;
+  const bool beside = execution.from.size() > 1 && side_by_side(merge);
+  const std::int64_t parts =
+      beside ? network_.joined_parts(execution.cell, arrivals_[execution.cell]) : 1;
+  g = emit_.reshape(g, g.cols / parts);
+  if (execution.from.size() > 1 && merge == Merge::avg)
+    g = emit_.scale(g, 1.0 / static_cast<double>(execution.from.size()));
+  for (std::size_t k = 0; k < execution.from.size(); ++k) {
+    View part = g;
+    if (beside) {
+      part = ProgramBuilder::slice(g, col, execution.arrivals[k].cols / parts);
+      col += part.cols;
+      part = emit_.reshape(part, execution.arrivals[k].cols);
+    }
+    if (execution.from[k] < 0) {
+      if (network_.ticks() == 0) input_gradient_ = part;
+      continue;
+    }
+    executions_[static_cast<std::size_t>(execution.from[k])].gradients.push_back(
+        emit_.convert(part, execution.arrival_types[k]));
+  }
 }
 
 std::vector<NetworkEmitter::Gradient> NetworkEmitter::gradients() const {

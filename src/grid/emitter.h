@@ -27,6 +27,8 @@ struct EmitOptions {
   std::int64_t steps = 0;  // training: rows of every sequence (LayerContext::steps)
   bool streams = false;    // training: states go on (LayerContext::streams)
   View head_rows;          // inference: rows that go on from the network's head cell; invalid: all
+  std::vector<View> values;    // by ticks: what each cell gave in the tick before the first; empty:
+                               // zeros
   Adapter* adapter = nullptr;  // beside the weights; where it is there and the network learns, it
                                // learns in the network's place
   bool recompute =
@@ -38,7 +40,8 @@ class NetworkEmitter {
   NetworkEmitter(Network& network, ProgramBuilder& emit, const EmitOptions& options)
       : network_(network), emit_(emit), options_(options) {}
 
-  // Emits all cells; `x` is what arrives at the first. Returns the last cell's output.
+  // Emits all cells, of every tick where the network runs by ticks; `x` is what arrives at the
+  // first. Returns the network's output.
   Result<View> forward(View x);
   // Emits gradients for the output's gradient. Parameters' gradients are in gradients() afterwards.
   Status backward(View gy);
@@ -54,8 +57,12 @@ class NetworkEmitter {
   // A and B alone.
   std::vector<Gradient> gradients() const;
 
-  // Of the first cell's input, after backward(); invalid where that was ids or stood still.
+  // Of a pass's input, after backward(); invalid where that was ids or stood still, and by ticks.
   View input_gradient() const { return input_gradient_; }
+  // By ticks, after forward(): what each cell gave in the last one.
+  std::vector<View> values() const;
+  // The type of those values.
+  std::vector<ValueType> value_types() const;
 
   // Parameters that an update moves towards a value of the forward pass, in order of emission.
   struct Average {
@@ -81,10 +88,15 @@ class NetworkEmitter {
     std::string path;
     ValueType type = ValueType::f32;
     bool again = false;  // the second time, for backward
+    std::int64_t tick = 0;
     std::map<std::string, View, std::less<>> saved;
     std::vector<Tape> children;
   };
-  struct Cell {
+  // One execution of a cell.
+  struct Execution {
+    std::size_t cell = 0;
+    std::vector<std::int64_t>
+        from;                    // executions before this one; -1 - k: what arrives from outside, k
     std::vector<View> arrivals;  // converted to the cell's type
     std::vector<ValueType> arrival_types;
     View x, y;
@@ -101,24 +113,32 @@ class NetworkEmitter {
     ValueType type;
   };
 
-  // Of forward(): what a cell gives, or the network's input for -1; the type that cell i computes
-  // in; its arrivals in that type; the one value that they make.
+  // Of forward(): all executions in order, of a pass or of every tick; what arrives from one or
+  // from outside; the type that one computes in; its arrivals in that type; the one value that
+  // they make.
+  Status list_once(View x);
+  Status list_by_ticks(View x);
   View arriving(std::int64_t from) const;
-  ValueType cell_type(std::size_t i) const;
-  void convert_arrivals(std::size_t i, ValueType type);
-  View merged(std::size_t i, ValueType type);
+  ValueType type_of(const Execution& execution) const;
+  void convert_arrivals(Execution& execution, ValueType type);
+  View merged(const Execution& execution, ValueType type);
+  Status run(Execution& execution);
+  View answer();
+  void hand_back(Execution& execution, View g);
   Result<View> run_node(Tape& tape, View x, View skip);
   Result<View> run_node_back(Tape& tape, View gy, View* gskip);
-  View total(Cell& cell);
+  View total(const Execution& execution);
   bool frozen() const { return options_.adapter && options_.learning; }
 
   Network& network_;
   ProgramBuilder& emit_;
   EmitOptions options_;
-  std::vector<std::size_t> order_;
   std::vector<std::vector<std::int64_t>> arrivals_;  // of each cell
-  std::vector<Cell> cells_;
-  std::vector<Sum> sums_;                             // per store, in order of first use
+  std::vector<Execution> executions_;
+  std::vector<View> outside_;           // what arrives that none gave
+  std::vector<std::size_t> answering_;  // those whose values are the output, side by side
+  std::string looks_outside_;           // by ticks: a layer that asked for positions
+  std::vector<Sum> sums_;               // per store, in order of first use
   std::map<const WeightStore*, std::size_t> sum_of_;  // where a store's is
   std::vector<Average> averages_;
   std::map<std::string, View> states_;

@@ -133,69 +133,6 @@ bool Network::passes(std::size_t cell) const {
   return !nodes_[cell].enabled || !run.enabled || !run.type;
 }
 
-std::vector<std::vector<std::int64_t>> Network::arrivals() const {
-  std::vector<std::vector<std::int64_t>> list(nodes_.size());
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& node = nodes_[i];
-    const bool reads = std::any_of(node.links.begin(), node.links.end(),
-                                   [](const Link& l) { return l.kind == LinkKind::read; });
-    if (!reads || node.keep_previous) list[i].push_back(static_cast<std::int64_t>(i) - 1);
-    for (const Link& link : node.links)
-      if (link.kind == LinkKind::read)
-        list[i].push_back(static_cast<std::int64_t>(index(link.cell)));
-  }
-  // Sends come after all that a cell takes itself.
-  for (std::size_t i = 0; i < nodes_.size(); ++i)
-    for (const Link& link : nodes_[i].links)
-      if (link.kind == LinkKind::send)
-        list[index(link.cell)].push_back(static_cast<std::int64_t>(i));
-  return list;
-}
-
-Result<std::vector<std::size_t>> Network::order() const {
-  const std::size_t n = nodes_.size();
-  const auto arriving = arrivals();
-  std::vector<int> missing(n, 0);
-  std::vector<std::vector<std::size_t>> readers(n);
-  for (std::size_t i = 0; i < n; ++i)
-    for (const std::int64_t from : arriving[i])
-      if (from >= 0) {
-        readers[static_cast<std::size_t>(from)].push_back(i);
-        ++missing[i];
-      }
-  std::set<std::size_t> ready;
-  for (std::size_t i = 0; i < n; ++i)
-    if (missing[i] == 0) ready.insert(i);
-  std::vector<std::size_t> order;
-  while (!ready.empty()) {
-    const std::size_t i = *ready.begin();
-    ready.erase(ready.begin());
-    order.push_back(i);
-    for (std::size_t r : readers[i])
-      if (--missing[r] == 0) ready.insert(r);
-  }
-  if (order.size() == n) return order;
-  // Follow unfinished arrivals backwards until a cell repeats: that is the cycle.
-  std::size_t at = 0;
-  while (missing[at] == 0) ++at;
-  std::vector<std::size_t> trail;
-  std::vector<bool> seen(n, false);
-  while (!seen[at]) {
-    trail.push_back(at);
-    seen[at] = true;
-    at = static_cast<std::size_t>(
-        *std::find_if(arriving[at].begin(), arriving[at].end(), [&](std::int64_t from) {
-          return from >= 0 && missing[static_cast<std::size_t>(from)] > 0;
-        }));
-  }
-  std::string text = coordinate(at).to_string();
-  for (std::size_t i = trail.size(); i-- > 0;) {
-    text += " -> " + coordinate(trail[i]).to_string();
-    if (trail[i] == at) break;
-  }
-  return bad("the links form a cycle, which a plain pass cannot run: " + text);
-}
-
 // Lets a container plan its children.
 class NodeChildren : public ChildPlanner {
  public:
@@ -592,6 +529,39 @@ Status Network::name_outputs() {
   return {};
 }
 
+// Where cells read each other in a cycle, some are planned from what others say that they give,
+// which must then be so. What a first dimension counts shows only when they are planned.
+Status Network::plan_cells() {
+  const auto arriving = arrivals();
+  std::vector<Shape> given(nodes_.size());
+  if (step_mesh)
+    for (std::size_t i = 0; i < nodes_.size(); ++i) given[i] = declared(i);
+  LOOM_ASSIGN(const std::vector<std::size_t> sequence, order(given));
+  constexpr int kMaxPasses = 8;  // an axis goes around a cycle in one, or in as many as it has
+  for (int pass = 0; pass < kMaxPasses; ++pass) {
+    Planning planning(*this);
+    outputs_ = given;
+    for (const std::size_t i : sequence) {
+      const auto where = [&] { return coordinate(i).to_string(); };
+      auto shape = merged(i, arriving[i]);
+      if (!shape.ok()) return shape.status().at(where());
+      outputs_[i] = *shape;
+      const std::size_t target = executed(i);
+      if (!nodes_[target].type || (target != i && passes(i))) continue;
+      LOOM_ASSIGN(outputs_[i], plan_run(target, *shape, where()));
+    }
+    bool settled = true;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      if (given[i] == Shape{} || given[i] == outputs_[i]) continue;
+      LOOM_TRY(as_declared(i, given[i]));
+      given[i] = outputs_[i];
+      settled = false;
+    }
+    if (settled) return {};
+  }
+  return bad("the cells of a cycle do not agree on what their first dimensions count");
+}
+
 Status Network::plan(std::int64_t max_values) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     for (const Link& link : nodes_[i].links)
@@ -601,18 +571,7 @@ Status Network::plan(std::int64_t max_values) {
     if (executed(i) != i && executed(executed(i)) != executed(i))
       return bad(coordinate(i).to_string() + ": runs a cell that itself runs another");
   }
-  LOOM_ASSIGN(const std::vector<std::size_t> sequence, order());
-  const auto arriving = arrivals();
-  Planning planning(*this);
-  for (std::size_t i : sequence) {
-    const auto where = [&] { return coordinate(i).to_string(); };
-    auto shape = merged(i, arriving[i]);
-    if (!shape.ok()) return shape.status().at(where());
-    outputs_[i] = *shape;
-    const std::size_t target = executed(i);
-    if (!nodes_[target].type || (target != i && passes(i))) continue;
-    LOOM_ASSIGN(outputs_[i], plan_run(target, *shape, where()));
-  }
+  LOOM_TRY(plan_cells());
   LOOM_TRY(name_outputs());
   if (head >= static_cast<std::int64_t>(nodes_.size()))
     return bad("head: cell " + std::to_string(head) + " is outside of the grid");

@@ -60,9 +60,10 @@ struct Node {
   bool keep_previous = false;  // the previous cell still arrives although a `read` exists
   bool enabled =
       true;  // false: passes its input on; it keeps its parameters, and has them where it would fit
-  WeightFormat format;  // of the matrices
-  std::string tie;      // "0.0.0.0:weight": the first matrix is that parameter
-  std::string name;     // free text for people
+  WeightFormat format;              // of the matrices
+  std::string tie;                  // "0.0.0.0:weight": the first matrix is that parameter
+  std::vector<std::int64_t> shape;  // what it gives, for cells in a cycle; empty: not said
+  std::string name;                 // free text for people
 
   const Param* find(std::string_view role) const;
 };
@@ -107,9 +108,9 @@ class Network {
   std::int64_t layers_per_cell() const { return layers_; }
   std::size_t size() const { return nodes_.size(); }
   int version() const { return version_; }
-  const Shape& input() const { return input_; }
+  const Shape& input() const { return ticks_ > 0 ? ticks_input_ : input_; }
   // Of the last cell.
-  const Shape& output() const { return outputs_.back(); }
+  const Shape& output() const { return ticks_ > 0 ? ticks_output_ : outputs_.back(); }
   const Shape& output(std::size_t cell) const { return outputs_[cell]; }
   // Of the output (in topologies of version 1 the whole row are the classes).
   ClassAxis class_axis() const;
@@ -170,6 +171,18 @@ class Network {
   // this network step by step. An error where a layer needs all steps at once.
   Result<Network> by_step(std::string_view target) const;
 
+  // The cells fire at once, in ticks: each from what those that it reads gave in the tick before,
+  // so links may form cycles, and a plain pass is no way to run it.
+  bool step_mesh = false;
+  // The network as it runs for a number of ticks on rows that hold what arrives at each of them,
+  // sharing all weights; values begin at 0. A row of its output has the last cell's values after
+  // every tick, or after the last one alone. An error where a layer looks at other rows, and for
+  // several inputs or outputs.
+  enum class Answers : std::uint8_t { every_tick, last_tick };
+  Result<Network> over_ticks(std::int64_t ticks, Answers answers) const;
+  std::int64_t ticks() const { return ticks_; }  // of over_ticks(); 0: a plain network
+  Answers answers() const { return answers_; }
+
   // The cell from which on only selected rows matter (a language model's last norm); -1: none.
   std::int64_t head = -1;
   // Names of the output's parts (Shape::parts), where it has several. plan() checks them.
@@ -215,7 +228,16 @@ class Network {
   Result<Shape> operands(const std::vector<std::int64_t>& arriving) const;
   Result<Shape> merged(std::size_t cell, const std::vector<std::int64_t>& arrivals) const;
   Node* find_node(std::string_view path);
+  Network shared() const;  // the same, with the same weights
   Status resolve_ties();
+  // Cells in an order in which what arrives is known; given[i]: what cell i says that it gives, so
+  // that others need not wait for it.
+  Result<std::vector<std::size_t>> order(const std::vector<Shape>& given) const;
+  Status cycle(const std::vector<std::vector<std::int64_t>>& arriving,
+               const std::vector<int>& missing) const;
+  Shape declared(std::size_t cell) const;
+  Status as_declared(std::size_t cell, const Shape& given) const;
+  Status plan_cells();
   Status name_outputs();
   Json node_json(const Node& node) const;
 
@@ -226,6 +248,9 @@ class Network {
   std::vector<Shape> outputs_;
   Planning* planning_ = nullptr;   // while plan() runs
   std::int64_t target_steps_ = 0;  // of by_step(): those of the part that is one step now
+  std::int64_t ticks_ = 0;         // of over_ticks()
+  Answers answers_ = Answers::every_tick;
+  Shape ticks_input_, ticks_output_;
   friend class NodeChildren;
 };
 

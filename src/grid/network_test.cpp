@@ -177,7 +177,7 @@ TEST(Network, ACycleInALargeGridIsNamed) {
   n->node(70000).links.push_back({LinkKind::read, n->coordinate(70002)});
   EXPECT_EQ(n->plan().message(),
             "the links form a cycle, which a plain pass cannot run: (0,0,0,70000) -> (0,0,0,70001) "
-            "-> (0,0,0,70002) -> (0,0,0,70000)");
+            "-> (0,0,0,70002) -> (0,0,0,70000): with \"step_mesh\": true the cells run by ticks");
 }
 
 }  // namespace

@@ -93,6 +93,7 @@ Status check_nested(const CellConfig& c) {
   if (c.merge != CellConfig().merge)
     return bad("\"merge\": a nested layer has one input, and no others to merge it with");
   if (c.keep_previous) return bad("\"keep_previous\": of cells of the grid, not of a nested layer");
+  if (!c.shape.empty()) return bad("\"shape\": of cells of the grid, not of a nested layer");
   return {};
 }
 
@@ -127,6 +128,7 @@ Result<Node> Network::parse_node(Json cell, int depth) const {
   node.keep_previous = c.keep_previous;
   node.tie = c.tie;
   node.name = c.name;
+  node.shape = c.shape;
   LOOM_ASSIGN(node.format, parse_weight_format(c.dtype));
   node.merge = static_cast<Merge>(
       std::find(std::begin(kMergeNames), std::end(kMergeNames), c.merge) - std::begin(kMergeNames));
@@ -182,7 +184,6 @@ Status Network::change(const std::function<Status()>& edit, std::string_view wit
   const std::vector<Node> before = nodes_;  // shares the stores
   Status status = edit();
   if (status.ok()) status = plan();
-  if (status.ok()) status = order().status();
   for (std::size_t i = 0; i < before.size() && status.ok() && !with.empty(); ++i)
     status = weights_stay(before[i], nodes_[i], path(i), with);
   if (status.ok()) return status;
@@ -344,6 +345,10 @@ Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
   if (!c.outputs.empty() && version == 1)
     return bad("topology: \"outputs\" need topology version 3");
   n.outputs_by_name = c.outputs;
+  n.step_mesh = c.step_mesh;
+  if (n.step_mesh && version == 1) return bad("topology: \"step_mesh\" needs topology version 3");
+  if (n.step_mesh && n.head >= 0)
+    return bad("topology: \"head\": a step mesh has no cells that run on some rows alone");
   LOOM_TRY(n.plan(max_values));
   if (version == 2) n.version_ = kVersion;  // they differ by names alone
   return n;
@@ -370,6 +375,7 @@ Json Network::node_json(const Node& node) const {
   if (format != WeightFormat{}) j.set("dtype", to_string(format));
   if (!node.name.empty()) j.set("name", node.name);
   if (!node.tie.empty()) j.set("tie", node.tie);
+  if (!node.shape.empty()) j.set("shape", Json(Json::Array(node.shape.begin(), node.shape.end())));
   if (!node.enabled) j.set("enabled", false);
   if (node.keep_previous) j.set("keep_previous", true);
   if (node.merge != Merge::concat)
@@ -415,6 +421,7 @@ Json Network::to_json() const {
   t.set("layers_per_cell", layers_);
   t.set("input", input_json(input_));
   if (head >= 0) t.set("head", loom::to_json(coordinate(static_cast<std::size_t>(head))));
+  if (step_mesh) t.set("step_mesh", true);
   if (!outputs_by_name.empty())
     t.set("outputs", Json(Json::Array(outputs_by_name.begin(), outputs_by_name.end())));
   Json cells = Json::array();

@@ -43,6 +43,7 @@ struct TopologyConfig {
   std::string format = "loom-topology", name;
   std::vector<std::string> outputs;
   std::int64_t version = 1, depth = 1, rows = 1, cols = 1, layers_per_cell = 1;
+  bool step_mesh = false;
   JsonPart input{"input"}, head{"coordinate"}, cells{"cells"};
   template <class V>
   void fields(V& v) {
@@ -69,6 +70,10 @@ struct TopologyConfig {
     v("head", head,
       {.doc = "from this cell on a session runs only the rows it was asked for (a "
               "language model's last norm)"});
+    v("step_mesh", step_mesh,
+      {.doc = "the cells fire at once, in ticks, each from what those that it reads gave in the "
+              "tick before: links may form cycles, and the network runs as a step mesh alone "
+              "(from version 2 on)"});
     v("outputs", outputs,
       {.doc =
            "names of the operands that arrive at the last cell, which hands them on (its `merge` "

@@ -13,6 +13,7 @@ struct CellConfig {
   std::string type, dtype = "f32", merge = "concat", tie, name;
   bool enabled = true, keep_previous = false;
   JsonPart at{"coordinate"}, layers{"layers"}, links{"links"};
+  std::vector<std::int64_t> shape;
   template <class V>
   void fields(V& v) {
     v("at", at,
@@ -33,7 +34,7 @@ struct CellConfig {
               "delivers this one's there, `{\"run\": cell}` executes that cell's "
               "layer here with its weights, which fit one input: all cells and "
               "nested layers that run it must get what it gets. Gradients of all "
-              "places add up; cells that run one another in a circle are refused "
+              "places add up; cells that run one another in a cycle are refused "
               "and named"});
     v("merge", merge,
       {.doc =
@@ -51,6 +52,12 @@ struct CellConfig {
     v("tie", tie,
       {.doc = "`path:role`: the first matrix is that parameter, for example "
               "`0.0.0.0:weight`; of cells of the grid alone"});
+    v("shape", shape,
+      {.doc =
+           "dimensions of the cell's output, which its layer must have: for cells of a step mesh "
+           "that read each other in a cycle, where no layer of the cycle says its own, as "
+           "`dense` does; of cells of the grid alone",
+       .min = 1});
     v("name", name, {.doc = "for people"});
   }
 };

@@ -198,6 +198,8 @@ class LayerType {
   virtual std::string_view row_dependence(const LayerConfig&, const Shape& /*in*/) const {
     return {};
   }
+  // Values of a row that it gives, where its settings alone say so; 0: they do not.
+  virtual std::int64_t width(const LayerConfig&) const { return 0; }
   // Whether devices cannot run it.
   virtual bool on_cpu_alone() const { return false; }
   // Whether a row continues from the state of the rows before it in its sequence.

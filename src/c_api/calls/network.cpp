@@ -39,7 +39,6 @@ Result<loom_handle> load(SourcePtr source) {
     LOOM_TRY(source->read(0, std::as_writable_bytes(std::span(text))));
     LOOM_ASSIGN(const Json saved, Json::parse(text, {.max_bytes = kMax}));
     LOOM_ASSIGN(Network network, network_of_saved(saved));
-    LOOM_TRY(network.order().status());
     return new_network(std::move(network));
   }
   LOOM_ASSIGN(const Entity file, Entity::open(std::move(source)));
@@ -205,7 +204,6 @@ int32_t loom_network_create(const char* topology, size_t topology_size, loom_net
     LOOM_TRY(want(network));
     LOOM_ASSIGN(const Json t, json_argument(topology, topology_size, "topology"));
     LOOM_ASSIGN(Network n, Network::from_json(t));
-    LOOM_TRY(n.order().status());
     *network = new_network(std::move(n));
     return {};
   });

@@ -23,6 +23,7 @@ class Dense : public LayerWith<DenseConfig> {
  public:
   std::string_view name() const override { return "dense"; }
   Works works() const override { return Works::on_last; }
+  std::int64_t width(const LayerConfig& config) const override { return of(config).out; }
 
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
                          ChildPlanner&) const override {

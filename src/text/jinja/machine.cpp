@@ -7,7 +7,7 @@ namespace {
 
 // Steps, characters written, and characters kept, of a short conversation. A unit takes some 10 to
 // 100 ns, whatever the template spends it on.
-constexpr std::size_t kWork = std::size_t{1} << 22;
+constexpr std::size_t kWork = std::size_t{1} << 21;
 constexpr std::size_t kWorkPerCharacter = 64;
 constexpr std::size_t kWorkOfRound = 64;  // of a loop, which has names of its own
 constexpr std::size_t kWorkOfItem = 16;   // a character that becomes a string

@@ -40,7 +40,7 @@ export interface AnyCell {
   /** `{"read": cell}` takes that cell's output, `{"send": cell}` delivers this one's there,
    *  `{"run": cell}` executes that cell's layer here with its weights, which fit one input: all
    *  cells and nested layers that run it must get what it gets. Gradients of all places add up;
-   *  cells that run one another in a circle are refused and named */
+   *  cells that run one another in a cycle are refused and named */
   links?: Link[];
   /** how several arrivals meet; `operands`: for a layer that takes several, as
    *  `cross_attention` and those with `takes` do (from version 2 on); of cells of the grid
@@ -55,6 +55,10 @@ export interface AnyCell {
   /** `path:role`: the first matrix is that parameter, for example `0.0.0.0:weight`; of cells of
    *  the grid alone */
   tie?: string;
+  /** dimensions of the cell's output, which its layer must have: for cells of a step mesh that
+   *  read each other in a cycle, where no layer of the cycle says its own, as `dense` does; of
+   *  cells of the grid alone; at least 1 */
+  shape?: number | number[];
   /** for people */
   name?: string;
 }
@@ -780,6 +784,10 @@ export interface Topology {
   /** from this cell on a session runs only the rows it was asked for (a language model's last
    *  norm) */
   head?: Coordinate;
+  /** the cells fire at once, in ticks, each from what those that it reads gave in the tick
+   *  before: links may form cycles, and the network runs as a step mesh alone (from version 2
+   *  on); default false */
+  step_mesh?: boolean;
   /** names of the operands that arrive at the last cell, which hands them on (its `merge` is
    *  `operands`): a row of the output is all of them side by side, in this order, and each has
    *  its loss (from version 2 on) */
