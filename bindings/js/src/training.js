@@ -144,6 +144,9 @@ export class Trainer extends Handled {
    *  for each sample. */
   constructor(network, data, spec, options = {}) {
     const lib = libraryOf('network', network);
+    if (options?.device !== undefined || options?.mode !== undefined)
+      throw errorNamed('invalid_argument', 'Trainer: a device or mode is for Trainer.create, ' +
+        'which gives a promise of one');
     known('Trainer', options, []);
     super(lib, 'trainer', data instanceof Made ? data.handle
         : runNow(lib, Trainer.#make(network, data, spec, 'cpu')));

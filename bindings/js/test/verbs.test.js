@@ -136,6 +136,8 @@ test('a trainer steps on batches, and runs to its end', async () => {
   assert.equal(one.digest, other.digest);
   await assert.rejects(one.run(5), InvalidArgumentError);
   refuses(() => one.stepOn(null), 'data: expected');
+  refuses(() => new Network(DENSE).trainer({ x: X, y: Y }, SPEC, { mode: 'auto' }),
+    'Trainer.create');
 });
 
 test('parameters in double, and the hash of a program', () => {
