@@ -27,7 +27,8 @@ export type Rows = Numbers | Numbers[];
 
 // Options: docs/reference/options.md. A device and a mode give always the same bits; methods that
 // return at once cannot wait for a GPU and refuse "gpu".
-import type { Device, ForecastOptions, GeneratorOptions, Mode, ModelOptions, Sampling,
+import type { ConvertOptions, Device, EvaluatorOptions, FileInfoOptions, ForecastOptions,
+  GeneratorOptions, Mode, ModelOptions, Sampling,
   SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions, TokenizerOptions,
   VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
@@ -88,15 +89,73 @@ export type Prompt = string | Message[] | Numbers;
  *  the model was loaded for. */
 export interface GenerateOptions
   extends SamplingOptions, Pick<GeneratorOptions, 'context' | 'device' | 'mode'> {
+  /** Seen between tokens; the prompt runs as a whole. */
   signal?: AbortSignal;
 }
+export type ChatOptions = GenerateOptions & { variables?: Record<string, unknown> };
 export interface Generated {
   text: string;
   tokens: Int32Array;
   /** SHA-256 over ids and logits: equal on every device. */
   fingerprint: string;
   finish: 'length' | 'eos' | 'stop' | 'cancelled';
+  /** How fast it was, and on what. */
+  stats: Stats;
 }
+/** In the shape of OpenAI's chat completions. */
+export interface ChatCompletion {
+  id: string;
+  object: 'chat.completion';
+  created: number;
+  model: string;
+  choices: { index: number; message: { role: 'assistant'; content: string }; logprobs: null;
+    finish_reason: 'stop' | 'length' | 'cancelled' }[];
+  usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number };
+  system_fingerprint: string;
+}
+export interface ChatCompletionChunk {
+  id: string;
+  object: 'chat.completion.chunk';
+  created: number;
+  model: string;
+  choices: { index: number; delta: { role?: 'assistant'; content?: string }; logprobs: null;
+    finish_reason: 'stop' | 'length' | 'cancelled' | null }[];
+}
+/** How well a model predicts a text. */
+export interface Evaluation {
+  /** That were predicted. */
+  tokens: number;
+  /** Nats per token. */
+  loss: number;
+  perplexity: number;
+  /** With a reference: its loss, and how far the model is from it. */
+  referenceLoss?: number;
+  kl?: number;
+  largestKl?: number;
+  /** The share of tokens of which both think the same most probable. */
+  sameArgmax?: number;
+  /** With `hash`. */
+  logitsSha256?: string;
+}
+export interface EvaluateOptions
+  extends Omit<EvaluatorOptions, 'threads' | 'isa'> {
+  /** Another model with as many tokens. */
+  reference?: Transformer | null;
+  /** Seen between chunks. */
+  signal?: AbortSignal;
+}
+/** Where something runs, for methods that return at once. */
+export interface Where {
+  device?: Device;
+  mode?: Mode;
+}
+/** The same for those that give a promise. The signal is seen between the calls that the work
+ *  consists of; an abort rejects with its reason, by itself an AbortError, and the object stays
+ *  usable. */
+export interface WhereLater extends Where {
+  signal?: AbortSignal;
+}
+export type Abortable = { signal?: AbortSignal };
 export interface ModelInfo {
   name: string;
   architecture: string | null;
@@ -142,20 +201,41 @@ export class Transformer extends Handled {
   readonly stats: Stats | null;
   readonly network: Network;
   readonly tokenizer: Tokenizer;
+  /** Ends with the error that loading would end with, without reading a weight; in Node. */
+  static check(name: string): Promise<void>;
+  /** The tokenizer of a model, without its weights. */
+  static loadTokenizer(source: string, options?: Abortable): Promise<Tokenizer>;
   static fromNetwork(network: Network, tokenizer: Tokenizer | null,
       options: ModelOptions): Transformer;
+  /** At most 256 tokens, where `maxTokens` does not say; 0: until the context is full. */
   generate(prompt: Prompt, options?: GenerateOptions): AsyncGenerator<string, Generated, void>;
   generateText(prompt: Prompt, options?: GenerateOptions): Promise<Generated>;
   generateSync(prompt: Prompt, options?: Omit<GenerateOptions, 'signal'>): Generated;
-  chat(messages: Message[],
-      options?: GenerateOptions & { variables?: Record<string, unknown> }):
+  chat(messages: Message[] | string, options?: ChatOptions):
     AsyncGenerator<string, Generated, void>;
+  chatText(messages: Message[] | string, options?: ChatOptions): Promise<Generated>;
+  createChatCompletion(messages: Message[] | string,
+      options: ChatOptions & { stream: true }): AsyncGenerator<ChatCompletionChunk, void, void>;
+  createChatCompletion(messages: Message[] | string,
+      options?: ChatOptions & { stream?: false }): Promise<ChatCompletion>;
+  /** How well it predicts a text, or its ids. */
+  evaluate(text: string | Numbers, options?: EvaluateOptions): Promise<Evaluation>;
+  /** Learns to continue texts, none of which goes on in the next: with `lora` in the spec an
+   *  adapter beside the weights. The loss is cross_entropy where the spec has none. */
+  train(texts: string | string[] | Numbers | Numbers[] | Data, spec: TrainingSpec,
+      options?: WhereLater & { length?: number; every?: number }):
+    AsyncGenerator<Step, void, void>;
+  /** LoRA adapters: folders, in Node. */
+  loadAdapter(folder: string): void;
+  saveAdapter(folder: string): void;
+  unloadAdapter(): void;
+  mergeAdapter(): void;
   tokenize(text: string, options?: { addSpecialTokens?: boolean; plain?: boolean }): Int32Array;
   detokenize(ids: Numbers, options?: { skipSpecialTokens?: boolean }): string;
-  logits(prompt: Prompt, options?: { device?: Device; mode?: Mode }): Float32Array;
-  logitsAsync(prompt: Prompt, options?: { device?: Device; mode?: Mode }): Promise<Float32Array>;
-  fingerprint(prompt: Prompt, options?: { device?: Device; mode?: Mode }): string;
-  fingerprintAsync(prompt: Prompt, options?: { device?: Device; mode?: Mode }): Promise<string>;
+  logits(prompt: Prompt, options?: Where): Float32Array;
+  logitsAsync(prompt: Prompt, options?: WhereLater): Promise<Float32Array>;
+  fingerprint(prompt: Prompt, options?: Where): string;
+  fingerprintAsync(prompt: Prompt, options?: WhereLater): Promise<string>;
   save(): Uint8Array;
   save(path: string): void;
 }
@@ -171,15 +251,26 @@ export interface TokenizerInfo {
 export class Tokenizer extends Handled {
   private constructor();
   static parse(json: string, config?: string): Tokenizer;
-  static load(pathOrUrl: string): Promise<Tokenizer>;
+  static load(pathOrUrl: string, options?: Abortable): Promise<Tokenizer>;
   static train(texts: string[], options?: TokenizerOptions): Tokenizer;
   readonly info: TokenizerInfo;
   encode(text: string, options?: { addSpecialTokens?: boolean; plain?: boolean }): Int32Array;
   decode(ids: Numbers, options?: { skipSpecialTokens?: boolean }): string;
   token(id: number): string;
   id(token: string): number;
-  chat(messages: Message[],
+  chat(messages: Message[] | string,
       options?: { addGenerationPrompt?: boolean; variables?: Record<string, unknown> }): Int32Array;
+  /** For ids that come one by one. */
+  decoder(options?: { skipSpecialTokens?: boolean }): Decoder;
+}
+/** The text of ids as they come: the parts put together are Tokenizer.decode of all ids, and none
+ *  ends inside a character. */
+export class Decoder extends Handled {
+  constructor(tokenizer: Tokenizer, options?: { skipSpecialTokens?: boolean });
+  /** One more id; gives what is final now, maybe nothing. */
+  push(id: number): string;
+  /** The rest; the decoder then begins anew. */
+  finish(): string;
 }
 
 // Topologies, their cells and all layer types: docs/reference/topology.md.
@@ -264,27 +355,82 @@ export class Network extends Handled {
   enable(at: string, enabled?: boolean): void;
   morph(format: string, cell?: string): void;
   pack(format: string): void;
-  get(path: string, role: string): Float32Array;
+  get(path: string, role: string, options?: { dtype?: 'f32' }): Float32Array;
+  get(path: string, role: string, options: { dtype: 'f64' }): Float64Array;
+  /** A Float64Array goes in as it is. */
   set(path: string, role: string, values: Rows): void;
   program(options?: SessionOptions): string;
+  /** Equal programs, equal hashes. */
+  programSha256(options?: SessionOptions): string;
+  /** LoRA adapters: folders, in Node. Weights, digest and saved files stay the network's alone. */
+  loadAdapter(folder: string): void;
+  saveAdapter(folder: string): void;
+  unloadAdapter(): void;
+  /** Adds the adapter to the weights. */
+  mergeAdapter(): void;
+  session(options?: SessionOptions): Session;
+  trainer(data: TrainingData | Data, spec: TrainingSpec): Trainer;
   /** x: rows; where the input has parts also the rows of each by its name: sequences of unequal
    *  length are padded, where a part "lengths" or "<name>_lengths", which is then filled in, is
    *  not given. Gives the rows of the output; where the network has several, those of each by
    *  its name, in an array where a list of them was given to it. */
   forward<Y extends Outputs = Float32Array>(
-    x: Rows | Record<string, Rows>,
-    options?: { head?: number[]; device?: Device; mode?: Mode }): Y;
+    x: Rows | Record<string, Rows>, options?: Where & { head?: number[] }): Y;
+  /** With a signal some rows run at a time. */
   forwardAsync<Y extends Outputs = Float32Array>(
-    x: Rows | Record<string, Rows>,
-    options?: { head?: number[]; device?: Device; mode?: Mode }): Promise<Y>;
+    x: Rows | Record<string, Rows>, options?: WhereLater & { head?: number[] }): Promise<Y>;
+  /** The outputs after each id of one sequence, or with `last` after the last: of networks whose
+   *  rows are single ids. */
+  forwardTokens<Y extends Outputs = Float32Array>(ids: Numbers,
+    options?: Where & { last?: boolean }): Y;
+  forwardTokensAsync<Y extends Outputs = Float32Array>(ids: Numbers,
+    options?: WhereLater & { last?: boolean }): Promise<Y>;
   /** The next steps of a time series that `loom train` learned, after the values of training or
    *  of `history`. */
   forecast(options?: ForecastOptions & { history?: ArrayLike<number> }): Forecast[];
-  train(data: TrainingData, spec: TrainingSpec,
-      options?: { signal?: AbortSignal; every?: number; device?: Device; mode?: Mode }):
+  train(data: TrainingData | Data, spec: TrainingSpec, options?: WhereLater & { every?: number }):
     AsyncGenerator<Step, void, void>;
   save(): Uint8Array;
   save(path: string): void;
+}
+
+export interface SessionInfo {
+  /** What computes: an instruction set, or a GPU. */
+  target: string;
+  /** A GPU's name; null: the CPU. */
+  device: string | null;
+  /** Why `auto` took the CPU. */
+  note: string;
+  numerics: string;
+  threads: number;
+  inputWidth: number;
+  outputWidth: number;
+  inputDims: number[];
+  outputDims: number[];
+  arenaBytes: number;
+  stateBytes: number;
+  weightBytes: number;
+  scratchBytes: number;
+}
+/** Runs a network; holds its memory and its KV caches. Where the network changes, the session
+ *  follows. */
+export class Session extends Handled {
+  constructor(network: Network, options?: SessionOptions);
+  /** On a device; then the methods named ...Async are those to use. */
+  static create(network: Network, options?: SessionOptions): Promise<Session>;
+  readonly info: SessionInfo;
+  /** Rows of values, at most maxRows. */
+  run(x: Rows | Record<string, Rows>): Output;
+  runAsync(x: Rows | Record<string, Rows>, options?: Abortable): Promise<Output>;
+  /** Rows of ids, each a sequence of its own. */
+  runIds(ids: Rows): Float32Array;
+  runIdsAsync(ids: Rows, options?: Abortable): Promise<Float32Array>;
+  /** Token ids at positions of sequences (all 0 where empty): a row of the output's width for each
+   *  row in `head` (the last one where empty). Keys and values of earlier runs stay in the
+   *  caches. */
+  runTokens(ids: Numbers, positions: Numbers, sequences?: Numbers, head?: Numbers): Float32Array;
+  runTokensAsync(ids: Numbers, positions: Numbers, sequences?: Numbers, head?: Numbers,
+      options?: Abortable): Promise<Float32Array>;
 }
 
 /** Sources of an encoder-decoder: rows of each input but the target by its name, or of a single
@@ -322,29 +468,64 @@ export class Seq2Seq extends Handled {
   /** Begins anew. Sequences of unequal length are padded and their lengths filled in, as in
    *  forward(). */
   encode(x: Sources): void;
-  encodeAsync(x: Sources): Promise<void>;
+  encodeAsync(x: Sources, options?: Abortable): Promise<void>;
   /** The next step of all rows: an id of each, or its features. Gives a row of answers for each. */
   step(target: Rows): Float64Array;
-  stepAsync(target: Rows): Promise<Float64Array>;
+  stepAsync(target: Rows, options?: Abortable): Promise<Float64Array>;
   /** Row i continues from where row from[i] was; there are from.length rows then. */
   reorder(from: ArrayLike<number>): void;
   reorderAsync(from: ArrayLike<number>): Promise<void>;
   /** For each row of the sources the sequences found, the best first; rows x beams need as many
    *  lanes. */
   search(x: Sources, options: SearchOptions): Found[][];
-  searchAsync(x: Sources, options: SearchOptions): Promise<Found[][]>;
+  /** With a signal row by row. */
+  searchAsync(x: Sources, options: SearchOptions & Abortable): Promise<Found[][]>;
+  /** The ids of the best sequence of search for each row. */
+  generate(x: Sources, options: SearchOptions): number[][];
+  generateAsync(x: Sources, options: SearchOptions & Abortable): Promise<number[][]>;
+}
+
+/** Samples to learn from, copied into the module; any number of trainers take the same. */
+export class Data extends Handled {
+  private constructor();
+  /** Rows and their targets; `width` and `targets`: numbers of a row, where they come in one
+   *  list. */
+  static values(x: Rows, y: Rows, options?: { width?: number; targets?: number }): Data;
+  static classes(x: Rows, classes: Rows, options?: { width?: number }): Data;
+  /** Rows of ids, each a sequence of its own, with `y` or `classes`. */
+  static ids(ids: Rows, options: { steps?: number } & (
+    { y: Rows; targets?: number } | { classes: Rows })): Data;
+  /** Token ids to predict one by one: one stream, or a list of documents. */
+  static tokens(ids: Numbers | Numbers[], options?: { ends?: Numbers; length?: number }): Data;
+  /** The text of a CSV table. */
+  static table(csv: string | ArrayBuffer | ArrayBufferView,
+      options?: { targets?: string[]; class?: string; header?: boolean; separator?: string }): Data;
+  /** The same samples, each with a weight of its loss. */
+  weighted(weights: Numbers): Data;
+  readonly info: {
+    samples: number; max_rows: number; width?: number; ids?: number; steps?: number;
+    targets?: number; classes?: number; weighted?: boolean; sha256: string;
+  };
 }
 
 export class Trainer extends Handled {
-  constructor(network: Network, data: TrainingData, spec: TrainingSpec);
+  constructor(network: Network, data: TrainingData | Data, spec: TrainingSpec);
   /** On a device; then the methods named ...Async are those to use. */
-  static create(network: Network, data: TrainingData, spec: TrainingSpec,
-      options?: { device?: Device; mode?: Mode }): Promise<Trainer>;
+  static create(network: Network, data: TrainingData | Data, spec: TrainingSpec,
+      options?: Where): Promise<Trainer>;
+  /** Optimizer steps done. */
+  readonly done: number;
   readonly info: { step: number; steps: number; spec: object };
   readonly digest: string;
   digestAsync(): Promise<string>;
   step(steps?: number): Step;
-  stepAsync(steps?: number): Promise<Step>;
+  /** With a signal in slices of some milliseconds; steps that are done stay done. */
+  stepAsync(steps?: number, options?: Abortable): Promise<Step>;
+  /** One step on a batch of its own. */
+  stepOn(data: TrainingData | Data): Step;
+  stepOnAsync(data: TrainingData | Data, options?: Abortable): Promise<Step>;
+  /** To the end; the function is called between slices of some milliseconds, and false stops. */
+  run(callback?: ((step: Step) => unknown) | null, options?: Abortable): Promise<Step>;
   /** Makes the training longer, with the bits of one training of that length; returns its steps. */
   extend(more: { steps: number } | { epochs: number }): number;
   save(): Uint8Array;
@@ -358,33 +539,61 @@ export class Trainer extends Handled {
  *  forward() there is forwardAsync() here. */
 export type Remote<T> = {
   [K in keyof T as K extends `${string}Async` ? never : K]:
-    T[K] extends (...args: infer A) => infer R
-      ? (R extends AsyncGenerator<infer Y, infer V, infer N>
-        ? (...args: A) => AsyncGenerator<Y, V, N>
-        : (...args: A) => Promise<RemoteValue<Awaited<R>>>)
+    T[K] extends (...args: infer A) => infer R ? RemoteMethod<Later<T, K>>
       : Promise<RemoteValue<T[K]>>;
 } & { dispose(): void };
-type RemoteValue<T> = T extends Transformer | Network | Tokenizer ? Remote<T> : T;
+type Later<T, K extends keyof T> = K extends string
+  ? (`${K}Async` extends keyof T ? T[`${K}Async`] : T[K]) : T[K];
+type RemoteMethod<M> = M extends (...args: infer A) => infer R
+  ? (R extends AsyncGenerator<infer Y, infer V, infer N>
+    ? (...args: RemoteArgs<A>) => AsyncGenerator<Y, V, N>
+    : (...args: RemoteArgs<A>) => Promise<RemoteValue<Awaited<R>>>)
+  : never;
+type RemoteValue<T> = T extends Handled ? Remote<T> : T;
+/** What takes objects of the package takes those of the worker there. */
+type RemoteArgs<A extends unknown[]> = { [I in keyof A]: RemoteArg<A[I]> };
+type RemoteArg<T> = T extends Handled ? Remote<T>
+  : 'reference' extends keyof T ? Omit<T, 'reference'> & { reference?: unknown } : T;
+type Made<F> = F extends (...args: infer A) => infer R
+  ? (...args: RemoteArgs<A>) => Promise<RemoteValue<Awaited<R>>> : never;
 
 export interface LoomWorker {
   readonly Transformer: {
-    loadModel(source: 'embedded' | Source, options?: ModelLoadOptions):
-      Promise<Remote<Transformer>>;
+    loadModel: Made<typeof Transformer.loadModel>;
+    fromNetwork: Made<typeof Transformer.fromNetwork>;
+    check: Made<typeof Transformer.check>;
+    loadTokenizer: Made<typeof Transformer.loadTokenizer>;
   };
   readonly Network: {
     create(spec: Topology | string, options?: { seed?: number | bigint | null }):
       Promise<Remote<Network>>;
-    load(source: Source, options?: LoadOptions): Promise<Remote<Network>>;
+    load: Made<typeof Network.load>;
   };
+  readonly Session: { create: Made<typeof Session.create> };
+  readonly Data: {
+    values: Made<typeof Data.values>;
+    classes: Made<typeof Data.classes>;
+    ids: Made<typeof Data.ids>;
+    tokens: Made<typeof Data.tokens>;
+    table: Made<typeof Data.table>;
+  };
+  readonly Trainer: { create: Made<typeof Trainer.create> };
+  readonly Seq2Seq: { create: Made<typeof Seq2Seq.create> };
   readonly Tokenizer: {
-    parse(json: string, config?: string): Promise<Remote<Tokenizer>>;
-    load(pathOrUrl: string): Promise<Remote<Tokenizer>>;
-    train: (...args: Parameters<typeof Tokenizer.train>) => Promise<Remote<Tokenizer>>;
+    parse: Made<typeof Tokenizer.parse>;
+    load: Made<typeof Tokenizer.load>;
+    train: Made<typeof Tokenizer.train>;
   };
+  readonly ModelFile: { open: Made<typeof ModelFile.open> };
   info(): Promise<Info>;
   version(): Promise<string>;
+  numericsVersion(): Promise<number>;
+  formatInfo(format: string): Promise<FormatInfo>;
+  liveHandles(): Promise<number>;
+  fakeQuantize: Made<typeof fakeQuantize>;
+  convert: typeof convert;
   gpu(): Promise<Gpu>;
-  verify(options?: Pick<VerifyOptions, 'device'>): Promise<Report>;
+  verify(options?: VerifyOptions): Promise<Report>;
   terminate(): void;
 }
 
@@ -404,7 +613,7 @@ export class Tensor {
 }
 /** As in onnxruntime-web: an ONNX graph, which runs on the CPU in f32. */
 export class InferenceSession {
-  static create(source: Source): Promise<InferenceSession>;
+  static create(source: Source, options?: LoadOptions): Promise<InferenceSession>;
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
   readonly info: {
@@ -420,7 +629,43 @@ export class InferenceSession {
   dispose(): void;
 }
 
+export interface FormatInfo {
+  /** Its one spelling. */
+  format: string;
+  dtype: string;
+  /** Of a code. */
+  bits: number;
+  isFloat: boolean;
+  isSigned: boolean;
+  scaled: boolean;
+  computesF64: boolean;
+}
+export interface ConvertReport {
+  tensors: { name: string; shape: number[]; from: string; to: string; bytesBefore: number;
+    bytesAfter: number; rmsError: number; maxError: number }[];
+  /** What was left out. */
+  notes: string[];
+}
+/** A model file or folder seen from outside, without its weights; in Node. */
+export class ModelFile extends Handled {
+  private constructor();
+  static open(name: string): Promise<ModelFile>;
+  info(options?: FileInfoOptions): Record<string, any>;
+  /** SHA-256 of the bytes of a tensor. */
+  hash(tensor: string): string;
+}
+
 export interface Loom {
+  readonly Data: typeof Data;
+  readonly Decoder: typeof Decoder;
+  readonly ModelFile: typeof ModelFile;
+  readonly Seq2Seq: typeof Seq2Seq;
+  readonly Session: typeof Session;
+  convert: typeof convert;
+  evaluate: typeof evaluate;
+  numericsVersion(): number;
+  formatInfo(format: string): FormatInfo;
+  liveHandles(): number;
   readonly InferenceSession: typeof InferenceSession;
   readonly Tensor: typeof Tensor;
   readonly Network: typeof Network;
@@ -430,11 +675,11 @@ export interface Loom {
   createWorker: typeof createWorker;
   info(): Info;
   version(): string;
-  fakeQuantize(values: Numbers, format: string, options?: { rows?: number }): Float32Array;
+  fakeQuantize(values: Rows, format: string, options?: { rows?: number }): Float32Array;
   /** The name of fakeQuantize in the project's earlier documents. */
   simulate: typeof fakeQuantize;
   gpu(): Promise<Gpu>;
-  verify(options?: Pick<VerifyOptions, 'device'>): Promise<Report>;
+  verify(options?: VerifyOptions): Promise<Report>;
   LoadTransformer(source: 'embedded' | Source, options?: ModelLoadOptions): Promise<void>;
   Generate(prompt: Prompt, maxTokens?: number,
       options?: Omit<GenerateOptions, 'signal' | 'maxTokens'>): string;
@@ -444,10 +689,23 @@ export function initLoom(options?: InitOptions): Promise<Loom>;
 export function createWorker(options?: InitOptions): Promise<LoomWorker>;
 export function info(): Info;
 export function version(): string;
+/** Version of the numerics contract: equal versions give equal bits. */
+export function numericsVersion(): number;
+export function formatInfo(format: string): FormatInfo;
+/** How many handles exist: what a test of leaks looks at. */
+export function liveHandles(): number;
+/** Transformer.evaluate, with Python's order of arguments. */
+export function evaluate(model: Transformer, text: string | Numbers,
+    reference?: Transformer | null, options?: Omit<EvaluateOptions, 'reference'>):
+  Promise<Evaluation>;
+/** Writes the model of a folder or file as .safetensors or .entity, by the end of the name `out`;
+ *  in Node. */
+export function convert(source: string, out: string, options?: ConvertOptions):
+  Promise<ConvertReport>;
 /** What weights are once they are held in a format, so many rows of a matrix. */
-export function fakeQuantize(values: Numbers, format: string,
+export function fakeQuantize(values: Rows, format: string,
     options?: { rows?: number }): Float32Array;
 /** The name of fakeQuantize in the project's earlier documents. */
 export const simulate: typeof fakeQuantize;
 export function gpu(): Promise<Gpu>;
-export function verify(options?: Pick<VerifyOptions, 'device'>): Promise<Report>;
+export function verify(options?: VerifyOptions): Promise<Report>;

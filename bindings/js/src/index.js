@@ -1,17 +1,21 @@
 // Loom in JavaScript: Node and browsers. See README.md.
-import { Network, Trainer } from './network.js';
-import { known } from './runtime/errors.js';
+import { ModelFile, convert } from './files.js';
+import { Network } from './network.js';
+import { errorNamed, known } from './runtime/errors.js';
 import { gpu } from './runtime/gpu.js';
 import { InferenceSession, Tensor } from './onnx.js';
-import { bringEmbedded, library, start } from './runtime/runtime.js';
+import { bringEmbedded, camel, library, snake, start } from './runtime/runtime.js';
+import { isList, rowsOf } from './rows.js';
 import { Seq2Seq } from './seq2seq.js';
-import { Tokenizer } from './tokenizer.js';
+import { Session } from './session.js';
+import { Decoder, Tokenizer } from './tokenizer.js';
+import { Data, Trainer } from './training.js';
 import { Transformer } from './transformer.js';
 import { createWorker } from './workers/worker.js';
 
 export * from './runtime/errors.js';
-export { InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer, createWorker,
-  gpu };
+export { Data, Decoder, InferenceSession, ModelFile, Network, Seq2Seq, Session, Tensor, Tokenizer,
+  Trainer, Transformer, convert, createWorker, gpu };
 
 /** Loads the module: once, or again after it has stopped. module: where it is, if not beside the
  *  package. */
@@ -29,11 +33,34 @@ export function version() {
   return library().call('version').result;
 }
 
+/** Version of the numerics contract: equal versions give equal bits. */
+export function numericsVersion() {
+  return library().call('numerics_version').result;
+}
+/** A format of weights by its name: format (its one spelling), dtype, bits, isFloat, isSigned,
+ *  scaled, computesF64. */
+export function formatInfo(format) {
+  return camel(library().call('format_info', { format }).info);
+}
+/** How many handles exist: what a test of leaks looks at. */
+export function liveHandles() {
+  return library().call('live_handles').count;
+}
+/** How well a language model predicts a text, or its ids: Transformer.evaluate, in the order of
+ *  arguments that Python has. */
+export async function evaluate(model, text, reference, options = {}) {
+  if (!(model instanceof Transformer))
+    throw errorNamed('invalid_argument', 'evaluate: expected a Transformer first');
+  return model.evaluate(text, { ...options, reference });
+}
+
 /** What weights are once they are held in a format ("i8", "i4:row", "ternary"): a Float32Array
- *  of the values, so many rows of a matrix, as a network sees them after morph. */
+ *  of the values, so many rows of a matrix (of arrays of rows: as many; else 1), as a network sees
+ *  them after morph. */
 export function fakeQuantize(values, format, options = {}) {
-  const { rows = 1 } = known('fakeQuantize', options, ['rows']);
-  const x = Float32Array.from(values);
+  const nested = Array.isArray(values) && isList(values[0]);
+  const { rows = nested ? values.length : 1 } = known('fakeQuantize', options, ['rows']);
+  const x = rowsOf(values);
   return library().call('fake_quantize', { format, rows, values: x, rounded: x.length }).rounded;
 }
 /** The name of fakeQuantize in the project's earlier documents. */
@@ -42,10 +69,11 @@ export const simulate = fakeQuantize;
 /** Runs the numerics table: {equal, fingerprint, golden, rows}. Takes a second or two on the
  *  CPU. */
 export async function verify(options = {}) {
-  const { device = 'cpu' } = known('verify', options, ['device']);
+  const { device = 'cpu', isa, threads } = known('verify', options, ['device', 'isa', 'threads']);
   const lib = await start();
   await bringEmbedded(lib);
-  return (await lib.ask('verify', { options: { device } }, device)).report;
+  const all = snake({ device, isa, threads });
+  return (await lib.ask('verify', { options: all }, device)).report;
 }
 
 let loaded = null;
@@ -61,5 +89,6 @@ function Generate(prompt, maxTokens = 50, options = {}) {
   return loaded.generateSync(prompt, { maxTokens, ...options }).text;
 }
 
-const loom = { InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer,
-  createWorker, info, version, fakeQuantize, simulate, gpu, verify, LoadTransformer, Generate };
+const loom = { Data, Decoder, InferenceSession, ModelFile, Network, Seq2Seq, Session, Tensor,
+  Tokenizer, Trainer, Transformer, convert, createWorker, evaluate, info, version, numericsVersion,
+  formatInfo, liveHandles, fakeQuantize, simulate, gpu, verify, LoadTransformer, Generate };

@@ -1,9 +1,10 @@
 // ONNX graphs with the interface of onnxruntime-web: InferenceSession and Tensor. Graphs run on the
 // CPU, in f32.
-import { errorNamed, known } from './runtime/errors.js';
+import { errorNamed, known, signalOf } from './runtime/errors.js';
 import { inNode } from './runtime/host.js';
 import { download } from './runtime/module.js';
 import { Network } from './network.js';
+import { isNamed } from './rows.js';
 import { Handled, runLater, start } from './runtime/runtime.js';
 
 const ARRAYS = {
@@ -55,11 +56,13 @@ export class InferenceSession extends Handled {
 
   /** Of the bytes, Blob, Response, ReadableStream or URL of an .onnx file; in Node also a path. */
   static async create(source, options = {}) {
-    known('InferenceSession.create', options, []);
+    const { onProgress, signal } =
+      known('InferenceSession.create', options, ['onProgress', 'signal']);
+    signalOf(signal);
     const lib = await start();
     if (inNode && typeof source === 'string' && !/^[a-z]+:\/\/|^(data|blob|file):/.test(source))
       return new InferenceSession(lib, (await lib.ask('onnx_load', { path: source })).onnx);
-    const bytes = await download(lib, source);
+    const bytes = await download(lib, source, { onProgress, signal });
     try {
       return new InferenceSession(lib, (await lib.ask('onnx_load_bytes', { bytes })).onnx);
     } finally {
@@ -102,7 +105,11 @@ export class InferenceSession extends Handled {
   }
   /** Results by the names of the outputs: all, or those of `fetches`. `feeds`: a Tensor for each
    *  input, by its name. */
-  async run(feeds, fetches = []) {
+  async run(feeds, fetches = [], options = {}) {
+    known('InferenceSession.run', options, []);
+    if (!isNamed(feeds) || !Array.isArray(fetches))
+      throw errorNamed('invalid_argument',
+        'run: expected {name: Tensor}, and maybe a list of names of outputs');
     return runLater(this.library, this.#run(feeds, fetches), 'cpu');
   }
 

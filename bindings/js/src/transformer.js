@@ -1,14 +1,19 @@
 // Language models.
 import { onCpu, optionsOf, placeOf } from './runtime/call.js';
-import { errorNamed } from './runtime/errors.js';
+import { errorNamed, refuseSignal, signalOf } from './runtime/errors.js';
+import { chunks, completion } from './completion.js';
 import { inNode } from './runtime/host.js';
 import { download } from './runtime/module.js';
 import { Network } from './network.js';
 import { FINISH } from './runtime/raw.js';
-import { Handled, bringEmbedded, camel, runLater, runNow, snake, start,
+import { Handled, bringEmbedded, camel, libraryOf, runLater, runNow, snake, start,
   stream } from './runtime/runtime.js';
-import { Tokenizer } from './tokenizer.js';
+import { Tokenizer, conversation } from './tokenizer.js';
+import { Data } from './training.js';
 
+const TOKENS = 256; // at most, where nothing is said: as in Python and `loom run`
+const MEASURES = ['tokens', 'loss', 'perplexity', 'referenceLoss', 'kl', 'largestKl', 'sameArgmax',
+  'logitsSha256'];
 const FINISH_NAMES =
   Object.fromEntries(Object.entries(FINISH).map(([name, value]) => [value, name]));
 
@@ -24,7 +29,11 @@ class Generator extends Handled {
     const generator = this.handle;
     if (typeof prompt === 'string') yield ['generator_feed_text', { generator, text: prompt }];
     else if (prompt?.messages) yield ['generator_feed_chat', { generator, messages: prompt }];
-    else if (!Array.isArray(prompt) || typeof prompt[0] === 'number')
+    else if (typeof prompt?.[Symbol.iterator] !== 'function')
+      throw errorNamed('invalid_argument',
+        'prompt: expected a text, ids or messages, got ' +
+        (prompt === null ? 'null' : typeof prompt));
+    else if (!Array.isArray(prompt) || typeof prompt[0] !== 'object')
       yield ['generator_feed', { generator, ids: prompt }];
     else yield ['generator_feed_chat', { generator, messages: prompt }];
   }
@@ -43,8 +52,9 @@ class Generator extends Handled {
       if (piece.text !== '') yield piece.text;
       if (piece.finish === FINISH.more) continue;
       const { sha256: fingerprint } = yield ['generator_fingerprint', { generator }];
+      const { info } = yield ['generator_info', { generator }];
       return { text, tokens: Int32Array.from(tokens), fingerprint,
-        finish: FINISH_NAMES[piece.finish] };
+        finish: FINISH_NAMES[piece.finish], stats: camel(info) };
     }
   }
 }
@@ -53,6 +63,7 @@ export class Transformer extends Handled {
   #idle = null; // a generator that waits for the next text
   #stats = null;
   #place;
+  #completions = 0;
 
   constructor(lib, handle, place = 'cpu') {
     super(lib, 'model', handle);
@@ -62,6 +73,7 @@ export class Transformer extends Handled {
   /** "embedded"; bytes, a Blob, Response or ReadableStream of an .entity or GGUF file; its URL;
    *  in Node also a path, a HuggingFace folder, or a name in the local HuggingFace cache. */
   static async loadModel(source, { format = '', onProgress, signal, ...where } = {}) {
+    signalOf(signal);
     const lib = await start(), place = placeOf(where);
     const named = async (name) =>
       new Transformer(lib, (await lib.ask('model_load', { name, format })).model, place);
@@ -80,11 +92,25 @@ export class Transformer extends Handled {
     }
   }
 
+  /** Ends with the error that loading would end with, without reading a weight: of a name as
+   *  loadModel takes it; in Node. */
+  static async check(name) {
+    if (!inNode) throw errorNamed('unsupported', 'Transformer.check: a browser has no files');
+    const lib = await start();
+    if (name === 'embedded') await bringEmbedded(lib);
+    await lib.ask('model_check', { name: String(name) });
+  }
+  /** The tokenizer of a model, without its weights. loadModel brings its own. */
+  static loadTokenizer(source, options) {
+    return Tokenizer.load(source, options);
+  }
+
   /** Of a network that was trained here, which is copied, and maybe a tokenizer. maxPositions:
    *  how many positions it was trained for; bos, eos (ids; as the tokenizer has them, null for
    *  none), name, sampling. */
   static fromNetwork(network, tokenizer, options) {
-    const lib = network.library;
+    const lib = libraryOf('network', network);
+    if (tokenizer !== undefined && tokenizer !== null) libraryOf('tokenizer', tokenizer);
     return new Transformer(lib,
         lib.call('model_create',
             { network: network.handle, tokenizer: tokenizer?.handle ?? 0, options: snake(options) })
@@ -132,35 +158,119 @@ export class Transformer extends Handled {
   *#write(prompt, place, { context = 0, ...options }) {
     const { info } = yield ['model_info', { model: this.handle }];
     const given = Object.entries(snake(options)).filter(([, value]) => value !== undefined);
-    const sampling = { ...info.sampling, ...Object.fromEntries(given) };
+    const sampling = { ...info.sampling, max_tokens: TOKENS, ...Object.fromEntries(given) };
+    if (typeof sampling.stop === 'string') sampling.stop = [sampling.stop];
     return yield* this.#borrow(context, place, (generator) => generator.write(prompt, sampling));
   }
 
   /** Streams a text that goes on after a prompt: a string, a conversation ([{role, content}]),
-   *  or ids. */
+   *  or ids. A `signal` is seen between tokens. */
   async *generate(prompt, { signal, device, mode, ...options } = {}) {
-    signal?.throwIfAborted();
+    signalOf(signal);
     const place = placeOf({ device, mode }, this.#place);
     return yield* stream(this.library, this.#write(prompt, place, options), place, signal);
   }
 
-  /** The whole text: {text, tokens, fingerprint, finish}. */
+  /** The whole text: {text, tokens, fingerprint, finish, stats}. */
   async generateText(prompt, { signal, device, mode, ...options } = {}) {
-    signal?.throwIfAborted();
+    signalOf(signal);
     const place = placeOf({ device, mode }, this.#place);
     return runLater(this.library, this.#write(prompt, place, options), place, signal);
   }
 
   /** The same on the CPU without a pause: nothing else happens meanwhile. */
   generateSync(prompt, { device, mode, ...options } = {}) {
+    refuseSignal('generateSync', options);
     return runNow(this.library, this.#write(prompt, placeOf({ device, mode }), options));
   }
 
-  /** Streams the answer to a conversation. `variables`: as Tokenizer.chat. */
+  /** Streams the answer to a conversation, or to what the user says. `variables`: as
+   *  Tokenizer.chat. */
   chat(messages, { variables, ...options } = {}) {
-    if (!Array.isArray(messages))
-      throw errorNamed('invalid_argument', 'messages: expected [{role, content}]');
-    return this.generate(variables === undefined ? messages : { messages, variables }, options);
+    return this.generate(conversation(messages, variables), options);
+  }
+  /** The whole answer, as generateText. */
+  async chatText(messages, { variables, ...options } = {}) {
+    return this.generateText(conversation(messages, variables), options);
+  }
+  /** The answer in a conversation as OpenAI's API shapes it: a promise of {choices, usage, ...};
+   *  with `stream` an iterator of chunks, whose choices hold `delta`. Other options: as chat, also
+   *  in OpenAI's spelling (max_tokens). */
+  createChatCompletion(messages, { stream: streams = false, ...options } = {}) {
+    const { name } = this.info, number = ++this.#completions;
+    if (streams) return chunks(this.chat(messages, options), name, number);
+    return this.chatText(messages, options).then((text) => completion(text, name, number));
+  }
+
+  *#evaluate(text, reference, options, place) {
+    if (reference !== undefined && reference !== null && !(reference instanceof Transformer))
+      throw errorNamed('invalid_argument', 'reference: expected a Transformer');
+    const ids = typeof text === 'string' ? this.tokenize(text) : text;
+    const { evaluator } = yield ['evaluator_create',
+      { model: this.handle, reference: reference?.handle ?? 0, ids,
+        options: { ...snake(options), ...optionsOf(place) } }];
+    try {
+      let rows;
+      do ({ rows } = yield ['evaluator_next', { evaluator, logits: 0 }]); while (rows > 0);
+      const info = camel((yield ['evaluator_info', { evaluator }]).info);
+      return Object.fromEntries(MEASURES.filter((key) => key in info)
+        .map((key) => [key, info[key]]));
+    } finally {
+      this.library.release(evaluator);
+    }
+  }
+  /** How well the model predicts a text, or its ids: {tokens, loss (nats per token), perplexity};
+   *  with a `reference`, another Transformer, also {referenceLoss, kl, largestKl, sameArgmax}.
+   *  Options: context, chunk, lastRow, hash (docs/reference/options.md, evaluator_create); a
+   *  `signal` is seen between chunks. */
+  async evaluate(text, { reference, signal, device, mode, ...options } = {}) {
+    signalOf(signal);
+    const place = placeOf({ device, mode }, this.#place);
+    return runLater(this.library, this.#evaluate(text, reference, options, place), place, signal);
+  }
+
+  /** Learns to continue texts: one, a list of them, of which none goes on in the next, ids as
+   *  Data.tokens takes them, or Data. Texts are cut into sequences of at most `length` tokens.
+   *  `spec` and the other options: those of Network.train; with `lora: { rank: 8 }` in the spec an
+   *  adapter learns beside the weights. */
+  async *train(texts, spec, { length = 256, ...options } = {}) {
+    const list = typeof texts === 'string' ? [texts] : texts;
+    const words = Array.isArray(list) && typeof list[0] === 'string';
+    const data = texts instanceof Data ? texts
+      : Data.tokens(words ? list.map((text) => this.tokenize(text)) : texts, { length });
+    const network = this.network;
+    try {
+      yield* network.train(data, spec?.loss ?? spec?.heads ? spec
+        : { loss: 'cross_entropy', ...spec }, options);
+    } finally {
+      network.dispose();
+      if (data !== texts) data.dispose();
+    }
+  }
+
+  #onNetwork(body) {
+    const network = this.network;
+    try {
+      return body(network);
+    } finally {
+      network.dispose();
+    }
+  }
+  /** Runs with a LoRA adapter from now on: a folder, in Node; as Network.loadAdapter. */
+  loadAdapter(folder) {
+    this.#onNetwork((network) => network.loadAdapter(folder));
+  }
+  /** Writes the adapter that the model has, loaded or learned, as PEFT does; in Node. */
+  saveAdapter(folder) {
+    this.#onNetwork((network) => network.saveAdapter(folder));
+  }
+  /** Runs without an adapter again. */
+  unloadAdapter() {
+    this.#onNetwork((network) => network.unloadAdapter());
+  }
+  /** Adds the adapter to the weights; the model then has none. */
+  mergeAdapter() {
+    this.#onNetwork((network) => network.mergeAdapter());
   }
 
   /** Ids of a text. */
@@ -193,9 +303,9 @@ export class Transformer extends Handled {
   logits(prompt, options) {
     return runNow(this.library, this.#logits(prompt, placeOf(options)));
   }
-  async logitsAsync(prompt, options) {
-    const place = placeOf(options, this.#place);
-    return runLater(this.library, this.#logits(prompt, place), place);
+  async logitsAsync(prompt, { signal, ...where } = {}) {
+    const place = placeOf(where, this.#place);
+    return runLater(this.library, this.#logits(prompt, place), place, signal);
   }
 
   #fingerprint(prompt, place) {
@@ -208,9 +318,9 @@ export class Transformer extends Handled {
   fingerprint(prompt, options) {
     return runNow(this.library, this.#fingerprint(prompt, placeOf(options)));
   }
-  async fingerprintAsync(prompt, options) {
-    const place = placeOf(options, this.#place);
-    return runLater(this.library, this.#fingerprint(prompt, place), place);
+  async fingerprintAsync(prompt, { signal, ...where } = {}) {
+    const place = placeOf(where, this.#place);
+    return runLater(this.library, this.#fingerprint(prompt, place), place, signal);
   }
 
   /** The model as an .entity file; in Node also to a path. */

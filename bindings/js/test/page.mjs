@@ -23,13 +23,13 @@ const good = (id, seconds) =>
     `document.getElementById('${id}').className === 'print good' && ` +
     `document.getElementById('${id}').textContent`, seconds);
 
-async function main() {
-  await browser.goto(server.url);
+/** The story: how fast it was told; null where there is no GPU. */
+async function tells() {
   assert.ok((await good('story-print')).includes(story.fingerprint));
   if (gpu) {
     if (await browser.evaluate(`document.getElementById('gpu').disabled`)) {
       console.log(await text('gpu-note'));
-      return 77;
+      return null;
     }
     await click('gpu');
     await click('tell');
@@ -40,7 +40,10 @@ async function main() {
   const rate = await text('rate');
   assert.match(rate, gpu ? /^[\d,.]+ tokens\/s, .*swiftshader.*, numerics: portable$/i
       : /^[\d,.]+ tokens\/s, WebAssembly$/);
+  return rate;
+}
 
+async function learns() {
   await click('train');
   assert.ok((await good('train-print', 300)).includes(training.digest));
   assert.match(await text('train-figures'), /^step 1,500, loss 0\.00/);
@@ -49,7 +52,10 @@ async function main() {
       `document.getElementById('${id}').getContext('2d')` +
       `.getImageData(0, 0, 150, 150).data.some((v) => v > 0)`);
   assert.ok((await inked('curve')) && (await inked('map')));
+}
 
+/** The numerics table: its figures. */
+async function verifies() {
   await click('verify');
   await good('verify-print', 900);
   const verified = await text('verify-figures');
@@ -64,32 +70,61 @@ async function main() {
   if (gpu) assert.deepEqual(verified.match(/\d+/g).slice(0, 2).map(Number),
       [rows.length - refused.length, rows.length]);
   else assert.equal(refused.length, 0);
+  return verified;
+}
 
-  if (!gpu) {
-    // All of this ran on kernels in relaxed SIMD.
-    assert.ok(
-      await browser.evaluate(
-        `import('/welvet/src/runtime/relaxed.js').then(({ relaxedHere }) => relaxedHere())`));
-    // Threads in a browser: the same bits.
-    const threaded = await browser.evaluate(`(async () => {
-      const { createWorker } = await import('/welvet/src/index.js');
-      const loom = await createWorker({ threads: 2 });
-      const model = await loom.Transformer.loadModel('embedded');
-      const { fingerprint } = await model.generateText(
-        ${JSON.stringify(story.prompt)}, ${JSON.stringify(story.options)});
-      const { threads } = await model.stats;
-      loom.terminate();
-      return { fingerprint, threads };
-    })()`);
-    assert.deepEqual(threaded, { fingerprint: story.fingerprint, threads: 2 });
-
-    // Another seed has no golden fingerprint, and a text can be stopped.
+async function threads() {
+  // All of this ran on kernels in relaxed SIMD.
+  assert.ok(
     await browser.evaluate(
-      `document.getElementById('seed').value = 4; document.getElementById('tell').click()`);
-    await browser.until(
-      `document.getElementById('story-print').className === 'print' && ` +
-      `document.getElementById('story-print').textContent.length === 64`);
-  }
+      `import('/welvet/src/runtime/relaxed.js').then(({ relaxedHere }) => relaxedHere())`));
+  // Threads in a browser: the same bits.
+  const threaded = await browser.evaluate(`(async () => {
+    const { createWorker } = await import('/welvet/src/index.js');
+    const loom = await createWorker({ threads: 2 });
+    const model = await loom.Transformer.loadModel('embedded');
+    const { fingerprint } = await model.generateText(
+      ${JSON.stringify(story.prompt)}, ${JSON.stringify(story.options)});
+    const { threads } = await model.stats;
+    loom.terminate();
+    return { fingerprint, threads };
+  })()`);
+  assert.deepEqual(threaded, { fingerprint: story.fingerprint, threads: 2 });
+}
+
+async function aborts() {
+  // A text in a worker is aborted at once, and the next one is whole.
+  const aborted = await browser.evaluate(`(async () => {
+    const { createWorker } = await import('/welvet/src/index.js');
+    const loom = await createWorker();
+    const model = await loom.Transformer.loadModel('embedded'), stop = new AbortController();
+    setTimeout(() => stop.abort(), 50);
+    const error = await model.generateText('Once',
+      { maxTokens: 0, ignoreEos: true, signal: stop.signal }).catch((e) => e);
+    const { fingerprint } = await model.generateText(
+      ${JSON.stringify(story.prompt)}, ${JSON.stringify(story.options)});
+    loom.terminate();
+    return { name: error.name, own: error === stop.signal.reason, fingerprint };
+  })()`);
+  assert.deepEqual(aborted, { name: 'AbortError', own: true, fingerprint: story.fingerprint });
+}
+
+async function stops() {
+  // Another seed has no golden fingerprint, and a text can be stopped.
+  await browser.evaluate(
+    `document.getElementById('seed').value = 4; document.getElementById('tell').click()`);
+  await browser.until(
+    `document.getElementById('story-print').className === 'print' && ` +
+    `document.getElementById('story-print').textContent.length === 64`);
+}
+
+async function main() {
+  await browser.goto(server.url);
+  const rate = await tells();
+  if (rate === null) return 77;
+  await learns();
+  const verified = await verifies();
+  if (!gpu) for (const one of [threads, aborts, stops]) await one();
   if (screenshot) await browser.screenshot(screenshot);
   // so Chromium says where there is no GPU
   assert.deepEqual(browser.log.filter((line) => line !== 'No available adapters.'), []);

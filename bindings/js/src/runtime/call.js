@@ -20,6 +20,9 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
  *  says neither. */
 export function placeOf(where = {}, standard = 'cpu') {
   const { device, mode } = known('options', where, ['device', 'mode']);
+  for (const [name, value] of Object.entries({ device, mode }))
+    if (value !== undefined && typeof value !== 'string')
+      throw errorNamed('invalid_argument', `${name}: expected a name, got ${typeof value}`);
   if (mode === undefined) return device ?? standard;
   if (device !== undefined)
     throw errorNamed('invalid_argument', 'give a device or a mode, not both');
@@ -107,6 +110,17 @@ class Frame {
   }
 }
 
+/** A result that stands at the beginning of a view. */
+function valueOf(type, view) {
+  switch (type) {
+    case 'i32': return view.getInt32(0, true);
+    case 'pointer': return view.getUint32(0, true);
+    case 'f64': return view.getFloat64(0, true);
+    case 'i64': return exact(view.getBigInt64(0, true));
+    default: return exact(view.getBigUint64(0, true));
+  }
+}
+
 // How each kind goes in: (library, frame, name of the parameter, value, what stands behind the
 // kind's first word).
 const KINDS = {
@@ -128,24 +142,17 @@ const KINDS = {
     const bytes = bytesOf(array);
     const offset = frame.place(bytes);
     frame.values.push(array.length);
-    frame.results.push([name, (block) => {
+    const read = (block) => {
       bytes.set(new Uint8Array(library.memory, block + offset, bytes.length));
       return array;
-    }]);
+    };
+    frame.results.push([name, read]);
   },
   out(library, frame, name, value, type) {
     if (value === null) return void frame.values.push(0);
     const offset = frame.place(new Uint8Array(OUT_BYTES[type]));
-    frame.results.push([name, (block) => {
-      const view = new DataView(library.memory, block + offset);
-      switch (type) {
-        case 'i32': return view.getInt32(0, true);
-        case 'pointer': return view.getUint32(0, true);
-        case 'f64': return view.getFloat64(0, true);
-        case 'i64': return exact(view.getBigInt64(0, true));
-        default: return exact(view.getBigUint64(0, true));
-      }
-    }]);
+    const read = (block) => valueOf(type, new DataView(library.memory, block + offset));
+    frame.results.push([name, read]);
   },
   new(library, frame, name, value, type) {
     if (value === null) return void frame.values.push(0);

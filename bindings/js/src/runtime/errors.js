@@ -42,10 +42,31 @@ export function errorNamed(name, message, options) {
   return new (CLASSES[name] ?? LoomError)(name, message, options);
 }
 
+/** Refuses a `signal` where nothing could see it. */
+export function refuseSignal(what, { signal } = {}) {
+  if (signal !== undefined)
+    throw errorNamed('invalid_argument',
+      `${what}: no option "signal": it runs in one piece, which nothing can abort; ` +
+      ' streams and the methods that give a promise for long work take one');
+}
+/** An AbortSignal, or none; another value is refused, and one that is aborted throws its reason. */
+export function signalOf(signal) {
+  if (signal === undefined || signal === null) return undefined;
+  if (typeof signal.throwIfAborted !== 'function' || typeof signal.addEventListener !== 'function')
+    throw errorNamed('invalid_argument',
+      `signal: expected an AbortSignal, as of an AbortController, got ${typeof signal}`);
+  signal.throwIfAborted();
+  return signal;
+}
+
 /** Options that a function takes by name; another one is refused. */
 export function known(what, options, names) {
+  if (options === null || typeof options !== 'object')
+    throw errorNamed('invalid_argument',
+      `${what}: expected an object of options, got ${options === null ? 'null' : typeof options}`);
   const wrong = Object.keys(options).find((name) => !names.includes(name));
   if (wrong === undefined) return options;
+  if (wrong === 'signal') refuseSignal(what, options);
   throw errorNamed('invalid_argument',
     `${what}: no option "${wrong}": ` +
     (names.length ? `known are ${names.join(', ')}` : 'it has none'));

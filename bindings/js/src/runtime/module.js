@@ -1,6 +1,6 @@
 // Where the module and other files come from, in every host, and one instance of the module.
 import { Library } from './call.js';
-import { errorNamed } from './errors.js';
+import { errorNamed, signalOf } from './errors.js';
 import { GpuHost } from './gpu.js';
 import { inNode } from './host.js';
 import { relaxedHere } from './relaxed.js';
@@ -43,7 +43,7 @@ export async function openSource(source, signal) {
   try {
     response = await fetch(name, { signal });
   } catch (e) {
-    if (e.name === 'AbortError') throw e;
+    signal?.throwIfAborted();
     throw errorNamed('io', `${name}: ${e.message}`, { cause: e });
   }
   if (!response.ok)
@@ -55,7 +55,7 @@ export async function openSource(source, signal) {
 /** Streams a file into a new bytes object of the library, whose handle is returned: no second
  *  copy where the size is known before. */
 export async function download(library, source, { onProgress, signal } = {}) {
-  signal?.throwIfAborted();
+  signalOf(signal);
   const create = (size) => library.turn(() => library.call('bytes_create', { size }).bytes);
   const write = (handle, bytes, at) => library.turn(() => library.view(handle).set(bytes, at));
   if (source instanceof ArrayBuffer) source = new Uint8Array(source);
@@ -99,6 +99,7 @@ export async function download(library, source, { onProgress, signal } = {}) {
   } catch (e) {
     if (handle) library.release(handle);
     reader.cancel().catch(() => {});
+    signal?.throwIfAborted(); // whatever a body that was aborted says
     throw e;
   }
 }

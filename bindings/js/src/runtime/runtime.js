@@ -1,5 +1,5 @@
 // The one instance of the module that the package works with, and what its objects have in common.
-import { errorNamed } from './errors.js';
+import { errorNamed, signalOf } from './errors.js';
 import { asset, download, instantiate } from './module.js';
 
 let current = null; // the Library
@@ -20,19 +20,25 @@ export async function start(options) {
 
 const embedded = new WeakMap(); // library -> promise
 
-/** Hands the embedded model over, which travels as a file beside the module. */
-export function bringEmbedded(lib, options) {
-  if (!embedded.has(lib)) {
-    const brought = download(lib, options?.source ?? asset('embedded.entity'), options)
-      .then((bytes) => lib.turn(() => {
-      // never released: the module runs the weights where they lie
+function handOver(lib, options) {
+  const brought = download(lib, options?.source ?? asset('embedded.entity'), options)
+    .then((bytes) => lib.turn(() => {
+    // never released: the module runs the weights where they lie
       const { data, size } = lib.call('bytes_data', { bytes });
       lib.run('loom_wasm_embed', data, size);
     }));
-    embedded.set(lib, brought);
-    brought.catch(() => embedded.delete(lib));
+  embedded.set(lib, brought);
+  brought.catch(() => embedded.delete(lib));
+  return brought;
+}
+/** Hands the embedded model over, which travels as a file beside the module: once, for all who ask
+ *  meanwhile. Where the one who began has given up, the next one begins again. */
+export async function bringEmbedded(lib, options) {
+  while (embedded.has(lib)) {
+    if (await embedded.get(lib).then(() => true, () => false))
+      return options?.signal?.throwIfAborted();
   }
-  return embedded.get(lib);
+  return handOver(lib, options);
 }
 
 const forgotten = new FinalizationRegistry(({ lib, handle }) => lib.release(handle));
@@ -77,6 +83,14 @@ export class Handled {
   }
 }
 
+/** The library of an object that is given as an argument; what is none is refused. */
+export function libraryOf(name, object) {
+  if (object instanceof Handled) return object.library;
+  throw errorNamed('invalid_argument',
+    `${name}: expected a ${name[0].toUpperCase()}${name.slice(1)}, got ` +
+    (object === null ? 'null' : typeof object));
+}
+
 // Work is written once, and runs at once or waits for a device: a generator that yields calls,
 // [name, arguments], and is handed their results. What it yields beside them, texts, streams.
 
@@ -99,8 +113,9 @@ export function runNow(lib, work) {
 }
 
 /** Runs work at a place (placeOf), with pauses for events; yields what streams, returns what it
- *  returns. */
+ *  returns. A signal is seen between two calls. */
 export async function* stream(lib, work, place, signal) {
+  signalOf(signal);
   try {
     let step = work.next();
     while (!step.done) {
@@ -163,12 +178,13 @@ const pause = typeof setImmediate === 'function'
     };
     port2.postMessage(0);
   });
-const TURN_MS = 12;
+/** How long work goes on between two looks at a signal, where it comes in slices. */
+export const SLICE_MS = 12;
 let turn = 0;
 
 /** Lets events be handled, where the last time is longer ago than a frame allows. */
 export async function breathe() {
-  if (performance.now() - turn < TURN_MS) return;
+  if (performance.now() - turn < SLICE_MS) return;
   await pause();
   turn = performance.now();
 }

@@ -1,15 +1,20 @@
 // The inside of a worker (worker.js): makes objects, runs what is asked of them, streams what they
 // yield.
-import { Network, Tokenizer, Transformer, gpu, info, initLoom, verify, version } from '../index.js';
+import { Data, Decoder, ModelFile, Network, Seq2Seq, Session, Tokenizer, Trainer, Transformer,
+  convert, fakeQuantize, formatInfo, gpu, info, initLoom, liveHandles, numericsVersion, verify,
+  version } from '../index.js';
+import { errorNamed } from '../runtime/errors.js';
 import { parent } from '../runtime/host.js';
 import { Handled, library } from '../runtime/runtime.js';
 
 const { post, listen } = await parent();
 
-const TYPES = { Network, Tokenizer, Transformer };
+const TYPES = { Data, Decoder, ModelFile, Network, Seq2Seq, Session, Tokenizer, Trainer,
+  Transformer };
 Network.create = (spec, options) => new Network(spec, options);
 const objects = new Map([
-  ['loom', { init: async (options) => void (await initLoom(options)), info, version, gpu, verify }],
+  ['loom', { init: async (options) => void (await initLoom(options)), info, version,
+    numericsVersion, formatInfo, liveHandles, fakeQuantize, gpu, verify, convert }],
   ...Object.entries(TYPES),
 ]);
 const running = new Map(); // id -> AbortController
@@ -25,46 +30,55 @@ function outgoing(value) {
   return [value, ArrayBuffer.isView(value) ? [value.buffer] : []];
 }
 
-async function answer({ id, target, name, args, get, stream, progress }) {
+/** What came in: references as the objects that they name, also one level deep. */
+function incoming(value, deep = true) {
+  if (value === null || typeof value !== 'object' || ArrayBuffer.isView(value)) return value;
+  if (typeof value.remote === 'number') return objectOf(value.remote);
+  if (deep && Object.getPrototypeOf(value) === Object.prototype)
+    for (const [key, one] of Object.entries(value)) value[key] = incoming(one, false);
+  return value;
+}
+function objectOf(target) {
+  const object = objects.get(target);
+  if (!object) throw errorNamed('invalid_handle', 'this object was disposed of');
+  return object;
+}
+/** Arguments with this side's signal and progress function among the options at `signal`. */
+function withOptions(given, { id, signal, progress }, controller) {
+  const args = given.map((value) => incoming(value));
+  if (signal === undefined && !progress) return args;
+  const at = signal ?? 1;
+  args[at] = { ...args[at], ...(signal === undefined ? {} : { signal: controller.signal }),
+    ...(progress ? { onProgress: (p) => post({ id, progress: p }) } : {}) };
+  return args;
+}
+/** Runs what returns a value: in a turn between calls that wait, and in its asynchronous form where
+ *  it has one. */
+function run(object, { name, get }, args) {
+  const later = `${name}Async`;
+  const body = () => (get && !(later in object) ? object[name]
+    : object[later in object ? later : name](...args));
+  return name === 'init' ? body() : library().turn(body);
+}
+
+async function answer(request) {
+  const { id, target, name, args, stream } = request;
   const controller = new AbortController();
   running.set(id, controller);
   try {
-    const object = objects.get(target);
-    if (!object) throw new Error('this object was disposed of');
-    const options = args.at(-1);
-    const extra =
-      { ...(stream || name === 'generateText' || name === 'load' || name === 'loadModel'
-          ? { signal: controller.signal } : {}),
-            ...(progress ? { onProgress: (p) => post({ id, progress: p }) } : {}) };
-    if (Object.keys(extra).length > 0) {
-      const plain = options && typeof options === 'object' && !ArrayBuffer.isView(options)
-        && !Array.isArray(options);
-      const place = name === 'train' ? 2 : 1;
-      if (plain && args.length > place) args[args.length - 1] = { ...options, ...extra };
-      else args[place] = extra;
-    }
+    const object = objectOf(target), given = withOptions(args ?? [], request, controller);
     let value;
     if (stream) {
-      const pieces = object[name](...args);
-      for (;;) {
-        const next = await pieces.next();
-        if (next.done) {
-          value = next.value;
-          break;
-        }
-        post({ id, piece: next.value });
-      }
-    } else {
-      // What returns at once here has a turn between calls that wait; what has an asynchronous form
-      // is that.
-      const own = name === 'init' ? (body) => body() : (body) => library().turn(body);
-      value = await own(() => (get ? object[name] : (object[`${name}Async`] ?? object[name])
-          .apply(object, args)));
-    }
+      const pieces = object[name](...given);
+      let next = await pieces.next();
+      for (; !next.done; next = await pieces.next()) post({ id, piece: next.value });
+      ({ value } = next);
+    } else value = await run(object, request, given);
     const [out, transfer] = outgoing(value);
     post({ id, value: out }, transfer);
   } catch (e) {
-    post({ id, error: { name: e.name, code: e.code, message: e.message } });
+    post({ id, error: { name: e.name, code: typeof e.code === 'string' ? e.code : undefined,
+      message: e.message } });
   } finally {
     running.delete(id);
   }

@@ -1,0 +1,46 @@
+// Model files, in Node: what they are, and other formats of them.
+import { errorNamed, known } from './runtime/errors.js';
+import { inNode } from './runtime/host.js';
+import { Handled, bringEmbedded, camel, snake, start } from './runtime/runtime.js';
+
+function needFiles(what) {
+  if (!inNode) throw errorNamed('unsupported', `${what}: a browser has no files`);
+}
+
+/** Writes the model of a folder or file as .safetensors or .entity, by the end of the name `out`:
+ *  options dtype, adapter (a folder, added to the weights), tokenizer (true). Returns {tensors,
+ *  notes}: each with its errors, and what was left out. */
+export async function convert(source, out, options = {}) {
+  needFiles('convert');
+  const given = known('convert', options, ['dtype', 'adapter', 'tokenizer']);
+  const lib = await start();
+  const { report } = await lib.ask('file_convert',
+    { in: String(source), out: String(out), options: snake(given) });
+  return camel(report);
+}
+
+/** A model file or folder seen from outside, without its weights. Of C++ the class File. */
+export class ModelFile extends Handled {
+  constructor(lib, handle) {
+    if (typeof handle !== 'bigint')
+      throw errorNamed('invalid_argument', 'use ModelFile.open');
+    super(lib, 'file', handle);
+  }
+  /** A folder, a file, a name in the local HuggingFace cache, or "embedded". */
+  static async open(name) {
+    needFiles('ModelFile.open');
+    const lib = await start();
+    if (name === 'embedded') await bringEmbedded(lib);
+    return new ModelFile(lib, (await lib.ask('file_open', { name: String(name) })).file);
+  }
+  /** path, title, kind, tensorCount, elements, bytes, mainType, ...; with `tensors` a list of all,
+   *  with `model` what a loader says of it. */
+  info(options = {}) {
+    const given = known('info', options, ['tensors', 'model']);
+    return camel(this.call('info', { options: snake(given) }).info);
+  }
+  /** SHA-256 of the bytes of a tensor as they lie in the file. */
+  hash(tensor) {
+    return this.call('hash', { tensor }).sha256;
+  }
+}
