@@ -2,6 +2,7 @@
 // a T or a Status. Nothing in src/ throws across a module border, prints, or aborts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,25 +30,43 @@ enum class Code : int {
 
 std::string_view code_name(Code code);
 
+// One pointer, null where all is well: errors are made and passed on in thousands of places, and
+// the library should stay small.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  // Not inline: errors are made in thousands of places, and the library should stay small.
   Status(Code code, const char* message);
   Status(Code code, std::string&& message) noexcept;
   Status(Code code, const std::string& message);
+  Status(Code code, std::nullptr_t) = delete;
+  Status(Status&& other) noexcept : error_(std::exchange(other.error_, nullptr)) {}
+  Status(const Status& other);
+  Status& operator=(Status other) noexcept {
+    std::swap(error_, other.error_);
+    return *this;
+  }
+  ~Status() {
+    if (error_) destroy();
+  }
 
-  bool ok() const { return code_ == Code::ok; }
-  Code code() const { return code_; }
-  const std::string& message() const { return message_; }
+  bool ok() const { return error_ == nullptr; }
+  Code code() const { return error_ ? error_->code : Code::ok; }
+  const std::string& message() const;
   // "corrupt: model.safetensors: ..."
   std::string to_string() const;
   // The same error seen from one level up: "where: message".
   Status at(std::string_view where) const;
 
  private:
-  Code code_ = Code::ok;
-  std::string message_;
+  struct Error {
+    Code code;
+    std::string message;
+  };
+
+  static Error& no_memory();
+  void destroy() noexcept;
+
+  Error* error_ = nullptr;
 };
 
 template <class T>

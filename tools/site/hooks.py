@@ -143,7 +143,7 @@ def on_page_markdown(markdown, page, config, files):
 
 def section(text):
     """The navigation of one section of docs/README.md: its links, or those of a table's columns."""
-    rows = [[cell.strip() for cell in line.strip("| ").split(" | ")]
+    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")]
             for line in text.splitlines() if line.startswith("|")]
     if not rows:
         return [place(resolve("docs/README.md", t)[0]) for t in links(text)]
