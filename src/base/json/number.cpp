@@ -241,6 +241,7 @@ std::string decimal_digits(double value, int n, int* exponent10) {
 
 }  // namespace
 
+#if defined(__cpp_lib_to_chars)
 // Where std::to_chars gives other digits than the portable code: a power of two has neighbors at
 // two distances, so that the shortest digits within them need not be the nearest of their length,
 // which are wanted here. Subnormals with few digits are left to it, too.
@@ -248,6 +249,7 @@ static bool is_plain(double value) {
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
   return (bits & ((std::uint64_t{1} << 52) - 1)) != 0 && (bits >> 52 & 0x7FF) != 0;
 }
+#endif
 
 // The least number of digits that read back, each as near to the value as its length allows; no
 // zeros at the end.
