@@ -3,6 +3,7 @@
 symbols, the reference page and the tables that the bindings call through. `generate.py` writes
 them, `generate.py --check` fails where one differs. The keys of options come from the schema that
 tools/generate makes of src/c_api/options/options.h."""
+import argparse
 import json
 import pathlib
 import re
@@ -460,11 +461,14 @@ OUTPUTS = {
 
 
 def main():
-    api = load()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    checked, api = parser.parse_args().check, load()
     stale = []
     for path, make in OUTPUTS.items():
         text, file = make(api), ROOT / path
-        if "--check" in sys.argv:
+        if checked:
             if not file.exists() or file.read_text() != text:
                 stale.append(path)
             continue

@@ -5,6 +5,7 @@
     read_entity.py FILE TENSOR    prints the values of a tensor
     Entity(path).tensor(name)     its values as float64 (packed) or in its own type (plain)
 """
+import argparse
 import hashlib
 import json
 import pathlib
@@ -110,10 +111,15 @@ class Entity:
 
 
 def main():
-    entity = Entity(sys.argv[1])
-    if len(sys.argv) > 2:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file")
+    parser.add_argument("tensor", nargs="?")
+    args = parser.parse_args()
+    entity = Entity(args.file)
+    if args.tensor is not None:
         np.set_printoptions(threshold=sys.maxsize)
-        print(entity.tensor(sys.argv[2]))
+        print(entity.tensor(args.tensor))
         return
     print("identity", entity.identity)
     for name, raw in entity.sections.items():

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """tests/cases/make_onnx.py: data/tiny.onnx, y = relu(x W + b) on float[batch, 3], written field by
 field as onnx.proto3 has them."""
+import argparse
 import pathlib
 import struct
 
@@ -48,4 +49,7 @@ def main():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

@@ -2,6 +2,7 @@
 """tests/cases/make_tiny.py [FOLDER]: data/tiny.entity, a language model of random parameters; with
 FOLDER its HuggingFace folder as well. Needs the Python binding. The file is part of the tree, since
 expected values are about it: making it again must give the same bytes."""
+import argparse
 import json
 import pathlib
 import struct
@@ -100,8 +101,12 @@ def main():
     sys.path.insert(0, str(HERE.parent.parent / "bindings/python"))
     import welvet
 
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path, nargs="?")
+    named = parser.parse_args().folder
     with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else scratch)
+        folder = named or pathlib.Path(scratch)
         write_folder(folder)
         model = welvet.Transformer(folder)
         model.save(HERE / "data/tiny.entity")

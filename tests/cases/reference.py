@@ -10,6 +10,7 @@ All of values.json is checked. Of the other files, what this small reference kno
 dense and norm cells, batches of all samples. A parameter after network_initialize is what the case
 records of it first.
 """
+import argparse
 import json
 import math
 import pathlib
@@ -327,4 +328,7 @@ def main():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     sys.exit(main())

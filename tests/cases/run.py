@@ -3,6 +3,7 @@
 cpp, node; all that this machine has where none is named. One line per host. LOOM_LIBRARY names
 libloom.so, else the one in build/release. Ends with 0 where nothing failed, with 77 where nothing
 could run."""
+import argparse
 import hashlib
 import importlib.util
 import json
@@ -330,8 +331,14 @@ def check_coverage():
 
 
 def main():
-    record = "--record" in sys.argv
-    named = [a for a in sys.argv[1:] if not a.startswith("--")]
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("hosts", nargs="*", metavar="host")
+    args = parser.parse_args()
+    record, named = args.record, args.hosts
+    if unknown := sorted({*named} - {*HOSTS}):
+        parser.error("no host %s: %s" % (", ".join(unknown), ", ".join(HOSTS)))
     good, ran = check_coverage(), 0
     for name in named or ["python"] if record else named or HOSTS:
         run, missing = HOSTS[name]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Writes small valid files, one folder per fuzz target: make_seeds.py FOLDER."""
+import argparse
 import base64
 import gzip
 import json
@@ -7,7 +8,6 @@ import pathlib
 import random
 import re
 import struct
-import sys
 import zlib
 
 
@@ -576,7 +576,10 @@ def kept_seeds():
 
 
 def main():
-    root = pathlib.Path(sys.argv[1])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    root = parser.parse_args().folder
     for number, (target, data) in enumerate([*seeds(), *more_seeds(), *kept_seeds()]):
         folder = root / target
         folder.mkdir(parents=True, exist_ok=True)

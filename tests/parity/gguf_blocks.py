@@ -3,6 +3,7 @@
 the layout of each block, rounded to f32 once. Prints the SHA-256 of each format's f32 values over
 fixed pseudo-random blocks; src/formats/decode_test.cpp holds the same digests. Run it by hand after
 a change of either side."""
+import argparse
 import hashlib
 
 import numpy as np
@@ -73,4 +74,7 @@ def main():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

@@ -6,6 +6,7 @@ Written from the descriptions of TFRecord (tensorflow/core/lib/io/record_writer.
 summary.proto. read_events.py FILE prints "step tag value"; --check FILE compares with what
 src/telemetry/event_file_test.cpp writes.
 """
+import argparse
 import struct
 import sys
 
@@ -101,8 +102,13 @@ def check(path):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--check":
-        sys.exit(0 if check(sys.argv[2]) else 1)
-    for wall, step, version, scalars in events(sys.argv[1]):
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file")
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    if args.check:
+        sys.exit(0 if check(args.file) else 1)
+    for wall, step, version, scalars in events(args.file):
         for tag, value in scalars:
             print(step, tag, value)

@@ -4,6 +4,7 @@ rounds in turn; the first two find the same ids or it fails.
 
 usage: seq2seq_speed.py        (needs PyTorch; LOOM_LIBRARY and PYTHONPATH as the Python tests)
 """
+import argparse
 import statistics
 import time
 
@@ -99,4 +100,7 @@ def main():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

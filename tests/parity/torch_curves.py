@@ -8,6 +8,7 @@ Loom draws the weights and trains; PyTorch's modules, optimizers and schedulers 
 weights on the same batches. Lion is not part of PyTorch: it is written here from algorithm 2 of
 arXiv 2302.06675.
 """
+import argparse
 import json
 import subprocess
 import sys
@@ -300,4 +301,7 @@ def main(driver):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("driver")
+    sys.exit(main(parser.parse_args().driver))

@@ -8,6 +8,7 @@ Learning rates of each schedule, and the losses of 100 steps of six small networ
 optimizer. Weights and data are hashes of their place, so that the test makes the same. Lion is not
 part of PyTorch: it is written here from algorithm 2 of arXiv 2302.06675.
 """
+import argparse
 import itertools
 import json
 import sys
@@ -262,4 +263,7 @@ def main():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

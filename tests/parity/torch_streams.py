@@ -5,6 +5,7 @@ training have the same losses, within 1e-5.
 
 Needs PyTorch, and build/release/libloom.so (or $LOOM_LIBRARY)."""
 
+import argparse
 import copy
 import pathlib
 import sys
@@ -117,4 +118,7 @@ def main():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     sys.exit(main())

@@ -8,6 +8,7 @@ Loom draws the weights and trains; PyTorch trains from the same weights on the s
 Classes: CrossEntropyLoss(weight=, ignore_index=), whose mean is by weights; samples: the same mean
 of losses that are not reduced.
 """
+import argparse
 import json
 import subprocess
 import sys
@@ -124,6 +125,7 @@ def main(driver):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    sys.exit(main(sys.argv[1]))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("driver")
+    sys.exit(main(parser.parse_args().driver))

@@ -8,6 +8,7 @@ The script makes data and settings; the driver trains and prints its initial wei
 the script trains from the same weights with forward and backward passes, optimizers and schedules
 written here from their papers, and compares each loss.
 """
+import argparse
 import json
 import math
 import subprocess
@@ -287,4 +288,7 @@ def main(driver):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("driver")
+    sys.exit(main(parser.parse_args().driver))

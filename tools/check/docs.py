@@ -10,6 +10,7 @@ digest is compared), the CMake block is configured. Where a document shows a dig
 own, each of its programs prints it, and so do its commands that name one. JavaScript blocks are run
 by bindings/js/test/readme.test.js. Ends with 0 where all of it works.
 """
+import argparse
 import json
 import os
 import pathlib
@@ -20,7 +21,12 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/release").resolve()
+parser = argparse.ArgumentParser(
+    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("build", type=pathlib.Path, nargs="?", default="build/release")
+parser.add_argument("documents", nargs="*", metavar="document")
+ARGS = parser.parse_args()
+BUILD = ARGS.build.resolve()
 
 # What stands for something of the reader's own, first match wins: in commands that begin so, this
 # for that.
@@ -179,8 +185,8 @@ def main():
         "Once upon a time there was a little dog who lived in a small house.\n")
     places = ("*.md", "docs/*.md", "docs/guide/*.md", "docs/reference/*.md")
     documents = [p for place in places for p in sorted(ROOT.glob(place))]
-    if sys.argv[2:]:
-        documents = [ROOT / name for name in sys.argv[2:]]
+    if ARGS.documents:
+        documents = [ROOT / name for name in ARGS.documents]
     found = [(f"{p.relative_to(ROOT)}:{line}", language, text) for p in documents for line,
              language, text in blocks(p)]
     good = run("loom convert",
@@ -212,7 +218,7 @@ def main():
         good &= run_python(document, texts, folder)
     shutil.rmtree(folder)
     print(f"{tried} snippets of {len(documents)} documents")
-    return 0 if good and tried >= (4 if sys.argv[2:] else 10) else 1
+    return 0 if good and tried >= (4 if ARGS.documents else 10) else 1
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ example passes where it ends with 0 within LIMIT seconds and prints what example
 it, but for the numbers; the README lists every example. Ends with 1 where one failed. --self-test
 runs examples that are wrong in a scratch folder, each of which has to fail.
 """
+import argparse
 import os
 import pathlib
 import re
@@ -124,12 +125,16 @@ def self_test(build):
 
 
 def main():
-    arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
-    build = pathlib.Path(arguments[0] if arguments else "build/release").resolve()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path, nargs="?", default="build/release")
+    parser.add_argument("--self-test", action="store_true")
+    args = parser.parse_args()
+    build = args.build.resolve()
     os.environ["PYTHONPATH"] = str(ROOT / "bindings/python")
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     os.environ["LOOM_LIBRARY"] = str(build / "libloom.so")
-    if "--self-test" in sys.argv:
+    if args.self_test:
         return 0 if self_test(build) else 1
     return 1 if run_all(ROOT / "examples", build) else 0
 

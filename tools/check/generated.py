@@ -4,6 +4,7 @@ fail where they should. A field without documentation, a list that contradicts i
 was edited or forgotten: each is planted in a copy, and must be refused by name. The schema and the
 program must agree about topologies, the schema and libloom.so about options (where Python has
 jsonschema)."""
+import argparse
 import copy
 import ctypes
 import importlib.util
@@ -15,7 +16,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/release").resolve()
+parser = argparse.ArgumentParser(
+    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("build", type=pathlib.Path, nargs="?", default="build/release")
+BUILD = parser.parse_args().build.resolve()
 GENERATE = [sys.executable, str(ROOT / "tools/generate"), "--check"]
 count = 0
 

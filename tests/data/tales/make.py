@@ -7,6 +7,7 @@ It was made with transformers 4.36.2, tokenizers 0.15.2, gguf 0.19.0 and torch 1
 run gives another model: then all files change together.
 """
 
+import argparse
 import json
 import pathlib
 import sys
@@ -18,7 +19,10 @@ from safetensors.torch import save_file
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, processors, trainers
 from transformers import LlamaConfig, LlamaForCausalLM
 
-OUT = pathlib.Path(sys.argv[1])
+parser = argparse.ArgumentParser(
+    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("folder", type=pathlib.Path)
+OUT = parser.parse_args().folder
 VOCABULARY, LENGTH, STEPS, ROWS, CUT = 512, 512, 1500, 8, 128
 SPECIAL = ["<unk>", "<s>", "</s>"]
 TEXTS = [

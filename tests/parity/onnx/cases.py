@@ -3,6 +3,7 @@
 generates and the index (../shared/data/onnx_backend_tests/onnx_cases_index.csv) does not, through
 welvet. Prints how many give the stored outputs (1e-3, 1e-5 as the backend tests do), how many are
 refused and which are wrong; fails where one is. Environment as settings.py."""
+import argparse
 import collections
 import csv
 import glob
@@ -65,7 +66,10 @@ def right(got, want):
 
 
 def main():
-    with open(sys.argv[1]) as file:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("index")
+    with open(parser.parse_args().index) as file:
         known = {row["case"] for row in csv.DictReader(file)}
     count, wrong = collections.Counter(), []
     for source in (generated, stored):

@@ -8,12 +8,12 @@ trained first, three passes over the 60,000 images of MNIST (idx files, .gz); it
 count of right answers among the 10,000 test images, of PyTorch in float32. The others keep their
 initial weights, which a seed decides.
 """
+import argparse
 import copy
 import gzip
 import io
 import json
 import pathlib
-import sys
 import warnings
 
 import numpy as np
@@ -23,7 +23,11 @@ from torch import nn
 warnings.filterwarnings("ignore")
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OUT = ROOT / "tests/golden/onnx"
-MNIST = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "../shared/data/mnist"
+parser = argparse.ArgumentParser(
+    description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("mnist", type=pathlib.Path, nargs="?",
+                    default=ROOT / "../shared/data/mnist")
+MNIST = parser.parse_args().mnist
 
 
 def listed(t):

@@ -3,6 +3,7 @@
 settings of, with the answers of ONNX's own reference evaluator, as
 tests/golden/onnx/operators.json. Needs the packages onnx (1.23 made the file) and onnxruntime
 (1.32). src/onnx/operators_test.cpp runs them."""
+import argparse
 import json
 import pathlib
 
@@ -402,4 +403,7 @@ def main():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

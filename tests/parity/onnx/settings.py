@@ -4,8 +4,8 @@ with the answers on which ONNX's reference evaluator and onnxruntime agree, as
 tests/golden/onnx/settings.json. Packages as operators.py. `settings.py SEED [COUNT]` writes
 nothing: it runs other cases, COUNT of each kind, through welvet (PYTHONPATH=bindings/python
 LOOM_LIBRARY=build/release/libloom.so) and says which answers are not the agreed ones."""
+import argparse
 import collections
-import sys
 
 import numpy as np
 import onnx
@@ -364,8 +364,12 @@ def against_loom():
 
 
 def main():
-    seed, repeat = (int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2
-                    else 50) if len(sys.argv) > 1 else (20261123, 0)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("seed", type=int, nargs="?")
+    parser.add_argument("count", type=int, nargs="?", default=50)
+    args = parser.parse_args()
+    seed, repeat = (20261123, 0) if args.seed is None else (args.seed, args.count)
     operators.rng = np.random.default_rng(seed)
     operators.reference = agreed
     for kind, usual in KINDS.items():

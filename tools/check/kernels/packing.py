@@ -4,6 +4,7 @@ tools/check/kernels/packing.py BUILD_DIR
 Builds and runs BUILD_DIR's dump_packed (every weight format, odd sizes) and wants equality to the
 bit.
 """
+import argparse
 import pathlib
 import subprocess
 import sys
@@ -16,9 +17,10 @@ import read_packed
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    build = pathlib.Path(sys.argv[1])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    build = parser.parse_args().build
     subprocess.run(["cmake", "--build", build, "--target", "dump_packed"], check=True,
                    stdout=subprocess.DEVNULL)
     bad = 0

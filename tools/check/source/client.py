@@ -6,6 +6,7 @@ apps/cli/internals.txt with a reason; one that stands there and includes none is
 Headers that stand there are for files that do, except those whose reason begins with "for all".
 --self-test plants both faults in a copy.
 """
+import argparse
 import pathlib
 import re
 import shutil
@@ -93,7 +94,10 @@ def self_test():
 
 
 def main():
-    if "--self-test" in sys.argv:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--self-test", action="store_true")
+    if parser.parse_args().self_test:
         return self_test()
     found = faults(ROOT)
     print("\n".join(found) or "the program is a client of the public interface")

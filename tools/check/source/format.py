@@ -10,6 +10,7 @@ lines that are no docstrings, here-documents of the shell.
 Needs Debian's clang-format-19, since others break lines at other places; without it lines alone are
 looked at, and that is said. Generated headers are what their generator makes.
 """
+import argparse
 import io
 import pathlib
 import re
@@ -117,10 +118,16 @@ def self_test():
 
 
 def main():
-    if "--self-test" in sys.argv:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", metavar="file")
+    parser.add_argument("--fix", action="store_true")
+    parser.add_argument("--self-test", action="store_true")
+    args = parser.parse_args()
+    if args.self_test:
         return self_test()
-    fix = "--fix" in sys.argv
-    names = files([a for a in sys.argv[1:] if a != "--fix"])
+    fix = args.fix
+    names = files(args.files)
     tool = shutil.which("clang-format-19")
     wrong = []
     if tool:

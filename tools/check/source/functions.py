@@ -9,6 +9,7 @@ or 4 with a line that has a parenthesis and ends, there or after the rest of its
 ends at the first "}" of the same indentation. Python goes by its own syntax tree.
 `--self-test` shows that long functions are seen, short ones are not, and unneeded exceptions are.
 """
+import argparse
 import ast
 import pathlib
 import re
@@ -133,7 +134,10 @@ def self_test():
 
 
 def main():
-    if "--self-test" in sys.argv:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--self-test", action="store_true")
+    if parser.parse_args().self_test:
         self_test()
         return 0
     used, found = set(), []

@@ -2,6 +2,7 @@
 """tools/check/source/kinds.py: the numbers of kinds stand in lists (rows LOOM_...(id, name, ...) of
 .def files), from which the host, kernels and WGSL (#kinds, src/ops/module.cmake) have them. A
 number that WGSL or a kernel gives one of their names by hand is refused."""
+import argparse
 import pathlib
 import re
 import sys
@@ -45,6 +46,7 @@ def by_hand(path, rows):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__).parse_args()
     ops = pathlib.Path("src/ops")
     # Of headers those that kernels include: the families' and the CPU's.
     files = list(ops.rglob("*.wgsl")) + [f for f in ops.glob("*/**/*.h")

@@ -9,6 +9,7 @@ English elsewhere (`keep` of a sampler, `rate` of a dropout) is a row for the fo
 where it was the private one. base/fields/old_names.cpp has the old names of files, and the bindings
 the aliases that the project's earlier documents print: ALIASES.
 """
+import argparse
 import pathlib
 import re
 import subprocess
@@ -100,7 +101,10 @@ def self_test():
 
 
 def main():
-    if sys.argv[1:] == ["--self-test"]:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--self-test", action="store_true")
+    if parser.parse_args().self_test:
         return self_test()
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT,
                             capture_output=True, text=True, check=True).stdout.split()

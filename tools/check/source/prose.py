@@ -9,6 +9,7 @@ Code, links' targets and quoted lines are no prose. Generated parts are prose to
 of src or api that they come from. A file may break a rule where `except` lines of the rules say so,
 with a reason.
 """
+import argparse
 import collections
 import pathlib
 import re
@@ -152,12 +153,17 @@ def self_test(rules):
 
 
 def main():
-    rules = Rules(RULES)
-    if "--self-test" in sys.argv:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", metavar="file")
+    parser.add_argument("--self-test", action="store_true")
+    parser.add_argument("--count", action="store_true")
+    args, rules = parser.parse_args(), Rules(RULES)
+    if args.self_test:
         return self_test(rules)
-    names = files([a for a in sys.argv[1:] if not a.startswith("--")])
+    names = files(args.files)
     found = [w for n in names for w in check(rules, n, (ROOT / n).read_text(encoding="utf-8"))]
-    if "--count" in sys.argv:
+    if args.count:
         for rule, count in collections.Counter(rule for rule, _ in found).most_common():
             print(f"{count:6} {rule}")
         return 0
