@@ -719,6 +719,9 @@ export interface Loom {
   fakeQuantize(values: Rows, format: string, options?: { rows?: number }): Float32Array;
   /** The name of fakeQuantize in the project's earlier documents. */
   simulate: typeof fakeQuantize;
+  compareDna: typeof compareDna;
+  /** The name of compareDna in the project's earlier documents. */
+  compareDNA: typeof compareDna;
   gpu(): Promise<Gpu>;
   verify(options?: VerifyOptions): Promise<Report>;
   LoadTransformer(source: 'embedded' | Source, options?: ModelLoadOptions): Promise<void>;

@@ -99,5 +99,6 @@ function Generate(prompt, maxTokens = 50, options = {}) {
 }
 
 const loom = { Data, Decoder, InferenceSession, ModelFile, Network, Seq2Seq, Session, Tensor,
-  Tokenizer, Trainer, Transformer, convert, createWorker, evaluate, info, version, numericsVersion,
-  formatInfo, liveHandles, fakeQuantize, simulate, gpu, verify, LoadTransformer, Generate };
+  Tokenizer, Trainer, Transformer, convert, createWorker, evaluate, info, version,
+  numericsVersion, formatInfo, liveHandles, fakeQuantize, simulate, compareDna, compareDNA, gpu,
+  verify, LoadTransformer, Generate };
