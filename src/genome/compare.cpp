@@ -1,6 +1,5 @@
 // Two networks, layer by layer: those at the same path, and those that moved.
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include "base/math/exact_math.h"
@@ -33,7 +32,12 @@ const WeightFormat& coarser(const WeightFormat& a, const WeightFormat& b) {
 class Comparing {
  public:
   Comparing(Network& a, Network& b, const DnaOptions& options)
-      : options_(options), a_(genome::weighted_layers(a)), b_(genome::weighted_layers(b)) {}
+      : options_(options), a_(genome::weighted_layers(a)), b_(genome::weighted_layers(b)) {
+    carried_.resize(b_.size());
+    here_.assign(b_.size(), -1);
+    at_.resize(b_.size());
+    zero_.assign(b_.size(), 0);
+  }
 
   Result<DnaComparison> run() {
     scores_.assign(square() * square(), 0);
@@ -46,29 +50,27 @@ class Comparing {
  private:
   struct Carried {
     std::int64_t units_a = 0, units_b = 0;
-    std::vector<std::int32_t> partner;
+    std::vector<std::int32_t> partner;  // empty: nothing is known
+  };
+  struct Elsewhere {
+    std::size_t i, j;
+    DnaPair pair;
   };
 
   std::size_t square() const { return std::max(a_.size(), b_.size()); }
 
   // Sources before those that read them; path order else.
   std::vector<std::size_t> order() const {
-    std::map<std::string, std::size_t, std::less<>> at;
-    for (std::size_t j = 0; j < b_.size(); ++j) at[b_[j].path] = j;
-    std::vector<char> state(b_.size(), 0);  // 1: under way, 2: done
+    std::vector<char> seen(b_.size(), 0);
     std::vector<std::size_t> found, stack;
     for (std::size_t j = 0; j < b_.size(); ++j) {
-      for (std::size_t k = j; state[k] == 0;) {
-        state[k] = 1;
-        stack.push_back(k);
-        const auto source = at.find(b_[k].source);
-        if (source == at.end()) break;
-        k = source->second;
+      for (std::int64_t k = static_cast<std::int64_t>(j);
+           k >= 0 && !seen[static_cast<std::size_t>(k)];
+           k = b_[static_cast<std::size_t>(k)].source) {
+        seen[static_cast<std::size_t>(k)] = 1;
+        stack.push_back(static_cast<std::size_t>(k));
       }
-      for (; !stack.empty(); stack.pop_back()) {
-        state[stack.back()] = 2;
-        found.push_back(stack.back());
-      }
+      for (; !stack.empty(); stack.pop_back()) found.push_back(stack.back());
     }
     return found;
   }
@@ -76,9 +78,9 @@ class Comparing {
   // For the inputs of a's layer those of b's, by the match of what b's layer reads; empty: the
   // same.
   ColumnMap columns(const Units& ua, const Layer& b, const Units& ub) const {
-    const auto found = carried_.find(b.source);
-    if (found == carried_.end()) return {};
-    const Carried& c = found->second;
+    if (b.source < 0) return {};
+    const Carried& c = carried_[static_cast<std::size_t>(b.source)];
+    if (c.partner.empty()) return {};
     if (ua.inputs % c.units_a != 0 || ub.inputs % c.units_b != 0 ||
         ua.inputs / c.units_a != ub.inputs / c.units_b)
       return {};
@@ -146,7 +148,7 @@ class Comparing {
       LOOM_TRY(note(i, j, here, units, *match));
       if (to.permutable && match->score() > best) {
         best = match->score();
-        carried_[to.path] = {from.units, to.units, match->partner};
+        carried_[j] = {from.units, to.units, match->partner};
       }
     }
     return {};
@@ -161,7 +163,7 @@ class Comparing {
       return genome::match_units(units.a, units.b, map, options_.seed, here ? 0 : options_.shift);
     };
     const ColumnMap map = columns(units.a, to, units.b);
-    if (here) return by(from.source.empty() ? ColumnMap() : map);
+    if (here) return by(from.source < 0 ? ColumnMap() : map);
     std::optional<Match> match = by(map);
     if (map.empty() || (match && match->score() > options_.shift)) return match;
     std::optional<Match> straight = by({});
@@ -189,47 +191,46 @@ class Comparing {
                        match.cosine - match.chance > kDeviations * match.deviation;
     if (here) {
       zero_[j] = match.zero;
+      here_[j] = static_cast<std::int64_t>(i);
       scores_[i * square() + j] = std::max(0.0, pair.score) + 1e-6;  // of equals, what stayed
       at_[j] = std::move(pair);
     } else if (clear) {
       scores_[i * square() + j] = pair.score;
-      elsewhere_[{i, j}] = std::move(pair);
+      elsewhere_.push_back({i, j, std::move(pair)});
     }
     return {};
   }
 
   void choose_shifts() {
     const auto partner = best_assignment(scores_, square(), square());
-    for (std::size_t i = 0; i < a_.size(); ++i) {
-      const auto found = elsewhere_.find({i, static_cast<std::size_t>(partner[i])});
-      if (found != elsewhere_.end()) out_.shifts.push_back(std::move(found->second));
-    }
+    for (std::size_t i = 0; i < a_.size(); ++i)
+      for (Elsewhere& one : elsewhere_)
+        if (one.i == i && one.j == static_cast<std::size_t>(partner[i]))
+          out_.shifts.push_back(std::move(one.pair));
   }
 
   void finish() {
     double weights = 0, overlap = 0, similarity = 0;
-    std::map<std::string, std::int64_t, std::less<>> of_a;
-    for (const Layer& layer : a_) of_a[layer.path] = layer.values;
+    std::vector<char> found(a_.size(), 0);
     for (std::size_t j = 0; j < b_.size(); ++j) {
-      const auto found = at_.find(j);
       double weight = static_cast<double>(b_[j].values);
-      if (found == at_.end()) {
+      if (here_[j] < 0) {
         out_.only_b.push_back(b_[j].path);
       } else {
-        const auto in_a = of_a.find(b_[j].path);
-        weight = std::max(weight, static_cast<double>(in_a->second));
-        of_a.erase(in_a);
+        const auto i = static_cast<std::size_t>(here_[j]);
+        found[i] = 1;
+        weight = std::max(weight, static_cast<double>(a_[i].values));
         if (zero_[j]) weight = 0;  // layers of zeros say nothing
-        overlap += weight * found->second.cosine.value_or(0);
-        similarity += weight * found->second.score;
-        out_.layers.push_back(std::move(found->second));
+        overlap += weight * at_[j].cosine.value_or(0);
+        similarity += weight * at_[j].score;
+        out_.layers.push_back(std::move(at_[j]));
       }
       weights += weight;
     }
-    for (const Layer& layer : a_) {
-      if (!of_a.contains(layer.path)) continue;
-      out_.only_a.push_back(layer.path);
-      weights += static_cast<double>(layer.values);
+    for (std::size_t i = 0; i < a_.size(); ++i) {
+      if (found[i]) continue;
+      out_.only_a.push_back(a_[i].path);
+      weights += static_cast<double>(a_[i].values);
     }
     out_.overlap = weights > 0 ? overlap / weights : 1;
     out_.similarity = weights > 0 ? similarity / weights : 1;
@@ -240,11 +241,13 @@ class Comparing {
   const DnaOptions options_;
   std::vector<Layer> a_, b_;
   DnaComparison out_;
-  std::vector<double> scores_;                           // layers of a by layers of b
-  std::map<std::string, Carried, std::less<>> carried_;  // by path in b
-  std::map<std::size_t, DnaPair> at_;                    // same path, by layer of b
-  std::map<std::size_t, bool> zero_;
-  std::map<std::pair<std::size_t, std::size_t>, DnaPair> elsewhere_;
+  std::vector<double> scores_;  // layers of a by layers of b
+  // By layer of b: the match of its units, and the pair at its path with the layer of a; -1: none.
+  std::vector<Carried> carried_;
+  std::vector<std::int64_t> here_;
+  std::vector<DnaPair> at_;
+  std::vector<char> zero_;
+  std::vector<Elsewhere> elsewhere_;
 };
 
 }  // namespace

@@ -30,8 +30,11 @@ bool has_units(const Layer& layer) {
 class Sources {
  public:
   Sources(const Network& network, std::vector<Layer>& layers)
-      : network_(network), arrivals_(network.arrivals()), given_(network.size()) {
-    for (Layer& layer : layers) layers_[layer.path] = &layer;
+      : network_(network),
+        arrivals_(network.arrivals()),
+        given_(network.size(), -1),
+        list_(layers) {
+    for (std::size_t i = 0; i < layers.size(); ++i) layers_[layers[i].path] = i;
   }
 
   void find() {
@@ -47,37 +50,38 @@ class Sources {
   void visit(std::size_t cell) {
     const auto& arriving = arrivals_[cell];
     const bool one = arriving.size() == 1 && arriving[0] >= 0;
-    const std::string source = one ? given_[static_cast<std::size_t>(arriving[0])] : "";
+    const std::int64_t source = one ? given_[static_cast<std::size_t>(arriving[0])] : -1;
     const bool own = network_.executed(cell) == cell;
     if (network_.passes(cell)) given_[cell] = source;
     else if (own) given_[cell] = through(network_.node(cell), network_.path(cell), source);
   }
 
   // What a node gives for what arrives; sets the sources of the layers in it.
-  std::string through(const Node& node, const std::string& path, std::string source) {
-    if (!node.type || !node.enabled) return node.links.empty() ? source : "";
+  std::int64_t through(const Node& node, const std::string& path, std::int64_t source) {
+    if (!node.type || !node.enabled) return node.links.empty() ? source : -1;
     const std::string_view type = node.type->name();
     if (type == "sequential") {
       for (std::size_t i = 0; i < node.children.size(); ++i)
-        source = through(node.children[i], path + "/" + std::to_string(i), std::move(source));
+        source = through(node.children[i], path + "/" + std::to_string(i), source);
       return source;
     }
     // Branches of other containers see the same input; what they give together is not followed.
     for (std::size_t i = 0; i < node.children.size(); ++i)
-      through(node.children[i], path + "/" + std::to_string(i), type == "residual" ? source : "");
+      through(node.children[i], path + "/" + std::to_string(i), type == "residual" ? source : -1);
     const auto found = layers_.find(path);
     if (found != layers_.end()) {
-      Layer& layer = *found->second;
-      layer.source = layer.by_columns ? "" : source;
-      if (layer.permutable) return path;
+      Layer& layer = list_[found->second];
+      layer.source = layer.by_columns ? -1 : source;
+      if (layer.permutable) return static_cast<std::int64_t>(found->second);
     }
-    return keeps_units(type) && node.children.empty() ? source : "";
+    return keeps_units(type) && node.children.empty() ? source : -1;
   }
 
   const Network& network_;
   std::vector<std::vector<std::int64_t>> arrivals_;
-  std::vector<std::string> given_;  // by cell
-  std::map<std::string, Layer*, std::less<>> layers_;
+  std::vector<std::int64_t> given_;  // by cell: the layer whose units it returns; -1: none
+  std::vector<Layer>& list_;
+  std::map<std::string, std::size_t> layers_;
 };
 
 // Vectors of one length, as normalizations have: they follow the units of the source.

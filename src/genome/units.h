@@ -19,9 +19,9 @@ struct Layer {
   std::int64_t values = 0;
   // Its outputs are units that may stand in any order: dense, conv and embedding.
   bool permutable = false;
-  bool by_columns = false;  // a unit is a column: of an embedding, whose rows are ids
-  std::int64_t units = 0;   // of permutable ones
-  std::string source;       // path of the permutable layer whose units it reads, in order; or empty
+  bool by_columns = false;   // a unit is a column: of an embedding, whose rows are ids
+  std::int64_t units = 0;    // of permutable ones
+  std::int64_t source = -1;  // index of the permutable layer whose units it reads; -1: none
 };
 
 // In path order of the grid.

@@ -48,12 +48,12 @@ TEST(DnaCommand, PrintsComparesAndDraws) {
   EXPECT_EQ(two.code, 0) << two.err;
   EXPECT_NE(two.out.find("shift 0.0.0.0 0.0.0.2 "), std::string::npos) << two.out;
   EXPECT_NE(two.out.find("shift 0.0.0.2 0.0.0.0 "), std::string::npos) << two.out;
-  const std::string picture = file_bytes(svg);
-  EXPECT_EQ(picture.find("<svg "), 0u);
+  const std::string drawing = file_bytes(svg);
+  EXPECT_EQ(drawing.find("<svg "), 0u);
   std::size_t arrows = 0, cells = 0;
-  for (std::size_t at = 0; (at = picture.find("class=\"shift\"", at)) != std::string::npos; ++at)
+  for (std::size_t at = 0; (at = drawing.find("class=\"shift\"", at)) != std::string::npos; ++at)
     ++arrows;
-  for (std::size_t at = 0; (at = picture.find("rx=\"4\"", at)) != std::string::npos; ++at) ++cells;
+  for (std::size_t at = 0; (at = drawing.find("rx=\"4\"", at)) != std::string::npos; ++at) ++cells;
   EXPECT_EQ(arrows, 2u);
   EXPECT_EQ(cells, 6u);
 

@@ -17,7 +17,7 @@ import welvet  # noqa: E402
 
 
 def assignment(gain):
-    """Columns of the rows with the largest sum: Bertsekas' auction, epsilon-scaled. rows == cols."""
+    """Columns of the rows with the largest sum, of a square: Bertsekas' auction."""
     n = len(gain)
     prices = np.zeros(n)
     epsilon, last = 0.25, 1e-9 / n

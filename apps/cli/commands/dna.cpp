@@ -19,7 +19,7 @@ void bind(CommandLine& c, Args& a) {
         ".entity files: one, two to compare, or with --history checkpoints in their order")
       .required();
   c.flag("--history", a.history, "compares each with the one before it");
-  c.add("--svg", a.svg, "a picture of two networks: their grids by likeness, arrows for shifts")
+  c.add("--svg", a.svg, "a drawing of two networks: their grids by likeness, arrows for shifts")
       .type_name("FILE");
   c.flag("--json", a.json, "the answer as JSON");
 }
@@ -34,7 +34,7 @@ void check_arguments(const Args& a) {
     throw usage("got " + std::to_string(a.networks.size()) +
                 " networks: expects one, or two to compare, or --history");
   if (a.svg.empty()) return;
-  if (a.history || a.networks.size() != 2) throw usage("--svg is a picture of two networks");
+  if (a.history || a.networks.size() != 2) throw usage("--svg is a drawing of two networks");
   check_file_output("--svg", a.svg, a.networks);
 }
 

@@ -1,4 +1,4 @@
-// A picture of two networks that were compared: their grids side by side.
+// A drawing of two networks that were compared: their grids side by side.
 #pragma once
 
 #include <string>
