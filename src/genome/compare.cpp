@@ -40,7 +40,6 @@ class Comparing {
   }
 
   Result<DnaComparison> run() {
-    scores_.assign(square() * square(), 0);
     for (const std::size_t j : order()) LOOM_TRY(compare_layer(j));
     choose_shifts();
     finish();
@@ -56,8 +55,6 @@ class Comparing {
     std::size_t i, j;
     DnaPair pair;
   };
-
-  std::size_t square() const { return std::max(a_.size(), b_.size()); }
 
   // Sources before those that read them; path order else.
   std::vector<std::size_t> order() const {
@@ -192,21 +189,46 @@ class Comparing {
     if (here) {
       zero_[j] = match.zero;
       here_[j] = static_cast<std::int64_t>(i);
-      scores_[i * square() + j] = std::max(0.0, pair.score) + 1e-6;  // of equals, what stayed
       at_[j] = std::move(pair);
     } else if (clear) {
-      scores_[i * square() + j] = pair.score;
       elsewhere_.push_back({i, j, std::move(pair)});
     }
     return {};
   }
 
+  // One to one among the layers that may have moved and those at the paths involved; all others
+  // have no choice. A layer that is as good at its own path stays there.
   void choose_shifts() {
-    const auto partner = best_assignment(scores_, square(), square());
-    for (std::size_t i = 0; i < a_.size(); ++i)
-      for (Elsewhere& one : elsewhere_)
-        if (one.i == i && one.j == static_cast<std::size_t>(partner[i]))
-          out_.shifts.push_back(std::move(one.pair));
+    constexpr double kStay = 1e-6;
+    if (elsewhere_.empty()) return;
+    std::vector<std::int32_t> row(a_.size(), -1), col(b_.size(), -1);
+    std::int32_t rows = 0, cols = 0;
+    for (const Elsewhere& one : elsewhere_) {
+      if (row[one.i] < 0) row[one.i] = rows++;
+      if (col[one.j] < 0) col[one.j] = cols++;
+    }
+    const std::vector<std::int32_t> moved_rows = row;
+    for (std::size_t j = 0; j < b_.size(); ++j) {
+      if (here_[j] < 0) continue;
+      const auto i = static_cast<std::size_t>(here_[j]);
+      if (col[j] >= 0 && row[i] < 0) row[i] = rows++;
+      if (moved_rows[i] >= 0 && col[j] < 0) col[j] = cols++;
+    }
+    const auto square = static_cast<std::size_t>(std::max(rows, cols));
+    std::vector<double> scores(square * square, 0);
+    const auto at = [&](std::size_t i, std::size_t j) -> double& {
+      return scores[static_cast<std::size_t>(row[i]) * square + static_cast<std::size_t>(col[j])];
+    };
+    for (const Elsewhere& one : elsewhere_) at(one.i, one.j) = one.pair.score;
+    for (std::size_t j = 0; j < b_.size(); ++j) {
+      const std::int64_t i = here_[j];
+      if (i >= 0 && col[j] >= 0 && row[static_cast<std::size_t>(i)] >= 0)
+        at(static_cast<std::size_t>(i), j) = std::max(0.0, at_[j].score) + kStay;
+    }
+    const auto partner = best_assignment(scores, square, square);
+    for (Elsewhere& one : elsewhere_)
+      if (partner[static_cast<std::size_t>(row[one.i])] == col[one.j])
+        out_.shifts.push_back(std::move(one.pair));
   }
 
   void finish() {
@@ -241,7 +263,6 @@ class Comparing {
   const DnaOptions options_;
   std::vector<Layer> a_, b_;
   DnaComparison out_;
-  std::vector<double> scores_;  // layers of a by layers of b
   // By layer of b: the match of its units, and the pair at its path with the layer of a; -1: none.
   std::vector<Carried> carried_;
   std::vector<std::int64_t> here_;
