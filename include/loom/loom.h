@@ -253,6 +253,24 @@ LOOM_API int32_t loom_network_parameters(loom_network network, loom_bytes* param
  *   sha256: 64 hex digits */
 LOOM_API int32_t loom_network_digest(loom_network network, loom_bytes* sha256, loom_error* error);
 
+/* The identity of each weighted layer: docs/reference/dna.md. Layers that run another's weights
+ * are not listed.
+ *   dna: JSON: grid (depth, rows, cols, layers_per_cell), layers: [{path, at (z, y, x, l), type,
+ *     format, rows, cols (of its first parameter), values, sha256 (of the decoded values), norm
+ *     (gains as gain - 1), sketch (256 values; the dot product of two estimates the cosine)}] */
+LOOM_API int32_t loom_network_dna(loom_network network, loom_bytes* dna, loom_error* error);
+
+/* Compares two networks by the weights of their layers, whatever their dtypes, the order of
+ * their units and their widths; scores are corrected for chance (docs/reference/dna.md). Takes
+ * time that grows with the square of the layers of one type.
+ *   b: may be the same
+ *   report: JSON: overlap (mean cosine by coordinate), similarity (mean score, 0 for unrelated
+ *     networks), only_a, only_b (paths). layers: [{from, to, cosine, encoded (null where shapes
+ *     differ), matched, chance, score, coverage, moved_units, small}]. shifts: likewise, layers
+ *     found at another path with a score above 0.8 */
+LOOM_API int32_t loom_network_compare_dna(loom_network a, loom_network b, loom_bytes* report,
+                                          loom_error* error);
+
 /* Values of a parameter as the network sees them: decoded where it is packed.
  *   path: as network_parameters names it
  *   values: rows x cols */

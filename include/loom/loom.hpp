@@ -275,6 +275,11 @@ class Network : public Object {
   std::string info() const { return detail::text(loom_network_info, handle()); }
   std::string parameters() const { return detail::text(loom_network_parameters, handle()); }
   std::string digest() const { return detail::text(loom_network_digest, handle()); }
+  // Both as JSON (docs/reference/dna.md).
+  std::string dna() const { return detail::text(loom_network_dna, handle()); }
+  std::string compare_dna(const Network& other) const {
+    return detail::text(loom_network_compare_dna, handle(), other.handle());
+  }
   void get(std::string_view path, std::string_view role, std::span<float> values) const {
     check(loom_network_get_f32, handle(), path.data(), path.size(), role.data(), role.size(),
           values.data(), values.size());

@@ -130,6 +130,12 @@ inline result network_parameters(handle h, handle* o, err e) {
 inline result network_digest(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Network>(h)->digest(); });
 }
+inline result network_dna(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(h)->dna(); });
+}
+inline result network_compare_dna(handle a, handle b, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(a)->compare_dna(*As<Network>(b)); });
+}
 inline result network_get_f32(handle h, text p, size pn, text r, size rn, float* v, size n, err e) {
   return attempt(e, [&] { As<Network>(h)->get(sv(p, pn), sv(r, rn), sp(v, n)); });
 }

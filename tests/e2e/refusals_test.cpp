@@ -100,7 +100,7 @@ TEST(Usage, CommandsAndOptions) {
 
 TEST(Usage, HelpIsOneScreen) {
   for (const char* command : {"", "run", "chat", "logits", "eval", "tokenize", "show", "convert",
-                              "train", "predict", "plan", "verify", "bench"}) {
+                              "train", "predict", "plan", "dna", "verify", "bench"}) {
     SCOPED_TRACE(command);
     const Outcome o = *command ? loom({command, "--help"}) : loom({"--help"});
     EXPECT_EQ(o.code, 0) << o.err;

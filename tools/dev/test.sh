@@ -179,6 +179,7 @@ cases        PYTHON tests/cases/reference.py
 packing      PYTHON tools/check/kernels/packing.py build/release
 train-curves PYTHON tests/parity/train_curves.py build/release/tests/train_curves_driver
 series       PYTHON tests/parity/series.py build/release/loom
+dna          PYTHON tests/parity/dna.py build/release/libloom.so
 torch-curves /usr/bin/python3 tests/parity/torch_curves.py build/release/tests/train_curves_driver
 TABLE
 }

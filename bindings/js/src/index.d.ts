@@ -340,6 +340,45 @@ export interface Forecast {
   measured: boolean;
 }
 
+/** docs/reference/dna.md */
+export interface DnaLayer {
+  path: string;
+  at: [number, number, number, number];
+  type: string;
+  format: string;
+  rows: number;
+  cols: number;
+  values: number;
+  sha256: string;
+  norm: number;
+  sketch: number[];
+}
+export interface Dna {
+  grid: [number, number, number, number];
+  layers: DnaLayer[];
+}
+export interface DnaPair {
+  from: string;
+  to: string;
+  /** null where shapes differ, or nothing encodes the coarser format. */
+  cosine: number | null;
+  encoded: number | null;
+  matched: number;
+  chance: number;
+  score: number;
+  coverage: number;
+  movedUnits: number;
+  small: boolean;
+}
+export interface DnaComparison {
+  overlap: number;
+  similarity: number;
+  layers: DnaPair[];
+  shifts: DnaPair[];
+  onlyA: string[];
+  onlyB: string[];
+}
+
 export class Network extends Handled {
   constructor(spec: Topology | string, options?: { seed?: number | bigint | null });
   static load(source: Source, options?: LoadOptions): Promise<Network>;
@@ -347,6 +386,8 @@ export class Network extends Handled {
   readonly topology: Topology;
   readonly parameters: Parameter[];
   readonly digest: string;
+  readonly dna: Dna;
+  compareDna(other: Network): DnaComparison;
   initialize(seed: number | bigint): void;
   copy(): Network;
   cell(at: string): object;
@@ -678,6 +719,9 @@ export interface Loom {
   fakeQuantize(values: Rows, format: string, options?: { rows?: number }): Float32Array;
   /** The name of fakeQuantize in the project's earlier documents. */
   simulate: typeof fakeQuantize;
+  compareDna: typeof compareDna;
+  /** The name of compareDna in the project's earlier documents. */
+  compareDNA: typeof compareDna;
   gpu(): Promise<Gpu>;
   verify(options?: VerifyOptions): Promise<Report>;
   LoadTransformer(source: 'embedded' | Source, options?: ModelLoadOptions): Promise<void>;
@@ -707,5 +751,9 @@ export function fakeQuantize(values: Rows, format: string,
     options?: { rows?: number }): Float32Array;
 /** The name of fakeQuantize in the project's earlier documents. */
 export const simulate: typeof fakeQuantize;
+/** How two networks relate, layer by layer. */
+export function compareDna(a: Network, b: Network): DnaComparison;
+/** The name of compareDna in the project's earlier documents. */
+export const compareDNA: typeof compareDna;
 export function gpu(): Promise<Gpu>;
 export function verify(options?: VerifyOptions): Promise<Report>;

@@ -66,6 +66,15 @@ export function fakeQuantize(values, format, options = {}) {
 /** The name of fakeQuantize in the project's earlier documents. */
 export const simulate = fakeQuantize;
 
+/** How two networks relate, layer by layer: Network.compareDna. */
+export function compareDna(a, b) {
+  if (!(a instanceof Network))
+    throw errorNamed('invalid_argument', 'compareDna: expected a Network first');
+  return a.compareDna(b);
+}
+/** The name of compareDna in the project's earlier documents. */
+export const compareDNA = compareDna;
+
 /** Runs the numerics table: {equal, fingerprint, golden, rows}. Takes a second or two on the
  *  CPU. */
 export async function verify(options = {}) {
@@ -90,5 +99,6 @@ function Generate(prompt, maxTokens = 50, options = {}) {
 }
 
 const loom = { Data, Decoder, InferenceSession, ModelFile, Network, Seq2Seq, Session, Tensor,
-  Tokenizer, Trainer, Transformer, convert, createWorker, evaluate, info, version, numericsVersion,
-  formatInfo, liveHandles, fakeQuantize, simulate, gpu, verify, LoadTransformer, Generate };
+  Tokenizer, Trainer, Transformer, convert, createWorker, evaluate, info, version,
+  numericsVersion, formatInfo, liveHandles, fakeQuantize, simulate, compareDna, compareDNA, gpu,
+  verify, LoadTransformer, Generate };

@@ -73,6 +73,18 @@ export class Network extends Handled {
   get digest() {
     return this.call('digest').sha256;
   }
+  /** What identifies each weighted layer: docs/reference/dna.md. */
+  get dna() {
+    return this.call('dna').dna;
+  }
+  /** How the layers of another network relate to these: overlap, similarity, layers, shifts. */
+  compareDna(other) {
+    if (!(other instanceof Network))
+      throw errorNamed('invalid_argument', 'compareDna: expected a Network');
+    const { report } = this.library.call('network_compare_dna',
+      { a: this.handle, b: other.handle });
+    return camel(report);
+  }
   copy() {
     return new Network(this.library, this.call('copy').copy);
   }

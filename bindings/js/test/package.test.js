@@ -43,6 +43,28 @@ test('the module is small, and imports WASI and what a GPU takes alone', () => {
         .map((i) => i.module))].sort(), ['loom_gpu', 'wasi_snapshot_preview1']);
 });
 
+test('compareDna finds shared weights, whatever their format and place, by either name', () => {
+  assert.equal(loom.compareDNA, loom.compareDna);
+  const cells = [0, 1].map((l) => ({ at: [0, 0, 0, l], type: 'dense', out: 16 }));
+  const spec = { format: 'loom-topology', version: 3, layers_per_cell: 2, input: { width: 16 },
+    cells };
+  const a = new loom.Network(spec, { seed: 1 }), b = new loom.Network(spec, { seed: 2 });
+  assert.deepEqual(a.dna.layers.map(({ path, values }) => [path, values]),
+    [['0.0.0.0', 272], ['0.0.0.1', 272]]);
+  assert.equal(a.dna.layers[0].sketch.length, 256);
+  assert.deepEqual(loom.compareDna(a, b).shifts, []);
+  b.set('0.0.0.1', 'weight', a.get('0.0.0.0', 'weight'));
+  b.morph('i4');
+  const { shifts, onlyA } = a.compareDna(b);
+  assert.deepEqual(shifts.map(({ from, to, movedUnits }) => [from, to, movedUnits]),
+    [['0.0.0.0', '0.0.0.1', 0]]);
+  assert.deepEqual(onlyA, []);
+  assert.throws(() => a.compareDna(spec), /expected a Network/);
+  assert.throws(() => loom.compareDna(spec, a), /expected a Network/);
+  a.dispose();
+  b.dispose();
+});
+
 test('fakeQuantize rounds as a format does, by either name', () => {
   assert.equal(loom.simulate, loom.fakeQuantize);
   assert.deepEqual([...loom.fakeQuantize([1, 0.25, -1, 3], 'f32', { rows: 2 })], [1, 0.25, -1, 3]);

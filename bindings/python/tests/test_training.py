@@ -319,6 +319,7 @@ class FewBits(unittest.TestCase):
 
     def test_fake_quantize_keeps_shapes(self):
         self.assertIs(getattr(welvet, "simulate"), welvet.fake_quantize)  # its alias
+        self.assertIs(getattr(welvet, "compareDNA"), welvet.compare_dna)  # likewise
         w = np.random.default_rng(1).normal(size=(4, 3, 3, 3))
         rounded = welvet.fake_quantize(w, "i8")
         self.assertEqual((rounded.shape, rounded.dtype), (w.shape, np.float32))

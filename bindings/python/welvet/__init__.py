@@ -36,9 +36,9 @@ __all__ = [
     "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory", "OutOfRange",
     "Parameter", "Piece", "Predictor", "Progress", "Seq2Seq", "Session", "Step", "Text",
     "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported", "Verification",
-    "convert", "custom_layer", "evaluate", "fake_quantize", "fit", "from_onnx", "info", "layers",
-    "live_handles", "numerics_version", "register_layer", "simulate", "unregister_layer", "verify",
-    "version",
+    "compareDNA", "compare_dna", "convert", "custom_layer", "dna", "evaluate", "fake_quantize",
+    "fit", "from_onnx", "info", "layers", "live_handles", "numerics_version", "register_layer",
+    "simulate", "unregister_layer", "verify", "version",
 ]
 __version__ = "0.1.0"
 
@@ -84,6 +84,19 @@ def fake_quantize(x: Any, format: str) -> np.ndarray:
 
 
 simulate = fake_quantize  # the name of the project's earlier documents
+
+
+def dna(network: Network) -> Dict[str, Any]:
+    """Network.dna: what identifies each weighted layer."""
+    return network.dna()
+
+
+def compare_dna(a: Network, b: Network) -> Dict[str, Any]:
+    """Network.compare_dna: how the layers of two networks relate."""
+    return a.compare_dna(b)
+
+
+compareDNA = compare_dna  # the name of the project's earlier documents
 
 
 def verify(isa: str = "", threads: int = 0) -> Verification:

@@ -366,6 +366,22 @@ class Network(Object):
         """SHA-256 over topology and all values as the network sees them."""
         return call("network_digest", self._handle)  # type: ignore[no-any-return]
 
+    def dna(self) -> Dict[str, Any]:
+        """What identifies each weighted layer (docs/reference/dna.md): grid, and layers: [{path,
+        at, type, format, rows, cols, values, sha256, norm, sketch}]."""
+        return call("network_dna", self._handle)  # type: ignore[no-any-return]
+
+    def compare_dna(self, other: "Network") -> Dict[str, Any]:
+        """How the layers of another network relate to these, whatever their dtypes, the order of
+        their units and their widths: overlap (mean cosine by coordinate), similarity (corrected for
+        chance: 1 for equal networks, 0 for unrelated ones), layers and shifts (layers at another
+        path): [{from, to, cosine, encoded, matched, chance, score, coverage, moved_units, small}];
+        only_a, only_b: paths. Raises InvalidArgument for weights that are not finite."""
+        if not isinstance(other, Network):
+            raise TypeError("compare_dna: expected a Network, got " + type(other).__name__)
+        return call("network_compare_dna", self._handle,  # type: ignore[no-any-return]
+                    other._handle)
+
     def program(self, **options: Any) -> str:
         """The program that a Session of these options runs, a line per instruction."""
         return call("network_program", self._handle, options)  # type: ignore[no-any-return]

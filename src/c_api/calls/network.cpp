@@ -1,10 +1,12 @@
 // Networks: topology, parameters, formats, files.
 #include <algorithm>
+#include <functional>
 
 #include "c_api/call.h"
 #include "c_api/options/options.h"
 #include "checkpoint/entity.h"
 #include "exec/session.h"
+#include "genome/dna.h"
 #include "grid/emitter.h"
 #include "grid/saved_network.h"
 #include "llm/adapter.h"
@@ -339,6 +341,37 @@ int32_t loom_network_digest(loom_network network, loom_bytes* sha256, loom_error
       *sha256 = new_text(hex);
       return {};
     });
+  });
+}
+
+int32_t loom_network_dna(loom_network network, loom_bytes* dna, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(dna));
+    return alone(network, Change::none, [&](Network& n) -> Status {
+      LOOM_ASSIGN(const Dna found, dna_of(n));
+      *dna = new_json(to_json(found));
+      return {};
+    });
+  });
+}
+
+int32_t loom_network_compare_dna(loom_network a, loom_network b, loom_bytes* report,
+                                 loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(report));
+    LOOM_ASSIGN(const auto x, get<NetworkObject>(a));
+    LOOM_ASSIGN(const auto y, get<NetworkObject>(b));
+    // Two threads that compare the same networks take their locks in one order.
+    SharedNetwork *first = x->shared.get(), *second = y->shared.get();
+    if (std::less<>()(second, first)) std::swap(first, second);
+    LOOM_ASSIGN(const auto lock, first->hold_alone());
+    std::optional<locks::unique_lock<locks::fair_mutex>> other;
+    if (second != first) {
+      LOOM_ASSIGN(other, second->hold_alone());
+    }
+    LOOM_ASSIGN(const DnaComparison found, compare(x->shared->network, y->shared->network));
+    *report = new_json(to_json(found));
+    return {};
   });
 }
 
