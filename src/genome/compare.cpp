@@ -201,6 +201,7 @@ class Comparing {
   void choose_shifts() {
     constexpr double kStay = 1e-6;
     if (elsewhere_.empty()) return;
+    std::ranges::sort(elsewhere_, {}, [](const Elsewhere& one) { return std::pair(one.i, one.j); });
     std::vector<std::int32_t> row(a_.size(), -1), col(b_.size(), -1);
     std::int32_t rows = 0, cols = 0;
     for (const Elsewhere& one : elsewhere_) {

@@ -65,15 +65,16 @@ struct DnaPair {
 struct DnaComparison {
   std::vector<DnaPair> layers;              // those at the same path in both, of one type
   std::vector<std::string> only_a, only_b;  // weighted layers without such a partner
-  std::vector<DnaPair> shifts;  // layers of a found at another path of b, by best assignment
+  std::vector<DnaPair> shifts;  // layers of a found at another path of b, in the order of a
   double overlap = 0;  // mean cosine by coordinate, weighted by values; layers of other shapes: 0
   double similarity = 0;  // similarity index: mean score, weighted by values
 };
 
 // Reads every weight once. Errors: invalid_argument for a value that is not finite, by its layer.
 Result<Dna> dna_of(Network& network);
-// Networks are not changed; `a` and `b` may be the same. Memory: two layers decoded, and a matrix
-// of units x units up to 2,048 units. Errors: as dna_of; invalid_argument for options out of range.
+// Networks are not changed; `a` and `b` may be the same. Memory: a few copies of two layers,
+// decoded, and a matrix of units x units up to 2,048 units. Errors: as dna_of; invalid_argument for
+// options out of range.
 Result<DnaComparison> compare(Network& a, Network& b, const DnaOptions& options = {});
 
 Json to_json(const Dna& dna);
