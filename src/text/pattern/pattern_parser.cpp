@@ -13,7 +13,7 @@ constexpr std::uint32_t kMaxRepeat = 1000;
 constexpr std::size_t kMaxPatternBytes = 1 << 16;
 // Ranges that sets are put together from and sets that are compared, of the whole pattern. Two
 // bytes (\W) ask for 800 ranges, and their tables are read anew for each class.
-constexpr std::size_t kMaxWork = 1 << 19, kWorkOfClass = 1024, kWorkOfFolding = 64;
+constexpr std::size_t kMaxWork = 1 << 19, kWorkOfClass = 1024, kWorkOfFolding = 128;
 
 class Parser {
  public:

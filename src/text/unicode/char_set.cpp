@@ -56,6 +56,19 @@ CharSet CharSet::intersected(const CharSet& other) const {
 CharSet CharSet::with_case_variants() const {
   const auto pairs = case_foldings();
   CharSet foldings;
+  // One character, as patterns have them by the thousand: what it folds to, and all that do.
+  if (ranges_.size() == 1 && ranges_[0].first == ranges_[0].last) {
+    const char32_t one = ranges_[0].first;
+    char32_t folded = one;
+    for (std::size_t i = 0; i < pairs.size() && folded == one; i += 2)
+      if (pairs[i] == one) folded = pairs[i + 1];
+    CharSet out = *this;
+    for (std::size_t i = 0; i < pairs.size(); i += 2)
+      if (pairs[i + 1] == folded) out.add(pairs[i], pairs[i]);
+    out.add(folded, folded);
+    out.normalize();
+    return out;
+  }
   for (std::size_t i = 0; i < pairs.size(); i += 2)
     if (contains(pairs[i]) || contains(pairs[i + 1])) foldings.add(pairs[i + 1], pairs[i + 1]);
   foldings.normalize();

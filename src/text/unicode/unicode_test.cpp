@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "text/unicode/char_set.h"
 #include "text/unicode/utf8.h"
 
 namespace loom::text {
@@ -70,6 +71,21 @@ TEST(Utf8, Lossy) {
             "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDA\uFFFD\uFFFDB");
   EXPECT_EQ(lossy("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41"), "\uFFFD\uFFFD\uFFFD\uFFFDA");
   EXPECT_EQ(lossy("abcdefgh\u00e9\U0001F600"), "abcdefgh\u00e9\U0001F600");
+}
+
+// A set of one character goes a shorter way: beside a character without case it has the same
+// variants.
+TEST(Unicode, OneCharacterHasTheVariantsThatItHasInASet) {
+  std::size_t with_variants = 0;
+  for (const std::uint32_t point : case_foldings()) {
+    const CharSet alone(point, point), mark('!', '!');
+    EXPECT_EQ(alone.with_case_variants().united(mark), alone.united(mark).with_case_variants());
+    with_variants +=
+        alone.with_case_variants().contains(point) && alone.with_case_variants() != alone;
+  }
+  EXPECT_EQ(with_variants, case_foldings().size());
+  EXPECT_EQ(CharSet('k', 'k').with_case_variants().ranges(),
+            (std::vector<CharSet::Range>{{'K', 'K'}, {'k', 'k'}, {0x212A, 0x212A}}));
 }
 
 }  // namespace
