@@ -1,6 +1,8 @@
 #include "text/pattern/pattern_parser.h"
 
+#include <map>
 #include <string>
+#include <utility>
 
 #include "text/unicode/unicode.h"
 #include "text/unicode/utf8.h"
@@ -12,7 +14,7 @@ constexpr int kMaxDepth = 64;
 constexpr std::uint32_t kMaxRepeat = 1000;
 constexpr std::size_t kMaxPatternBytes = 1 << 16;
 // Ranges that sets are put together from and sets that are compared, of the whole pattern. Two
-// bytes (\W) ask for 800 ranges, and their tables are read anew for each class.
+// bytes (\W) ask for 800 ranges.
 constexpr std::size_t kMaxWork = 1 << 19, kWorkOfClass = 1024, kWorkOfFolding = 128;
 
 class Parser {
@@ -66,6 +68,12 @@ class Parser {
   }
   std::int32_t set_node(CharSet set) {
     return add({.kind = Kind::set, .set = set_index(std::move(set))});
+  }
+  // Patterns name the same few classes again and again.
+  const CharSet& with_attributes(std::uint32_t categories, std::uint32_t flags) {
+    const auto [at, first] = classes_.try_emplace({categories, flags});
+    if (first) at->second = CharSet::with_attributes(categories, flags);
+    return at->second;
   }
   CharSet folded(CharSet set) {
     if (!fold_) return set;
@@ -255,9 +263,9 @@ class Parser {
       case 's':
       case 'S': return cls(CharSet::whitespace(), c == 'S');
       case 'd':
-      case 'D': return cls(CharSet::with_attributes(*category_bits("Nd"), 0), c == 'D');
+      case 'D': return cls(with_attributes(*category_bits("Nd"), 0), c == 'D');
       case 'w':
-      case 'W': return cls(CharSet::with_attributes(0, kPatternWord), c == 'W');
+      case 'W': return cls(with_attributes(0, kPatternWord), c == 'W');
       case 'h':
       case 'H': {
         CharSet hex('0', '9');
@@ -329,7 +337,7 @@ class Parser {
       if (name == full) name = brief;
     const auto bits = category_bits(name);
     if (!bits) return refuse("property \\p{" + std::string(name) + "}");
-    CharSet set = CharSet::with_attributes(*bits, 0);
+    CharSet set = with_attributes(*bits, 0);
     work_ += kWorkOfClass;
     return Escape{true, 0, negated ? set.complement() : std::move(set)};
   }
@@ -406,6 +414,7 @@ class Parser {
   std::size_t at_ = 0;
   bool fold_ = false;
   std::size_t work_ = 0;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, CharSet> classes_;  // by with_attributes()
   PatternTree tree_;
 };
 

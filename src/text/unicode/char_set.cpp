@@ -19,9 +19,11 @@ void CharSet::add(const CharSet& other) {
 }
 
 void CharSet::normalize() {
-  std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) {
+  const auto before = [](const Range& a, const Range& b) {
     return a.first != b.first ? a.first < b.first : a.last < b.last;
-  });
+  };
+  if (!std::is_sorted(ranges_.begin(), ranges_.end(), before))
+    std::sort(ranges_.begin(), ranges_.end(), before);
   std::vector<Range> merged;
   for (const Range& r : ranges_) {
     if (!merged.empty() && r.first <= merged.back().last + 1)
