@@ -127,6 +127,15 @@ inline Shape numbers(std::string_view json, std::string_view key) {
   }
   return found;
 }
+// The number under a key of it; 0 where there is none.
+inline std::int64_t number(std::string_view json, std::string_view key) {
+  const std::string quoted = "\"" + std::string(key) + "\":";
+  const std::size_t at = json.find(quoted);
+  std::int64_t n = 0;
+  if (at != std::string_view::npos)
+    std::from_chars(json.data() + at + quoted.size(), json.data() + json.size(), n);
+  return n;
+}
 inline void same_rows(const char* x, const Shape& xs, const char* y, const Shape& ys) {
   if (xs.empty() || ys.empty() || xs[0] != ys[0])
     throw Error(LOOM_INVALID_ARGUMENT, std::string(x) + " has the shape " + shown(xs) + ", " + y +
@@ -635,6 +644,18 @@ class Seq2Seq : public Object {
   void encode(const TensorView<const double>& x) { encode(x.rows(), x.values()); }
   void encode(std::int64_t rows, std::span<const double> x) {
     check(loom_seq2seq_encode, handle(), rows, x.data(), x.size());
+  }
+  // The next step of all rows: their ids, [rows], or features, [rows, features]. The answers are
+  // [rows, answer_width]. The step of spans below allocates nothing.
+  Tensor<double> step(const TensorView<const double>& target) {
+    const std::string about = info();
+    const std::int64_t rows = detail::number(about, "rows");
+    if (rows > 0 && (target.shape().empty() || target.shape()[0] != rows))
+      throw Error(LOOM_INVALID_ARGUMENT, "target has the shape " + detail::shown(target.shape()) +
+                                             ", " + std::to_string(rows) + " rows are encoded");
+    Tensor<double> y({rows, detail::number(about, "answer_width")});
+    step(target.values(), y.values());
+    return y;
   }
   void step(std::span<const double> target, std::span<double> y) {
     check(loom_seq2seq_step, handle(), target.data(), target.size(), y.data(), y.size());

@@ -130,6 +130,55 @@ void tensors() {
   expect(loom::Session(f64).run({wide, {1, 2}}).shape() == loom::Shape{1, 1}, "doubles");
 }
 
+// A target of ids, [rows], and of features, [rows, features]: what the step of spans gives, with
+// its shape.
+void steps() {
+  const auto made = [](const std::string& target, const std::string& first) {
+    return loom::Network(
+        loom::Topology{R"({"format": "loom-topology", "version": 3, "layers_per_cell": 7,
+        "input": {"parts": [{"name": "source", "dims": [3, 2]}, )" +
+                       target + R"(]}, "cells": [
+        {"at": [0, 0, 0, 1], "type": "part", "of": "target"},
+        {"at": [0, 0, 0, 2], )" +
+                       first + R"(, "out": 4},
+        {"at": [0, 0, 0, 3], "type": "part", "of": "source", "links": [{"read": [0, 0, 0, 0]}]},
+        {"at": [0, 0, 0, 4], "type": "dense", "out": 4},
+        {"at": [0, 0, 0, 5], "type": "cross_attention", "heads": 2, "merge": "operands",
+         "links": [{"read": [0, 0, 0, 2]}, {"read": [0, 0, 0, 4]}]},
+        {"at": [0, 0, 0, 6], "type": "dense", "out": 5}]})"},
+        1);
+  };
+  const std::vector<double> source = {0.5, -1, 2, 0.25, -0.75, 1, 1, 0, -2, 0.5, 0.125, -0.5};
+  const auto compare = [&](const loom::Network& n, const std::vector<double>& target,
+                           const loom::Shape& shape) {
+    loom::Seq2Seq s(n, {.target = "target", .lanes = 2});
+    wrong([&] { s.step({target, shape}); }, "a step comes after encode");
+    s.encode({source, {2, 3, 2}});
+    const loom::Tensor<double> y = s.step({target, shape});
+    expect(y.shape() == loom::Shape{2, 5}, "the shape of a step's answers");
+    std::vector<double> plain(10);
+    s.encode(2, source);
+    s.step(target, plain);
+    expect(std::equal(y.begin(), y.end(), plain.begin(), plain.end()), "a step's answers");
+    expect(plain[0] != plain[5], "rows that differ");
+  };
+  const loom::Network ids =
+      made(R"({"name": "target", "ids": 6, "dims": [4]})", R"("type": "embedding")");
+  compare(ids, {1, 4}, {2});
+  const loom::Network features =
+      made(R"({"name": "target", "dims": [4, 3]})", R"("type": "dense")");
+  compare(features, {1, 2, 3, 4, 5, 6}, {2, 3});
+
+  loom::Seq2Seq s(features, {.target = "target", .lanes = 2});
+  s.encode({source, {2, 3, 2}});
+  const std::vector<double> six = {1, 2, 3, 4, 5, 6};
+  wrong([&] { s.step({six, {3, 2}}); }, "target has the shape [3, 2], 2 rows are encoded");
+  wrong([&] { s.step({six, {6}}); }, "target has the shape [6], 2 rows are encoded");
+  wrong([&] { s.step({six.data(), loom::Shape{}}); }, "target has the shape [], 2 rows");
+  wrong([&] { s.step({six.data(), {2, 2}}); }, "2 rows of 3 values of the target, got 4 values");
+  expect(s.step({six, {2, 3}}).size() == 10, "a step after refused ones");
+}
+
 void built_networks() {
   // The digest that the same layers have in Python.
   loom::Network n(
@@ -175,6 +224,7 @@ void built_networks() {
 int main() {
   typed_options();
   tensors();
+  steps();
   built_networks();
   std::int64_t left = -1;
   loom_live_handles(&left, nullptr);
