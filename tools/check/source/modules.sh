@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The module graph and the size of the house: every #include "module/..." of src/<module>/ is one
 # that src/modules.txt allows, the graph has no cycle (a module uses only modules of earlier lines),
-# no source file is over 800 lines; folders of over 15 entries are reported. Generated tables are
-# not read by people and may be longer.
+# docs/images/modules.svg shows them all, no source file is over 800 lines; folders of over 15
+# entries are reported. Generated tables are not read by people and may be longer.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -32,6 +32,23 @@ bad=$(
         print FILENAME ":" FNR ": " module " may not include " path[1] " (src/modules.txt)"
     }' src/modules.txt $(git ls-files --cached --others --exclude-standard 'src/*.h' 'src/*.cpp' \
       'src/*.inc')
+  # The picture: every module is in it once, in a row above those of what it uses.
+  awk -v picture=docs/images/modules.svg '
+    FILENAME == picture {
+      if (!/class="name"/) next
+      name = $0; gsub(/<[^>]*>|^ +/, "", name)
+      match($0, / y="[0-9]+"/); at[name] = substr($0, RSTART + 4, RLENGTH - 5) + 0; times[name]++
+      next
+    }
+    /^#/ || !/:/ { next }
+    {
+      split($0, part, ":"); module = part[1]; n = split(part[2], dep, " ")
+      if (times[module] != 1)
+        print picture ": has the module " module " " times[module] + 0 " times, not once"
+      for (i = 1; i <= n; i++)
+        if (times[module] == 1 && times[dep[i]] == 1 && at[dep[i]] <= at[module])
+          print picture ": " module " uses " dep[i] ", which does not stand below it"
+    }' docs/images/modules.svg src/modules.txt
   # The rooms of src/ops.
   awk '
     function room_of(path, part, n) {
