@@ -4,6 +4,7 @@
 
 Without a file it learns the log book of a boat, which is made here.
 """
+import argparse
 import pathlib
 import random
 import sys
@@ -36,9 +37,13 @@ def loss_of(model, text):
     return (np.log(np.exp(logits).sum(axis=1)) - right).mean()
 
 
+parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+parser.add_argument("text", nargs="?", type=pathlib.Path, metavar="TEXT.txt",
+                    help="what to learn; without it, a log book made here")
+args = parser.parse_args()
 text, other = log_book(100, seed=1), log_book(12, seed=2)
-if len(sys.argv) > 1:
-    whole = pathlib.Path(sys.argv[1]).read_text()
+if args.text:
+    whole = args.text.read_text()
     text, other = whole[:len(whole) * 4 // 5], whole[len(whole) * 4 // 5:]
 
 model = Transformer.load_model("embedded")

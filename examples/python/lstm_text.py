@@ -4,6 +4,7 @@
 
 Without a file the text comes from a small grammar, so that what is written can be judged.
 """
+import argparse
 import pathlib
 import random
 import re
@@ -38,7 +39,11 @@ def write(network, letters, begin, count, seed):
     return text
 
 
-text = pathlib.Path(sys.argv[1]).read_text()[:200000] if len(sys.argv) > 1 else grammar(1600)
+parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+parser.add_argument("text", nargs="?", type=pathlib.Path, metavar="TEXT.txt",
+                    help="what to learn; without it, sentences of a small grammar")
+args = parser.parse_args()
+text = args.text.read_text()[:200000] if args.text else grammar(1600)
 letters = sorted(set(text))
 ids = np.array([letters.index(letter) for letter in text], np.int32)
 
@@ -56,7 +61,7 @@ print("bits for a letter: %.2f by how often each comes, %.2f by the LSTM"
 
 written = write(network, letters, text[:4], 1200, seed=1)
 print(written[:200])
-if len(sys.argv) < 2:
+if not args.text:
     sentences = written.split(". ")[:-1]
     right = [bool(SENTENCE.fullmatch(sentence)) for sentence in sentences]
     print("%d of %d sentences are of the grammar" % (sum(right), len(right)))

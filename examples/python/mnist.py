@@ -6,6 +6,7 @@ FOLDER has the four files of MNIST (train-images-idx3-ubyte.gz, ...). Without it
 in ../shared/data/mnist beside the checkout; where they are absent, or with --drawn, the digits are
 drawn by digits.py.
 """
+import argparse
 import gzip
 import pathlib
 import sys
@@ -28,16 +29,20 @@ def read(folder, name):
     return images / np.float32(255), np.frombuffer(labels, np.uint8).astype(np.int32)
 
 
-def load(argument):
-    folder = FOLDER if argument is None else pathlib.Path(argument)
-    if argument == "--drawn" or (argument is None and not folder.exists()):
+def load(folder, drawn):
+    if drawn or (folder is None and not FOLDER.exists()):
         print("digits that code draws, in place of MNIST, which is looked for in", FOLDER)
         return digits.draw(4000, seed=1), digits.draw(1000, seed=2)
-    images, labels = read(folder, "train")
-    return (images[:20000], labels[:20000]), read(folder, "t10k")
+    images, labels = read(folder or FOLDER, "train")
+    return (images[:20000], labels[:20000]), read(folder or FOLDER, "t10k")
 
 
-(x, y), (test_x, test_y) = load(sys.argv[1] if len(sys.argv) > 1 else None)
+parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+parser.add_argument("folder", nargs="?", type=pathlib.Path, metavar="FOLDER",
+                    help="with the four files of MNIST, default: %s" % FOLDER)
+parser.add_argument("--drawn", action="store_true", help="digits that digits.py draws")
+args = parser.parse_args()
+(x, y), (test_x, test_y) = load(args.folder, args.drawn)
 network = Network(layers.Sequential(
     layers.Input(1, 28, 28),
     layers.Conv2d(8, kernel_size=3, stride=2, padding=1, activation="relu"),

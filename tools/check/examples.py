@@ -3,8 +3,9 @@
 
 Prints a line per example: `passed NAME seconds`, `failed NAME: why` or `skipped NAME: why`. An
 example passes where it ends with 0 within LIMIT seconds and prints what examples/README.md shows of
-it, but for the numbers; the README lists every example. Ends with 1 where one failed. --self-test
-runs examples that are wrong in a scratch folder, each of which has to fail.
+it, but for the numbers; the README lists every example. One in Python that reads its arguments has
+to answer --help with its usage. Ends with 1 where one failed. --self-test runs examples that are
+wrong in a scratch folder, each of which has to fail.
 """
 import argparse
 import os
@@ -78,6 +79,19 @@ def failure(path, arguments, lines, build):
     return ""
 
 
+def help_failure(path):
+    """Why an example in Python does not say how to call it; "" where it does, or takes nothing."""
+    if path.suffix != ".py" or not re.search(r"sys\.argv|argparse", path.read_text()):
+        return ""
+    try:
+        done = subprocess.run([python_with_numpy(), str(path), "--help"], capture_output=True,
+                              text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return "--help runs longer than %d s" % LIMIT
+    good = done.returncode == 0 and done.stdout.startswith("usage: " + path.name)
+    return "" if good else "--help does not show its usage: " + (done.stdout + done.stderr).strip()
+
+
 def run_all(folder, build):
     """Runs the examples of a folder; how many failed."""
     readme = (folder / "README.md").read_text()
@@ -91,7 +105,7 @@ def run_all(folder, build):
             if path.suffix == ".py" and python_with_numpy() is None:
                 print("skipped %s: needs Python 3 with NumPy" % called)
                 continue
-            why = failure(path, arguments, blocks.get(name), build)
+            why = failure(path, arguments, blocks.get(name), build) or help_failure(path)
             if not why and "(%s)" % name not in readme:
                 why = "the table of examples/README.md does not list it"
             failed += why != ""
@@ -109,6 +123,8 @@ def self_test(build):
         "listed.c": '#include <stdio.h>\nint main(void) { return puts("right 7") < 0; }\n',
         "good.c": '#include <stdio.h>\nint main(void) { return puts("right 7") < 0; }\n',
     }
+    if python_with_numpy():
+        wrong["helps.py"] = "import sys\nprint('right 7' if sys.argv[1:] else 'right 8')\n"
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         (folder / "c").mkdir()
@@ -120,8 +136,8 @@ def self_test(build):
             readme += "%s\n### c/%s\n\n    %s\n\n" % (link, name, said)
         (folder / "README.md").write_text(readme)
         failed = run_all(folder, build)
-    print("%d of 4 wrong examples fail" % failed)
-    return failed == 4
+    print("%d of %d wrong examples fail" % (failed, len(wrong) - 1))
+    return failed == len(wrong) - 1
 
 
 def main():
