@@ -256,6 +256,8 @@ void Session::forget(const Tokens& tokens) {
 
 template <class Put>
 Status Session::run_rows(const Tokens& tokens, const Put& put) {
+  LOOM_TRY(check_room(static_cast<std::int64_t>(tokens.positions.size()),
+                      static_cast<std::int64_t>(tokens.head.size())));
   LOOM_TRY(check_positions(tokens));
   if (!recurs_) LOOM_TRY(set_rows(tokens, put));
   if (const Status ran = recurs_ ? run_in_turn(tokens, put) : executor_->run(); !ran.ok()) {
@@ -296,13 +298,6 @@ void Session::take_turn(const Tokens& tokens, std::size_t n) {
 template <class Put>
 Status Session::run_in_turn(const Tokens& tokens, const Put& put) {
   const std::size_t rows = tokens.positions.size();
-  if (static_cast<std::int64_t>(rows) > options_.max_rows ||
-      static_cast<std::int64_t>(tokens.head.size()) > options_.max_head_rows)
-    return Status(Code::out_of_range, "session: " + std::to_string(rows) + " rows of which " +
-                                          std::to_string(tokens.head.size()) +
-                                          " are wanted, at most " +
-                                          std::to_string(options_.max_rows) + " and " +
-                                          std::to_string(options_.max_head_rows));
   std::fill(seen_.begin(), seen_.end(), 0);
   std::size_t turns = 0;
   for (std::size_t r = 0; r < rows; ++r)
@@ -336,10 +331,8 @@ Status Session::run_places(std::span<const T> x, std::span<const std::uint32_t> 
                       std::to_string(sequences.size()) + " and " +
                       std::to_string(positions.size()));
   const auto rows = static_cast<std::int64_t>(positions.size());
-  if (rows > options_.max_rows)
-    return Status(Code::out_of_range, "session: " + std::to_string(rows) + " rows, at most " +
-                                          std::to_string(options_.max_rows));
   LOOM_TRY(check_values(x.size(), rows));
+  LOOM_TRY(check_room(rows, rows));
   LOOM_TRY(network_->input().check_ids(x).at("session"));
   const std::span<const std::uint32_t> head =
       std::span(all_rows_).first(head_ == kNone ? 0 : positions.size());
@@ -369,11 +362,14 @@ Result<std::span<const float>> Session::run_ids(std::span<const std::uint32_t> i
   if (in.ids == 0 || in.dims.empty())
     return Status(Code::invalid_argument,
                   "session: this network takes " + in.to_string() + ", not rows of ids");
-  if (ids.empty() || ids.size() % steps != 0)
+  if (ids.empty())
+    return Status(Code::invalid_argument, "session: got 0 rows of ids: give at least one");
+  if (ids.size() % steps != 0)
     return Status(Code::invalid_argument, "session: expects rows of " + std::to_string(steps) +
                                               " ids, got " + std::to_string(ids.size()) + " ids");
   if (cpu_fallback_) return faster(ids.size() / steps, [&](Session& s) { return s.run_ids(ids); });
   const auto rows = static_cast<std::int64_t>(ids.size() / steps);
+  LOOM_TRY(check_room(rows, rows));
   LOOM_TRY(executor_->set(rows_, static_cast<std::uint32_t>(rows)));
   for (std::size_t i = 0; i < ids.size(); ++i)
     executor_->row<std::uint32_t>(input_, static_cast<std::int64_t>(i))[0] = ids[i];
@@ -383,10 +379,29 @@ Result<std::span<const float>> Session::run_ids(std::span<const std::uint32_t> i
 Status Session::check_values(std::size_t values, std::int64_t rows) const {
   if (width_ == 0)
     return Status(Code::invalid_argument, "session: this network takes ids, not values");
-  if (rows < 1 || static_cast<std::int64_t>(values) != rows * width_)
+  if (rows < 1)
+    return Status(Code::invalid_argument,
+                  "session: got " + std::to_string(rows) + " rows of values: give at least one");
+  if (static_cast<std::int64_t>(values) != rows * width_)
     return Status(Code::invalid_argument, "session: expects " + std::to_string(rows) + " rows of " +
                                               std::to_string(width_) + " values, got " +
                                               std::to_string(values) + " values");
+  return {};
+}
+
+// Whether a run has room for so many rows, and for the outputs that are wanted of them.
+Status Session::check_room(std::int64_t rows, std::int64_t outputs) const {
+  const auto above = [](const std::string& given, std::string_view option, std::int64_t max) {
+    return Status(Code::out_of_range,
+                  "session: got " + given + ", and it was created for at most " +
+                      std::to_string(max) + " per run: give fewer, or create it with a larger \"" +
+                      std::string(option) + "\"");
+  };
+  if (rows > options_.max_rows)
+    return above(std::to_string(rows) + " rows", "max_rows", options_.max_rows);
+  if (head_ != kNone && outputs > options_.max_head_rows)
+    return above(std::to_string(outputs) + " rows whose output is wanted", "max_head_rows",
+                 options_.max_head_rows);
   return {};
 }
 
@@ -400,6 +415,7 @@ void Session::put_values(std::int64_t row, const T* x) {
 template <class T>
 Result<std::span<const float>> Session::run_values(std::span<const T> x, std::int64_t rows) {
   LOOM_TRY(check_values(x.size(), rows));
+  LOOM_TRY(check_room(rows, rows));
   LOOM_TRY(network_->input().check_ids(x).at("session"));
   LOOM_TRY(executor_->set(rows_, static_cast<std::uint32_t>(rows)));
   for (std::int64_t r = 0; r < rows; ++r) put_values(r, x.data() + r * width_);

@@ -119,6 +119,7 @@ class Session {
   std::span<const T> answer(std::vector<T>& collected, std::int64_t i);
   Result<std::span<const float>> run_set(std::int64_t rows);
   Status check_values(std::size_t values, std::int64_t rows) const;
+  Status check_room(std::int64_t rows, std::int64_t outputs) const;
   // Rows of a run by their sequences, positions and those whose output is wanted; put(r, to) sets
   // what arrives at row `to` from the run's row r.
   struct Tokens {

@@ -228,7 +228,7 @@ class Silence(unittest.TestCase):
             self.network().train(x, y, batch_size=True)
         with self.assertRaises(ValueError):
             self.network().initialize(1.5)
-        with self.assertRaisesRegex(InvalidArgument, "expects rows of 3 values, got 0"):
+        with self.assertRaisesRegex(InvalidArgument, "got 0 rows: give at least one sample"):
             self.network().train(x[:0], y[:0], steps=1)
 
     def test_E_a_separator_is_one_character_and_a_table_has_one_kind_of_target(self):

@@ -130,7 +130,8 @@ Result<std::unique_ptr<ArrayData>> ArrayData::make(Arrays a, std::int64_t width,
   narrow(a.wide_y, a.y);
   const std::size_t values = a.x.size() + a.wide_x.size() + a.ids.size();
   const std::string_view what = a.ids.empty() ? " values" : " ids";
-  if (width < 1 || values == 0 || values % static_cast<std::size_t>(width) != 0)
+  if (width >= 1 && values == 0) return bad("got 0 rows: give at least one sample");
+  if (width < 1 || values % static_cast<std::size_t>(width) != 0)
     return bad("expects rows of " + std::to_string(width) + std::string(what) + ", got " +
                std::to_string(values) + std::string(what));
   const std::size_t rows = values / static_cast<std::size_t>(width);
