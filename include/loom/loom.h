@@ -241,7 +241,8 @@ LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topolog
  *   info: JSON: depth, rows, cols, layers_per_cell, version (of the topology), parameters,
  *     weight_bytes (in memory), adapter_parameters (where it has an adapter). input: {width or
  *     ids, dims, axis, dtype: f64 where the network takes that, parts: [{name, ...}] where it
- *     has several by name}, output: {width, dims, axis, parts: likewise, side by side in a row} */
+ *     has several by name}, output: {width, dims, axis, parts: likewise, side by side in a row}.
+ *     cells: [{path, width or ids, dims, axis}], the output of each layer of the grid */
 LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error);
 
 /* All parameters in the order of the grid.

@@ -320,6 +320,10 @@ export interface NetworkInfo {
     width: number; dims?: number[]; axis?: 'steps' | 'channels';
     parts?: { name: string; width: number; dims?: number[] }[];
   };
+  /** The output of each layer of the grid. */
+  cells: {
+    path: string; width?: number; ids?: number; dims?: number[]; axis?: 'steps' | 'channels';
+  }[];
   parameters: number;
 }
 

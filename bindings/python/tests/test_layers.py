@@ -236,23 +236,29 @@ Sequential(
 Network(
   # 16 -> 3, 41 parameters
   (input): Input(1, 4, 4)
-  (0.0.0.0): Conv2d(2, 3)  # weight (2, 9), bias (1, 2), 20 parameters
-  (0.0.0.1): ReLU()
-  (0.0.0.2): AdaptiveAvgPool2d(1)
-  (0.0.0.3): Flatten()
-  (0.0.0.4): Parallel(  # 9 parameters
+  (0.0.0.0): Conv2d(2, 3)  # -> (2, 2, 2), weight (2, 9), bias (1, 2), 20 parameters
+  (0.0.0.1): ReLU()  # -> (2, 2, 2)
+  (0.0.0.2): AdaptiveAvgPool2d(1)  # -> (2, 1, 1)
+  (0.0.0.3): Flatten()  # -> (2,)
+  (0.0.0.4): Parallel(  # -> (3,), 9 parameters
     (0): Linear(2)
     (1): Linear(1)
   )
-  (0.0.0.5): Linear(3)  # weight (3, 3), bias (1, 3), 12 parameters
-  (0.0.0.6): # run 0.0.0.5
+  (0.0.0.5): Linear(3)  # -> (3,), weight (3, 3), bias (1, 3), 12 parameters
+  (0.0.0.6): # run 0.0.0.5 -> (3,)
   (output): (3,)
 )""")
         x = L.Input(4, 6)
         h = L.MultiheadAttention(num_heads=2)(x)
         shown = str(Network(L.Model(x, L.Linear(1)(x + h)), seed=1)).splitlines()
-        self.assertRegex(shown[3], r"\(0.0.0.1\): MultiheadAttention\(num_heads=2\)  # q \(6, 6\)")
-        self.assertEqual(shown[4], "  (0.0.0.2): # add of 0.0.0.0, 0.0.0.1")
+        self.assertIn("(0.0.0.1): MultiheadAttention(num_heads=2)  # -> (4, 6), q (6, 6)", shown[3])
+        self.assertEqual(shown[4], "  (0.0.0.2): # add of 0.0.0.0, 0.0.0.1 -> (4, 6)")
+        words, lengths = L.Input(5, ids=8, name="words"), L.Input(ids=6, name="lengths")
+        pooled = L.PoolSteps("mean")(L.Embedding(3)(words), lengths=lengths)
+        shown = str(Network(L.Model([words, lengths], L.Linear(2)(pooled)), seed=1))
+        self.assertIn("Embedding(3)  # -> (5, 3), ", shown)
+        self.assertIn("of='words')  # -> (5,)", shown)
+        self.assertIn("of='lengths')  # read 0.0.0.0, -> (1,)", shown)
         network.close()
         self.assertEqual(repr(network), "<welvet.Network closed>")
 

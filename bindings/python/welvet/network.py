@@ -210,8 +210,13 @@ _ELSEWHERE = {
 }
 
 
-def _printed(cell: Dict[str, Any], weights: List[Parameter]) -> str:
-    """A cell as print(network) shows it."""
+def _shape(given: Dict[str, Any]) -> str:
+    """The shape of a row, without the samples before it."""
+    return repr(tuple(given.get("dims") or [given.get("width", 1)]))
+
+
+def _printed(cell: Dict[str, Any], weights: List[Parameter], shape: str) -> str:
+    """A cell as print(network) shows it; `shape`: that of its output, of one sample."""
     links: List[str] = []
     of: Dict[str, List[str]] = {}
     for link in cell.get("links", []):
@@ -222,17 +227,15 @@ def _printed(cell: Dict[str, Any], weights: List[Parameter]) -> str:
         links.append("%s %s" % (cell.get("merge", "concat") + " of" if joined else how,
                                 ", ".join(cells)))
     if "type" not in cell:
-        return "# " + (", ".join(links) or "passes its input on")
+        return "# %s -> %s" % (", ".join(links) or "passes its input on", shape)
+    links.append("-> " + shape)
     notes = links + ["%s (%d, %d)" % (p.role, p.rows, p.cols) for p in weights if not p.tied][:4]
     count = sum(p.rows * p.cols for p in weights if not p.tied)
     if "layers" in cell:
         notes = links
     if count:
         notes.append("%s parameters" % format(count, ","))
-    text = repr(layer_of(cell))
-    if not notes:
-        return text
-    first, *rest = text.split("\n")
+    first, *rest = repr(layer_of(cell)).split("\n")
     return "\n".join([first + "  # " + ", ".join(notes), *rest])
 
 
@@ -303,8 +306,8 @@ class Network(Object):
         return self._wide
 
     def __repr__(self) -> str:
-        """The layers by their cells, with the shapes of their weights, as PyTorch prints a module;
-        what is behind # is no part of a layer."""
+        """The layers by their cells, as PyTorch prints a module. Behind # stand the shape of a
+        layer's output for one sample (-> (4, 6)), and those of its weights."""
         if self.closed:
             return super().__repr__()
         topology = self.topology
@@ -312,13 +315,14 @@ class Network(Object):
         dims = described.get("dims", [described["width"]] if "width" in described else [])
         said = [("%r" % (d,)) for d in dims]
         said += ["%s=%r" % item for item in described.items() if item[0] not in ("dims", "width")]
+        info = self.info
+        shapes = {given["path"]: _shape(given) for given in info["cells"]}
         parts = [("input", "Input(%s)" % ", ".join(said))]
         for cell in topology["cells"]:
             path = ".".join(map(str, cell["at"]))
             own = [p for p in weights if p.path == path or p.path.startswith(path + "/")]
-            parts.append((path, _printed(cell, own)))
-        given = self.info["output"]
-        parts.append(("output", repr(tuple(given.get("dims", [given["width"]])))))
+            parts.append((path, _printed(cell, own, shapes[path])))
+        parts.append(("output", _shape(info["output"])))
         return tree("Network", parts, ["# " + self._describe()])
 
     def _describe(self) -> str:
@@ -359,7 +363,8 @@ class Network(Object):
     @property
     def info(self) -> Dict[str, Any]:
         """depth, rows, cols, layers_per_cell, input: {width or ids, dims, parts}, output: {width,
-        dims, parts}, parameters; parts: inputs or outputs by name."""
+        dims, parts}, cells: [{path, width or ids, dims}], the output of each layer of the grid,
+        parameters; parts: inputs or outputs by name."""
         return call("network_info", self._handle)  # type: ignore[no-any-return]
 
     def digest(self) -> str:

@@ -313,6 +313,16 @@ int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* er
       json.set("layers_per_cell", n.layers_per_cell());
       json.set("input", std::move(input));
       json.set("output", std::move(output));
+      Json cells = Json::array();
+      for (std::size_t i = 0; i < n.size(); ++i) {
+        const Node& node = n.node(i);
+        if (!node.type && node.links.empty() && node.enabled) continue;
+        Json cell = Json::object();
+        cell.set("path", n.path(i));
+        described(cell, n.output(i));
+        cells.push(std::move(cell));
+      }
+      json.set("cells", std::move(cells));
       json.set("parameters", n.parameter_count());
       json.set("weight_bytes", n.weight_bytes());
       if (const auto& adapter = object->shared->adapter)
