@@ -110,7 +110,7 @@ test('data are made once, and learned by several trainers', () => {
   assert.equal(Data.table('a,b\n1,2\n3,4\n', { targets: ['b'] }).info.samples, 2);
   refuses(() => new Data(), 'use Data.values');
   refuses(() => Data.values([[1, 2], [3]], Y), 'rows of 2 and of 1');
-  refuses(() => Data.values([], []), 'got 0 values');
+  refuses(() => Data.values([], []), 'got 0 rows');
   refuses(() => Data.values([1, 2, 3], [1], { width: 2 }), 'no rows of 2');
   refuses(() => Data.values('ab', [1]), 'rows of numbers');
   refuses(() => Data.ids([[1, 2]]), 'either y or classes');

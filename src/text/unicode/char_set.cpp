@@ -18,23 +18,38 @@ void CharSet::add(const CharSet& other) {
   ranges_.insert(ranges_.end(), other.ranges_.begin(), other.ranges_.end());
 }
 
+// Sets are put together of a few that are in order, so runs are merged and not all sorted anew.
 void CharSet::normalize() {
   const auto before = [](const Range& a, const Range& b) {
     return a.first != b.first ? a.first < b.first : a.last < b.last;
   };
-  if (!std::is_sorted(ranges_.begin(), ranges_.end(), before))
-    std::sort(ranges_.begin(), ranges_.end(), before);
-  std::vector<Range> merged;
-  for (const Range& r : ranges_) {
-    if (!merged.empty() && r.first <= merged.back().last + 1)
-      merged.back().last = std::max(merged.back().last, r.last);
-    else merged.push_back(r);
+  std::vector<std::ptrdiff_t> runs{0};  // where each begins, and the end
+  for (std::size_t i = 1; i < ranges_.size(); ++i)
+    if (before(ranges_[i], ranges_[i - 1])) runs.push_back(static_cast<std::ptrdiff_t>(i));
+  runs.push_back(static_cast<std::ptrdiff_t>(ranges_.size()));
+  while (runs.size() > 2) {
+    std::size_t kept = 1;
+    for (std::size_t i = 0; i + 1 < runs.size(); i += 2) {
+      const std::size_t end = std::min(i + 2, runs.size() - 1);
+      if (end == i + 2)
+        std::inplace_merge(ranges_.begin() + runs[i], ranges_.begin() + runs[i + 1],
+                           ranges_.begin() + runs[end], before);
+      runs[kept++] = runs[end];
+    }
+    runs.resize(kept);
   }
-  ranges_ = std::move(merged);
+  std::size_t kept = 0;
+  for (const Range& r : ranges_) {
+    if (kept > 0 && r.first <= ranges_[kept - 1].last + 1)
+      ranges_[kept - 1].last = std::max(ranges_[kept - 1].last, r.last);
+    else ranges_[kept++] = r;
+  }
+  ranges_.resize(kept);
 }
 
 CharSet CharSet::complement() const {
   CharSet out;
+  out.ranges_.reserve(ranges_.size() + 1);
   char32_t next = 0;
   for (const Range& r : ranges_) {
     if (r.first > next) out.add(next, r.first - 1);
