@@ -159,10 +159,14 @@ class Learner {
     View y, target, weights;  // a row for each place that has a loss
     std::int64_t column;
   };
-  Result<View> emit_losses(ProgramBuilder& emit, View y, Rows rows);
-  View emit_heads(ProgramBuilder& emit, View y, Rows rows);
+  View emit_losses(ProgramBuilder& emit, View y, Rows rows);
+  HeadSpec only_head(std::int64_t cols) const;
+  LossViews emit_only(ProgramBuilder& emit, View y, Rows rows) const;
+  std::vector<LossViews> emit_heads(ProgramBuilder& emit, View y, Rows rows);
   LossViews emit_head(ProgramBuilder& emit, View y, Rows rows, std::size_t head,
-                      std::int64_t column);
+                      std::int64_t column) const;
+  View emit_slopes(ProgramBuilder& emit, const std::vector<LossViews>& views, Rows rows,
+                   std::int64_t cols) const;
   double read_loss(BufferId buffer);
   Status prepare();  // the weights, where an update has moved them
   Status rows(std::int64_t n);
