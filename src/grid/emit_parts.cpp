@@ -9,7 +9,7 @@ namespace {
 
 bool has_matrices(const Node& node) {
   for (const Param& p : node.params)
-    if (p.spec.quantized) return true;
+    if (p.spec.quantized || p.spec.rows > 1) return true;
   for (const Node& child : node.children)
     if (has_matrices(child)) return true;
   return false;

@@ -146,6 +146,16 @@ View Learner::emit_losses(ProgramBuilder& emit, View y, Rows rows) {
   return emit_slopes(emit, views, rows, y.cols);
 }
 
+// The gradient of another output, of which the same losses are taken and not reported.
+View Learner::emit_local_loss(ProgramBuilder& emit, View y, Rows rows) const {
+  std::vector<LossViews> views;
+  if (options_.heads.empty()) views.push_back(emit_only(emit, y, rows));
+  std::int64_t column = 0;
+  for (std::size_t i = 0; i < options_.heads.size(); column += options_.heads[i++].columns)
+    views.push_back(emit_head(emit, y, rows, i, column));
+  return emit_slopes(emit, views, rows, y.cols);
+}
+
 // Each row of x times its weight.
 View Learner::weighed(ProgramBuilder& emit, View x, View weights) const {
   if (!weights.valid()) return x;

@@ -61,6 +61,10 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   Learner learner;
   learner.network_ = &network;
   learner.options_ = options;
+  if (options.method.kind != MethodKind::back_propagation && !options.matrices) {
+    LOOM_ASSIGN(learner.options_.matrices,
+                MethodMatrices::create(network, options.method.kind, options.seed));
+  }
   Program program;
   ProgramBuilder emit(program);
   if (options.fp8) emit.round_products_to_fp8();
@@ -88,9 +92,8 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
     learner.moments_.push_back({name, state.buffer, 2 * options.streams, state.cols, true});
   remove_dead_code(program);
 
-  LOOM_ASSIGN(learner.executor_,
-              Executor::create(std::move(program), weights_of(network, options.adapter), pool,
-                               executor_options(options)));
+  LOOM_ASSIGN(learner.executor_, Executor::create(std::move(program), learner.weights(), pool,
+                                                  executor_options(options)));
   learner.find_buffers();
   learner.set_loss_scale(1);
   learner.width_ = network.input().width;
@@ -101,22 +104,45 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   return learner;
 }
 
-Status Learner::emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View x, Rows rows) {
+// Of the network, its adapter, and the method's matrices.
+WeightLookup Learner::weights() const {
+  WeightLookup lookup = weights_of(*network_, options_.adapter);
+  if (!options_.matrices) return lookup;
+  return [lookup, matrices = options_.matrices](std::string_view path, std::string_view role) {
+    WeightStore* const own = matrices->find(path, role);
+    return own ? own : lookup(path, role);
+  };
+}
+
+Status Learner::emit_back_propagation(ProgramBuilder& emit, NetworkEmitter& emitter, View x,
+                                      Rows rows) {
   LOOM_ASSIGN(const View y, emitter.forward(x));
   if (emit.type(y) != ValueType::f32 && emit.type(y) != ValueType::f64)
     return bad("the network has no layers");
-
   LOOM_TRY(resolve_heads(*network_, options_.heads));
   View gy = emit_losses(emit, y, rows);
   if (options_.fp8)
     gy = emit.channel_affine(
         gy, emit.convert(emit.input("loss_scale", ValueType::f32, Rows{}, 1), emit.type(gy)), {},
         gy.cols);
-  LOOM_TRY(emitter.backward(gy));
+  return emitter.backward(gy);
+}
+
+Status Learner::emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View x, Rows rows) {
+  const MethodKind method = options_.method.kind;
+  if (method == MethodKind::back_propagation) {
+    LOOM_TRY(emit_back_propagation(emit, emitter, x, rows));
+  } else {
+    LOOM_TRY(resolve_heads(*network_, options_.heads));
+    LOOM_TRY(emitter.begin_parts(x));
+    LOOM_TRY(method == MethodKind::mono_forward ? emit_mono_forward(emit, emitter, rows)
+                                                : emit_feedback(emit, emitter, rows));
+  }
   if (!emitter.shared_state().empty())
     return bad("the layer at " + emitter.shared_state() + " runs in several places, and in " +
                "\"streams\" would have one state for all: give each place a layer of its own");
   gradients_ = emitter.gradients();
+  gradients_.insert(gradients_.end(), projections_.begin(), projections_.end());
   if (!options_.adapter) averages_ = emitter.averages();
   for (const NetworkEmitter::Gradient& g : gradients_) LOOM_TRY(match_master(g));
   for (const NetworkEmitter::Average& a : averages_) LOOM_TRY(match_master(a));

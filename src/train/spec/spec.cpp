@@ -18,6 +18,7 @@ Result<ScheduleKind> parse_enum(std::string_view text, ScheduleKind) {
   return parse_schedule_kind(text);
 }
 Result<Loss> parse_enum(std::string_view text, Loss) { return parse_loss(text); }
+Result<MethodKind> parse_enum(std::string_view text, MethodKind) { return parse_method(text); }
 Result<DataKind> parse_enum(std::string_view text, DataKind) {
   const auto found = std::find(std::begin(kDataNames), std::end(kDataNames), text);
   if (found != std::end(kDataNames)) return static_cast<DataKind>(found - std::begin(kDataNames));
@@ -113,6 +114,9 @@ class Reader {
       known_.push_back(key);
       const Json* object = json_.find(key);
       if (!object || !status_.ok()) return;
+      Json named = Json::object();
+      if constexpr (std::is_same_v<T, MethodSpec>)
+        if (object->is_string()) named.set("type", *object), object = &named;
       Reader inner(*object, where_ + std::string(key) + ": ");
       status_ = inner.read_all(value);
     }
@@ -286,6 +290,24 @@ Status check_quantize(const TrainingSpec& spec) {
   return {};
 }
 
+Status check_method(const TrainingSpec& spec) {
+  const MethodKind kind = spec.method.kind;
+  if (kind == MethodKind::back_propagation) return {};
+  const char* const other = spec.fp8                   ? "fp8"
+                            : spec.lora.rank > 0       ? "lora"
+                            : spec.streams > 0         ? "streams"
+                            : spec.step_mesh.ticks > 0 ? "step_mesh"
+                                                       : nullptr;
+  if (other)
+    return bad("\"" + std::string(other) + "\" learns by back_propagation, \"method\" says " +
+               std::string(name(kind)));
+  if (spec.checkpoint && kind == MethodKind::mono_forward)
+    return bad(
+        "\"checkpoint\" saves the memory of activations that wait for backward, and mono_forward "
+        "keeps none: leave it out");
+  return {};
+}
+
 }  // namespace
 
 std::vector<double> TrainingSpec::weights_of_classes() const {
@@ -305,6 +327,7 @@ Status TrainingSpec::check() const {
                std::to_string(micro_batches) + " micro_batches");
   LOOM_TRY(check_streams(*this));
   LOOM_TRY(check_ticks(step_mesh));
+  LOOM_TRY(check_method(*this));
   if (!network.is_null() + !network_file.empty() + !base.empty() > 1)
     return bad("give one of \"network\", \"network_file\" and \"base\"");
   if (base.empty() && !base_dtype.empty()) return bad("\"base_dtype\" is of a \"base\"");
