@@ -60,8 +60,8 @@ class NetworkEmitter {
   Status backward(View gy);
 
   // The same of a chain, part by part: after begin_parts() each part forward once, in order, and
-  // backward once at any time after that. A gradient ends with its part: backward_part returns that
-  // of what arrives there, invalid where it was ids.
+  // backward once at any time after that. A gradient ends with its part: backward_part returns the
+  // gradient of the part's input, invalid where that was ids.
   Status begin_parts(View x);
   const std::vector<ChainPart>& parts() const { return parts_; }
   Result<View> forward_part(std::size_t part);

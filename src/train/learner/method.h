@@ -49,7 +49,7 @@ struct MethodMatrix {
 class MethodMatrices {
  public:
   // Normals by (seed, path, role, index) alone: a projection with the deviation 1/sqrt(width),
-  // feedback with that which keeps the size of what it multiplies, as arXiv 1502.01852 has it.
+  // feedback with one that keeps the size of the vector it multiplies (arXiv 1502.01852).
   // Errors: chain_parts', and a network of fewer than two parts.
   static Result<std::shared_ptr<MethodMatrices>> create(Network& network, MethodKind kind,
                                                         std::uint64_t seed);
