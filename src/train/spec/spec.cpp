@@ -103,6 +103,13 @@ class Reader {
       return heads;
     });
   }
+  // Its type alone may stand there.
+  void take(std::string_view key, MethodSpec& value, const When* only) {
+    const Json* given = json_.find(key);
+    if (given && given->is_string())
+      return read(key, value.kind, only, [&] { return parse_method(given->as_string()); });
+    take<MethodSpec>(key, value, only);
+  }
   template <class T>
   void take(std::string_view key, T& value, const When* only) {
     if constexpr (std::is_enum_v<T>) {
@@ -114,11 +121,7 @@ class Reader {
       known_.push_back(key);
       const Json* object = json_.find(key);
       if (!object || !status_.ok()) return;
-      Json named = Json::object();
-      if constexpr (std::is_same_v<T, MethodSpec>)
-        if (object->is_string()) named.set("type", *object), object = &named;
-      Reader inner(*object, where_ + std::string(key) + ": ");
-      status_ = inner.read_all(value);
+      status_ = read_object(*object, key, value);
     }
   }
 
@@ -145,6 +148,12 @@ class Reader {
   void know(std::string_view key) { known_.push_back(key); }
 
  private:
+  // A call for each type of object, which is smaller than its code in each place.
+  template <class T>
+  [[gnu::noinline]] Status read_object(const Json& object, std::string_view key, T& value) {
+    Reader inner(object, where_ + std::string(key) + ": ");
+    return inner.read_all(value);
+  }
   template <class T, class F>
   void read(std::string_view key, T& value, const When* only, F get) {
     known_.push_back(key);
