@@ -584,6 +584,7 @@ class Network(Object):
                 loss: Any = None, loss_weights: Any = None,
                 optimizer: Union[str, Dict[str, Any], None] = None,
                 schedule: Union[str, Dict[str, Any], None] = None, lr: Optional[float] = None,
+                method: Union[str, Dict[str, Any], None] = None,
                 epochs: Optional[int] = None, steps: Optional[int] = None,
                 batch_size: Optional[int] = None, ignore: Optional[int] = None,
                 sample_weight: Any = None, class_weight: Any = None, seed: Optional[int] = None,
@@ -593,14 +594,15 @@ class Network(Object):
 
         return trainer_of(
             self, x, y, spec=spec, loss=loss, loss_weights=loss_weights, optimizer=optimizer,
-            schedule=schedule, lr=lr, epochs=epochs, steps=steps, batch_size=batch_size,
-            ignore=ignore, sample_weight=sample_weight, class_weight=class_weight, seed=seed,
+            schedule=schedule, lr=lr, method=method, epochs=epochs, steps=steps,
+            batch_size=batch_size, ignore=ignore, sample_weight=sample_weight, class_weight=class_weight, seed=seed,
             threads=threads, isa=isa, mode=mode, **settings)
 
     def train(self, x: Any, y: Any = None, *, spec: Optional[Dict[str, Any]] = None,
               loss: Any = None, loss_weights: Any = None,
               optimizer: Union[str, Dict[str, Any], None] = None,
               schedule: Union[str, Dict[str, Any], None] = None, lr: Optional[float] = None,
+              method: Union[str, Dict[str, Any], None] = None,
               epochs: Optional[int] = None, steps: Optional[int] = None,
               steps_per_epoch: Optional[int] = None, batch_size: Optional[int] = None,
               ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None,
@@ -619,6 +621,9 @@ class Network(Object):
           the loss is the sum of theirs, each times its weight (1).
         * `optimizer`: a name (adamw, sgd, rmsprop, lion) or its settings as a dict; `schedule`
           likewise; `lr` is its learning rate (0.001).
+        * `method`: how gradients are found (docs/guide/methods.md): "back_propagation",
+          "mono_forward", "direct_feedback_alignment" or "difference_target_propagation", or a dict
+          with its settings. All but the first take a network whose layers are a chain.
         * `validation`: a share of the samples to hold back, picked by `seed` in the proportions of
           the classes, or (x, y) or (x, y, sample_weight) of others.
         * `ignore` (-100): the class of rows, steps or pixels that are not counted; any other below
@@ -653,7 +658,7 @@ class Network(Object):
 
         return train(
             self, x, y, spec=spec, loss=loss, loss_weights=loss_weights, optimizer=optimizer,
-            schedule=schedule, lr=lr, epochs=epochs, steps=steps, steps_per_epoch=steps_per_epoch,
-            batch_size=batch_size, ignore=ignore, sample_weight=sample_weight,
+            schedule=schedule, lr=lr, method=method, epochs=epochs, steps=steps,
+            steps_per_epoch=steps_per_epoch, batch_size=batch_size, ignore=ignore, sample_weight=sample_weight,
             class_weight=class_weight, validation=validation, callbacks=callbacks,
             progress=progress, seed=seed, threads=threads, isa=isa, mode=mode, **settings)
