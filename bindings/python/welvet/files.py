@@ -75,8 +75,8 @@ def fit(data: Optional[Path] = None, *, on_step: Optional[Callable[[Dict[str, An
 
     Options are those of `loom train` (docs/reference/options.md, training_open): spec, test,
     target, task, network, dtype, method, series, horizon, steps, seed, out, resume, events,
-    threads, device, mode. With `out` the result is saved there, also after Ctrl-C. `on_step` sees the report
-    of every step that is logged or judged, and ends the training by returning False."""
+    threads, device, mode. With `out` the result is saved there, also after Ctrl-C. `on_step` sees
+    the report of every step that is logged or judged, and ends the training by returning False."""
     with Training(data, **options) as training:
         out, ended = options.get("out"), bool(training.info()["ended"])
         try:
