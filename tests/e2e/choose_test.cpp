@@ -65,8 +65,8 @@ TEST(Choose, LearnsByOtherMethods) {
     LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--out", folder / "a.entity", "--resume"}),
                         3, "saved with another \"method\": {\"type\":\"" + std::string(method));
     LOOM_EXPECT_REFUSED(train({"--fp8"}), 3, "\"fp8\" learns by back_propagation");
-    const Outcome shown = loom({"predict", folder / "a.entity", "--data", data});
-    EXPECT_EQ(shown.code, 0) << shown.err;
+    const Outcome answers = loom({"predict", folder / "a.entity", "--data", data});
+    EXPECT_EQ(answers.code, 0) << answers.err;
   }
   LOOM_EXPECT_REFUSED(
       loom({"train", "--data", data, "--out", folder / "a.entity", "--method", "forward"}), 2,
