@@ -149,7 +149,8 @@ class Ticks(unittest.TestCase):
             mesh.run([[0.5], [1]])
 
     def test_dimensions(self):
-        n = welvet.Network(topology([{"type": "dense", "out": 4, "shape": [2, 4]}], dims=[2, 3]), seed=1)
+        n = welvet.Network(topology([{"type": "dense", "out": 4, "shape": [2, 4]}], dims=[2, 3]),
+                           seed=1)
         mesh = welvet.StepMesh(n)
         x = np.random.default_rng(1).standard_normal((5, 2, 3))
         y = mesh.run(x)

@@ -36,8 +36,8 @@ __all__ = [
     "Fitted", "Forecast", "Found", "Graph", "History", "Internal", "InvalidArgument",
     "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory", "OutOfRange",
     "Parameter", "Piece", "Predictor", "Progress", "Seq2Seq", "Session", "Step", "StepMesh",
-    "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported", "Verification",
-    "compareDNA", "compare_dna", "convert", "custom_layer", "dna", "evaluate", "fake_quantize",
+    "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported",
+    "Verification", "compareDNA", "compare_dna", "convert", "custom_layer", "dna", "evaluate", "fake_quantize",
     "fit", "from_onnx", "info", "layers", "live_handles", "numerics_version", "register_layer",
     "simulate", "unregister_layer", "verify", "version",
 ]
