@@ -15,6 +15,7 @@
 #include "exec/machine.h"
 #include "exec/seq2seq.h"
 #include "exec/session.h"
+#include "exec/step_mesh.h"
 #include "fit/job.h"
 #include "fit/precision_plan.h"
 #include "llm/config/config.h"
@@ -174,6 +175,19 @@ void fields(V& v, Seq2SeqSearch& o) {
      .max = 100});
   sampling_fields(v, o.search.sampling);
   v("seed", o.seed, {.doc = "of the draws; row i has those of `seed` + i"});
+}
+
+struct StepMeshCreate {
+  StepMeshOptions mesh;
+  MachineOptions machine;
+};
+template <class V>
+void fields(V& v, StepMeshCreate& o) {
+  v("streams", o.mesh.streams,
+    {.doc = "independent streams of values, side by side with the same weights",
+     .min = 1,
+     .max = 1 << 20});
+  place_fields(v, o.machine);
 }
 
 struct GeneratorCreate {

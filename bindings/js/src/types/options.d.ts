@@ -94,6 +94,23 @@ export interface SearchOptions {
   seed?: number | bigint;
 }
 
+/** A network that runs by ticks. */
+export interface StepMeshOptions {
+  /** independent streams of values, side by side with the same weights; 1 to 1048576 */
+  streams?: number;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
 /** Where a trainer works. */
 export interface TrainerOptions {
   /** of the CPU; 0: one per core; 0 to 1024 */
