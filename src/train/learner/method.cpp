@@ -33,7 +33,7 @@ MatrixSizes sizes_of(MethodKind kind, const std::vector<ChainPart>& parts, std::
     case MethodKind::difference_target_propagation: {
       if (i + 2 >= parts.size()) break;
       const std::int64_t next = parts[i + 1].width;
-      return {"feedback", width, next, exact::sqrt(2.0 / static_cast<double>(next))};
+      return {"feedback", width, next, exact::sqrt(1.0 / static_cast<double>(next))};
     }
     case MethodKind::back_propagation: break;
   }

@@ -48,8 +48,9 @@ struct MethodMatrix {
 };
 class MethodMatrices {
  public:
-  // Normals by (seed, path, role, index) alone: a projection with the deviation 1/sqrt(width),
-  // feedback with one that keeps the size of the vector it multiplies (arXiv 1502.01852).
+  // Normals by (seed, path, role, index) alone. Deviations: of a projection 1/sqrt(width); of
+  // feedback sqrt(2/width), that of relu layers in arXiv 1502.01852, where it multiplies an error,
+  // and 1/sqrt(width of the next part) where it is behind a tanh.
   // Errors: chain_parts', and a network of fewer than two parts.
   static Result<std::shared_ptr<MethodMatrices>> create(Network& network, MethodKind kind,
                                                         std::uint64_t seed);
