@@ -35,20 +35,20 @@ extern "C" {
 
 /* Results of functions. */
 enum {
-  LOOM_OK = 0, /* It worked. */
+  LOOM_OK = 0,               /* It worked. */
   LOOM_INVALID_ARGUMENT = 1, /* The caller's value is wrong. */
-  LOOM_NOT_FOUND = 2, /* A file, tensor, key or cell does not exist. */
+  LOOM_NOT_FOUND = 2,        /* A file, tensor, key or cell does not exist. */
   /* Well formed, but this build or version cannot do it; the message names it. */
   LOOM_UNSUPPORTED = 3,
-  LOOM_CORRUPT = 4, /* Bytes contradict their format or checksum. */
-  LOOM_TRUNCATED = 5, /* Fewer bytes than the format promises; the message has both sizes. */
-  LOOM_IO = 6, /* The operating system refused. */
-  LOOM_OUT_OF_MEMORY = 7, /* An allocation failed. */
-  LOOM_OUT_OF_RANGE = 8, /* An index or count beyond its declared limit. */
-  LOOM_CANCELLED = 9, /* The caller asked to stop. */
-  LOOM_INTERNAL = 10, /* A broken invariant of Loom's own: please report it. */
+  LOOM_CORRUPT = 4,         /* Bytes contradict their format or checksum. */
+  LOOM_TRUNCATED = 5,       /* Fewer bytes than the format promises; the message has both sizes. */
+  LOOM_IO = 6,              /* The operating system refused. */
+  LOOM_OUT_OF_MEMORY = 7,   /* An allocation failed. */
+  LOOM_OUT_OF_RANGE = 8,    /* An index or count beyond its declared limit. */
+  LOOM_CANCELLED = 9,       /* The caller asked to stop. */
+  LOOM_INTERNAL = 10,       /* A broken invariant of Loom's own: please report it. */
   LOOM_INVALID_HANDLE = 11, /* No such handle: released, never made, or of another kind. */
-  LOOM_BUSY = 12, /* Another thread is inside a call on this object. */
+  LOOM_BUSY = 12,           /* Another thread is inside a call on this object. */
 };
 
 /* Kinds of objects, and how many calls at a time they take. */
@@ -59,27 +59,29 @@ enum {
    * it. */
   LOOM_KIND_NETWORK = 2,
   LOOM_KIND_SESSION = 3, /* Runs a network; has its memory and its KV caches. One call at a time. */
-  LOOM_KIND_DATA = 4, /* Samples to learn from. Immutable; any thread. */
+  LOOM_KIND_DATA = 4,    /* Samples to learn from. Immutable; any thread. */
   LOOM_KIND_TRAINER = 5, /* Trains a network. One call at a time. */
   LOOM_KIND_TOKENIZER = 6, /* Text to token ids and back. Immutable; any thread. */
-  LOOM_KIND_DECODER = 7, /* Decodes ids as they come. One call at a time. */
-  LOOM_KIND_MODEL = 8, /* A language model: network, tokenizer, configuration. Any thread. */
+  LOOM_KIND_DECODER = 7,   /* Decodes ids as they come. One call at a time. */
+  LOOM_KIND_MODEL = 8,     /* A language model: network, tokenizer, configuration. Any thread. */
   LOOM_KIND_GENERATOR = 9, /* Writes text with a model; has its KV caches. One call at a time. */
-  LOOM_KIND_ONNX = 10, /* An ONNX graph, read and checked. Immutable; any thread. */
+  LOOM_KIND_ONNX = 10,     /* An ONNX graph, read and checked. Immutable; any thread. */
   /* Runs an encoder-decoder; holds what it encoded, and its sequences. One call at a time. */
   LOOM_KIND_SEQ2SEQ = 11,
-  LOOM_KIND_FILE = 12, /* A model file or folder seen from outside. Immutable; any thread. */
+  LOOM_KIND_FILE = 12,      /* A model file or folder seen from outside. Immutable; any thread. */
   LOOM_KIND_EVALUATOR = 13, /* Measures a model over a text, part by part. One call at a time. */
-  LOOM_KIND_TRAINING = 14, /* Trains from files: a spec, or data alone. One call at a time. */
+  LOOM_KIND_TRAINING = 14,  /* Trains from files: a spec, or data alone. One call at a time. */
   LOOM_KIND_PREDICTOR = 15, /* A trained network that answers raw data. One call at a time. */
+  /* Runs a network by ticks; holds the values of its cells. One call at a time. */
+  LOOM_KIND_STEP_MESH = 16,
 };
 
 /* Finish reasons. */
 enum {
-  LOOM_FINISH_MORE = 0, /* The text continues. */
-  LOOM_FINISH_LENGTH = 1, /* max_tokens were generated, or the context is full before. */
-  LOOM_FINISH_EOS = 2, /* A token that ends a text. */
-  LOOM_FINISH_STOP = 3, /* A stop string. */
+  LOOM_FINISH_MORE = 0,      /* The text continues. */
+  LOOM_FINISH_LENGTH = 1,    /* max_tokens were generated, or the context is full before. */
+  LOOM_FINISH_EOS = 2,       /* A token that ends a text. */
+  LOOM_FINISH_STOP = 3,      /* A stop string. */
   LOOM_FINISH_CANCELLED = 4, /* cancel was called. */
 };
 
@@ -99,6 +101,7 @@ typedef loom_handle loom_file;
 typedef loom_handle loom_evaluator;
 typedef loom_handle loom_training;
 typedef loom_handle loom_predictor;
+typedef loom_handle loom_step_mesh;
 
 /* The caller's: it says what, where, and what would be right. */
 typedef struct loom_error {
@@ -162,9 +165,9 @@ LOOM_API int32_t loom_verify(const char* options, size_t options_size, loom_byte
  *   handle: 0 is allowed and does nothing */
 LOOM_API int32_t loom_release(loom_handle handle, loom_error* error);
 
-/* From any thread or signal handler: the run inside a session, trainer, generator, seq2seq or
- * graph, or else the next one, ends as cancelled, between two instructions. A step that was
- * leaves nothing; rows of a session count as not given. */
+/* From any thread or signal handler: the run inside a session, trainer, generator, seq2seq, step
+ * mesh or graph, or else the next one, ends as cancelled, between two instructions. A step that
+ * was leaves nothing; rows of a session count as not given. */
 LOOM_API int32_t loom_cancel(loom_handle handle, loom_error* error);
 
 /* The kind of a handle.
@@ -478,6 +481,68 @@ LOOM_API int32_t loom_seq2seq_search(loom_seq2seq seq2seq, int64_t rows, const d
  *     ids}, answer_width, lanes, rows (0: nothing is encoded), position, max_positions, device
  *     (what computes: an instruction set or a device), numerics, threads, state_bytes */
 LOOM_API int32_t loom_seq2seq_info(loom_seq2seq seq2seq, loom_bytes* info, loom_error* error);
+
+/* ---- step mesh
+ * Networks that run by ticks (docs/reference/step-mesh.md): in each, every cell computes from
+ * the values of the tick before. Where the network changes, the mesh prepares itself again: it
+ * continues with the values that it has, and begins anew where a cell has other ones then. */
+
+/* A mesh with all values 0. Refused by the layer's name where one looks at other rows.
+ *   network: with "step_mesh": true in its topology where its links form cycles
+ *   options: JSON: the keys of loom_step_mesh_options: docs/reference/options.md,
+ *     step_mesh_create */
+LOOM_API int32_t loom_step_mesh_create(loom_network network, const char* options,
+                                       size_t options_size, loom_step_mesh* step_mesh,
+                                       loom_error* error);
+
+/* Runs ticks. After an error, cancelled among them, the mesh is as after the last tick that it
+ * has done: step_mesh_info says it.
+ *   ticks: at least 1
+ *   x: streams x ticks x input width; or streams x input width, which are held for all ticks
+ *   y: streams x ticks x output width; streams x output width, after the last tick; or none */
+LOOM_API int32_t loom_step_mesh_run(loom_step_mesh step_mesh, int64_t ticks, const float* x,
+                                    size_t x_count, float* y, size_t y_count, loom_error* error);
+
+/* step_mesh_run for a network that takes f64. Refused where the input is f32.
+ *   x: as of step_mesh_run
+ *   y: as of step_mesh_run */
+LOOM_API int32_t loom_step_mesh_run_f64(loom_step_mesh step_mesh, int64_t ticks, const double* x,
+                                        size_t x_count, double* y, size_t y_count,
+                                        loom_error* error);
+
+/* step_mesh_run for a network that takes ids.
+ *   ids: streams x ticks x the ids of a tick, or streams x those, held
+ *   y: as of step_mesh_run */
+LOOM_API int32_t loom_step_mesh_run_ids(loom_step_mesh step_mesh, int64_t ticks, const int32_t* ids,
+                                        size_t ids_count, float* y, size_t y_count,
+                                        loom_error* error);
+
+/* The values of a cell after the last tick.
+ *   cell: "z.y.x.l"
+ *   stream: from 0
+ *   values: as many as the cell's output has (network_info, cells) */
+LOOM_API int32_t loom_step_mesh_value(loom_step_mesh step_mesh, const char* cell, size_t cell_size,
+                                      int64_t stream, double* values, size_t values_count,
+                                      loom_error* error);
+
+/* All values are 0 again, at tick 0. */
+LOOM_API int32_t loom_step_mesh_reset(loom_step_mesh step_mesh, loom_error* error);
+
+/* The values of all cells and the tick: docs/reference/step-mesh.md. */
+LOOM_API int32_t loom_step_mesh_snapshot(loom_step_mesh step_mesh, loom_bytes* snapshot,
+                                         loom_error* error);
+
+/* Continues from a snapshot, with the same bits. Refused whole where it does not fit.
+ *   snapshot: of a mesh with as many streams, whose cells have as many values */
+LOOM_API int32_t loom_step_mesh_restore(loom_step_mesh step_mesh, loom_bytes snapshot,
+                                        loom_error* error);
+
+/* Sizes, the tick, and what computes.
+ *   info: JSON: streams, tick (since the values were 0), cells. Of a tick: input_width and
+ *     input_dtype (f32, f64, ids), output_width and output_dtype. target (what computes: an
+ *     instruction set or a device), device (its name; null: the CPU), note (why `auto` took the
+ *     CPU), numerics, threads */
+LOOM_API int32_t loom_step_mesh_info(loom_step_mesh step_mesh, loom_bytes* info, loom_error* error);
 
 /* ---- onnx
  * ONNX graphs: run on tensors, or taken over as networks. An operation that no layer of Loom has

@@ -22,14 +22,14 @@ extern "C" {
 
 /* Of loom_session_create_with: a network that runs. */
 typedef struct loom_session_options {
-  size_t size; /* sizeof(loom_session_options), as the initializer has it */
+  size_t size;      /* sizeof(loom_session_options), as the initializer has it */
   int64_t max_rows; /* rows (samples, tokens) of a run; at least 1; default 64 */
   /* rows of a run whose output is wanted; 0: 1 for networks of ids, else max_rows; else at least
    * 1 */
   int64_t max_head_rows;
   int64_t max_positions; /* of a sequence; at least 1; default 512 */
-  int64_t sequences; /* whose states (KV caches) are kept; at least 1; default 1 */
-  int64_t threads; /* of the CPU; 0: one per core; 0 to 1024; default 0 */
+  int64_t sequences;     /* whose states (KV caches) are kept; at least 1; default 1 */
+  int64_t threads;       /* of the CPU; 0: one per core; 0 to 1024; default 0 */
   /* the CPU's instruction set, one of isas or fast_isas of loom_info; empty: the best of isas */
   const char* isa;
   /* gpu: a WebGPU device, an error where there is none; auto: that, or the CPU; empty: the CPU;
@@ -39,8 +39,7 @@ typedef struct loom_session_options {
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
 } loom_session_options;
-#define LOOM_SESSION_OPTIONS_INIT \
-  {sizeof(loom_session_options), 64, 0, 512, 1, 0, NULL, NULL, NULL}
+#define LOOM_SESSION_OPTIONS_INIT {sizeof(loom_session_options), 64, 0, 512, 1, 0, NULL, NULL, NULL}
 
 /* Of loom_seq2seq_create_with: an encoder-decoder that runs step by step. */
 typedef struct loom_seq2seq_options {
@@ -61,12 +60,11 @@ typedef struct loom_seq2seq_options {
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
 } loom_seq2seq_options;
-#define LOOM_SEQ2SEQ_OPTIONS_INIT \
-  {sizeof(loom_seq2seq_options), NULL, 1, 0, 0, NULL, NULL, NULL}
+#define LOOM_SEQ2SEQ_OPTIONS_INIT {sizeof(loom_seq2seq_options), NULL, 1, 0, 0, NULL, NULL, NULL}
 
 /* Of loom_seq2seq_search_with: sequences that an encoder-decoder generates. */
 typedef struct loom_search_options {
-  size_t size; /* sizeof(loom_search_options), as the initializer has it */
+  size_t size;          /* sizeof(loom_search_options), as the initializer has it */
   const int32_t* start; /* ids that every sequence begins with; must be given */
   size_t start_count;
   int64_t end; /* the id that ends a sequence; -1: none does; at least -1; default -1 */
@@ -94,6 +92,23 @@ typedef struct loom_search_options {
 #define LOOM_SEARCH_OPTIONS_INIT \
   {sizeof(loom_search_options), NULL, 0, -1, 0, 1, 1, 0, 0, 1, 0, 1, 0}
 
+/* Of loom_step_mesh_create_with: a network that runs by ticks. */
+typedef struct loom_step_mesh_options {
+  size_t size; /* sizeof(loom_step_mesh_options), as the initializer has it */
+  /* independent streams of values, side by side with the same weights; 1 to 1048576; default 1 */
+  int64_t streams;
+  int64_t threads; /* of the CPU; 0: one per core; 0 to 1024; default 0 */
+  /* the CPU's instruction set, one of isas or fast_isas of loom_info; empty: the best of isas */
+  const char* isa;
+  /* gpu: a WebGPU device, an error where there is none; auto: that, or the CPU; empty: the CPU;
+   * one of cpu, gpu, auto */
+  const char* device;
+  /* threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
+  const char* mode;
+} loom_step_mesh_options;
+#define LOOM_STEP_MESH_OPTIONS_INIT {sizeof(loom_step_mesh_options), 1, 0, NULL, NULL, NULL}
+
 /* Of loom_trainer_create_with: what a network learns, how long, and where that runs. */
 typedef struct loom_training_options {
   size_t size; /* sizeof(loom_training_options), as the initializer has it */
@@ -118,7 +133,7 @@ typedef struct loom_training_options {
   /* the mean gradient is scaled down to this norm over all parameters; 0: never; at least 0,
    * below 1e30; default 0 */
   double clip_norm;
-  int64_t steps; /* optimizer steps; at least 0; default 0 */
+  int64_t steps;  /* optimizer steps; at least 0; default 0 */
   int64_t epochs; /* or passes over the data, rounded up to whole steps; at least 0; default 0 */
   /* samples per step: sequences of tokens, rows of a table; more than 65536 only where the data
    * has as many; at least 1; default 1 */
@@ -144,8 +159,26 @@ typedef struct loom_training_options {
   const char* mode;
 } loom_training_options;
 #define LOOM_TRAINING_OPTIONS_INIT \
-  {sizeof(loom_training_options), NULL, NULL, 0.001, NULL, 0, 0, 0, 0, 0, 0, 1, 1, 0, 1, NULL, 0, \
-   NULL, NULL, NULL}
+  {sizeof(loom_training_options),  \
+   NULL,                           \
+   NULL,                           \
+   0.001,                          \
+   NULL,                           \
+   0,                              \
+   0,                              \
+   0,                              \
+   0,                              \
+   0,                              \
+   0,                              \
+   1,                              \
+   1,                              \
+   0,                              \
+   1,                              \
+   NULL,                           \
+   0,                              \
+   NULL,                           \
+   NULL,                           \
+   NULL}
 
 /* Of loom_generator_create_with: text with a model. */
 typedef struct loom_generator_options {
@@ -167,8 +200,7 @@ typedef struct loom_generator_options {
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
 } loom_generator_options;
-#define LOOM_GENERATOR_OPTIONS_INIT \
-  {sizeof(loom_generator_options), 0, 1, 0, 0, NULL, NULL, NULL}
+#define LOOM_GENERATOR_OPTIONS_INIT {sizeof(loom_generator_options), 0, 1, 0, 0, NULL, NULL, NULL}
 
 /* Of loom_generator_start_with: how the tokens of a text are picked, and its end. */
 typedef struct loom_sampling_options {
@@ -191,8 +223,7 @@ typedef struct loom_sampling_options {
   size_t stop_count;
   int32_t ignore_eos; /* the model's own ends of a text are tokens like others; default false */
 } loom_sampling_options;
-#define LOOM_SAMPLING_OPTIONS_INIT \
-  {sizeof(loom_sampling_options), 0, 0, 0, 1, 0, 1, 0, NULL, 0, 0}
+#define LOOM_SAMPLING_OPTIONS_INIT {sizeof(loom_sampling_options), 0, 0, 0, 1, 0, 1, 0, NULL, 0, 0}
 
 /* session_create with a struct of options.
  *   options: NULL: all defaults */
@@ -210,6 +241,12 @@ LOOM_API int32_t loom_seq2seq_create_with(loom_network network, const loom_seq2s
 LOOM_API int32_t loom_seq2seq_search_with(loom_seq2seq seq2seq, int64_t rows, const double* x,
                                           size_t x_count, const loom_search_options* options,
                                           loom_bytes* found, loom_error* error);
+
+/* step_mesh_create with a struct of options.
+ *   options: NULL: all defaults */
+LOOM_API int32_t loom_step_mesh_create_with(loom_network network,
+                                            const loom_step_mesh_options* options,
+                                            loom_step_mesh* step_mesh, loom_error* error);
 
 /* trainer_create with one struct: the usual keys of a spec, a spec as JSON for what no member
  * says, and where training runs.

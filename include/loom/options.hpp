@@ -23,8 +23,8 @@ struct SessionOptions {
   // 1
   std::int64_t max_head_rows = 0;
   std::int64_t max_positions = 512;  // of a sequence; at least 1; default 512
-  std::int64_t sequences = 1;  // whose states (KV caches) are kept; at least 1; default 1
-  std::int64_t threads = 0;  // of the CPU; 0: one per core; 0 to 1024; default 0
+  std::int64_t sequences = 1;        // whose states (KV caches) are kept; at least 1; default 1
+  std::int64_t threads = 0;          // of the CPU; 0: one per core; 0 to 1024; default 0
   // the CPU's instruction set, one of isas or fast_isas of loom_info; empty: the best of isas
   std::string isa{};
   // gpu: a WebGPU device, an error where there is none; auto: that, or the CPU; empty: the CPU;
@@ -80,6 +80,21 @@ struct SearchOptions {
   // default 1
   double repetition_penalty = 1;
   std::int64_t seed = 0;  // of the draws; row i has those of seed + i; default 0
+};
+
+// Of loom_step_mesh_create_with: a network that runs by ticks.
+struct StepMeshOptions {
+  // independent streams of values, side by side with the same weights; 1 to 1048576; default 1
+  std::int64_t streams = 1;
+  std::int64_t threads = 0;  // of the CPU; 0: one per core; 0 to 1024; default 0
+  // the CPU's instruction set, one of isas or fast_isas of loom_info; empty: the best of isas
+  std::string isa{};
+  // gpu: a WebGPU device, an error where there is none; auto: that, or the CPU; empty: the CPU;
+  // one of cpu, gpu, auto
+  std::string device{};
+  // threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+  // device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto
+  std::string mode{};
 };
 
 // Of loom_trainer_create_with: what a network learns, how long, and where that runs.
@@ -219,6 +234,15 @@ inline loom_search_options to_c(const SearchOptions& o, std::vector<const char*>
   c.min_p = o.min_p;
   c.repetition_penalty = o.repetition_penalty;
   c.seed = o.seed;
+  return c;
+}
+inline loom_step_mesh_options to_c(const StepMeshOptions& o, std::vector<const char*>&) {
+  loom_step_mesh_options c = LOOM_STEP_MESH_OPTIONS_INIT;
+  c.streams = o.streams;
+  c.threads = o.threads;
+  c.isa = c_text(o.isa, "isa");
+  c.device = c_text(o.device, "device");
+  c.mode = c_text(o.mode, "mode");
   return c;
 }
 inline loom_training_options to_c(const TrainingOptions& o, std::vector<const char*>&) {

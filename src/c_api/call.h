@@ -68,6 +68,8 @@ Result<std::span<T>> span(T* data, std::size_t count, std::string_view what) {
 Result<std::vector<std::uint32_t>> unsigned_values(const std::int32_t* data, std::size_t count,
                                                    std::string_view what);
 Status expect_count(std::string_view what, std::size_t got, std::int64_t expected);
+// The index of a cell by its name, "z.y.x.l".
+Result<std::size_t> parse_cell(const Network& network, std::string_view text);
 // count of a x b values; out_of_range where it overflows or is negative.
 Result<std::int64_t> product(std::string_view what, std::int64_t a, std::int64_t b);
 
@@ -92,6 +94,7 @@ Result<locks::shared_lock<locks::fair_mutex>> ready(Worker& worker, std::optiona
     }
   }
   if (!refreshed) {
+    if constexpr (requires { worker.keep(); }) worker.keep();
     made.reset();
     worker.options.adapter = n.adapter;
     LOOM_ASSIGN(T fresh, make());

@@ -19,6 +19,7 @@
 #include "convert/model_file.h"
 #include "exec/seq2seq.h"
 #include "exec/session.h"
+#include "exec/step_mesh.h"
 #include "llm/evaluate.h"
 #include "llm/generate/generate.h"
 #include "llm/model.h"
@@ -124,6 +125,17 @@ struct Seq2SeqObject : WorkerOf<LOOM_KIND_SEQ2SEQ> {
   using WorkerOf::WorkerOf;
   Seq2SeqOptions options;
   std::optional<Seq2Seq> seq2seq;
+};
+
+struct StepMeshObject : WorkerOf<LOOM_KIND_STEP_MESH> {
+  using WorkerOf::WorkerOf;
+  // Before the mesh is made anew: its values, with which the next one continues if its cells fit.
+  void keep() {
+    if (mesh) kept = mesh->snapshot();
+  }
+  StepMeshOptions options;
+  std::optional<StepMesh> mesh;
+  std::string kept;
 };
 
 struct DataObject : ObjectOf<LOOM_KIND_DATA> {

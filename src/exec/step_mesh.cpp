@@ -1,6 +1,9 @@
 #include "exec/step_mesh.h"
 
 #include <algorithm>
+#include <concepts>
+#include <cstring>
+#include <initializer_list>
 #include <utility>
 
 #include "base/files/bytes.h"
@@ -11,14 +14,27 @@ namespace loom {
 namespace {
 
 constexpr std::int64_t kMaxStreams = 1 << 20;
+constexpr std::int64_t kMaxTicks = std::int64_t{1} << 53;  // JSON has all numbers up to it
 constexpr std::string_view kMagic = "LOOMMESH";
 constexpr std::uint32_t kSnapshotVersion = 1;
 // A program of many ticks has about as many instructions as this, so that it stays small.
 constexpr std::int64_t kInstructions = 2048;
 
-Status bad(std::string what) {
-  return Status(Code::invalid_argument, "step mesh: " + std::move(what));
+// A piece of a message: a text, or a number where there is none.
+struct Piece {
+  Piece(const char* text) : text(text) {}
+  template <std::integral T>
+  Piece(T number) : number(static_cast<std::int64_t>(number)) {}
+  const char* text = nullptr;
+  std::int64_t number = 0;
+};
+Status refusal(Code code, std::initializer_list<Piece> pieces) {
+  std::string what = "step mesh: ";
+  for (const Piece& p : pieces) what += p.text ? std::string(p.text) : std::to_string(p.number);
+  return Status(code, std::move(what));
 }
+Status bad(std::initializer_list<Piece> pieces) { return refusal(Code::invalid_argument, pieces); }
+Status corrupt(std::initializer_list<Piece> pieces) { return refusal(Code::corrupt, pieces); }
 
 template <class T>
 T load(const std::byte* from) {
@@ -33,6 +49,19 @@ void store(std::byte* to, T value) {
 
 std::size_t size_of(ValueType type) { return type == ValueType::f64 ? 8 : 4; }
 
+// f32 and f64 into one another.
+void move_values(ValueType from_type, const std::byte* from, ValueType to_type, std::byte* to,
+                 std::size_t count) {
+  if (from_type == to_type) {
+    std::memcpy(to, from, count * size_of(to_type));
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (to_type == ValueType::f64) store<double>(to + i * 8, load<float>(from + i * 4));
+    else store(to + i * 4, static_cast<float>(load<double>(from + i * 8)));
+  }
+}
+
 // What a cell hands on without a copy may lie in the values of another, which change first.
 void keep_values(ProgramBuilder& emit, std::vector<View> last, const std::vector<View>& values) {
   for (View& v : last) {
@@ -44,16 +73,17 @@ void keep_values(ProgramBuilder& emit, std::vector<View> last, const std::vector
   for (std::size_t i = 0; i < last.size(); ++i) emit.copy_to(last[i], values[i]);
 }
 
-Result<Program> emit_ticks(Network& network, std::int64_t streams) {
+Result<Program> emit_ticks(Network& network, const StepMeshOptions& o) {
   Program program;
   ProgramBuilder emit(program);
-  const View x = emit_input(emit, network, Rows{streams});
+  const View x = emit_input(emit, network, Rows{o.streams});
   EmitOptions options;
+  options.adapter = o.adapter.get();
   const std::vector<ValueType> types = NetworkEmitter(network, emit, {}).value_types();
   for (std::size_t i = 0; i < network.size(); ++i) {
     const Shape& out = network.output(i);
     // Of ids, which emission refuses, the width is 0.
-    options.values.push_back(emit.state(network.path(i), "value", types[i], Rows{streams},
+    options.values.push_back(emit.state(network.path(i), "value", types[i], Rows{o.streams},
                                         std::max<std::int64_t>(out.width, 1)));
   }
   NetworkEmitter emitter(network, emit, options);
@@ -68,8 +98,11 @@ Result<Program> emit_ticks(Network& network, std::int64_t streams) {
 Result<StepMesh> StepMesh::create(const Network& network, ThreadPool& pool,
                                   const StepMeshOptions& options) {
   if (options.streams < 1 || options.streams > kMaxStreams)
-    return bad("streams must be in 1.." + std::to_string(kMaxStreams) + ", got " +
-               std::to_string(options.streams));
+    return bad({"streams must be in 1..", kMaxStreams, ", got ", options.streams});
+  if (options.auto_device)
+    return refusal(
+        Code::unsupported,
+        {"\"auto\" measures run by run, and values stay where they are: name the device"});
   StepMesh m;
   m.pool_ = &pool;
   m.options_ = options;
@@ -89,7 +122,7 @@ Result<StepMesh::Ticks> StepMesh::make(std::int64_t ticks) {
   t.ticks = ticks;
   LOOM_ASSIGN(Network over, network_->over_ticks(ticks, Network::Answers::every_tick));
   t.network = std::make_unique<Network>(std::move(over));
-  LOOM_ASSIGN(Program program, emit_ticks(*t.network, options_.streams));
+  LOOM_ASSIGN(Program program, emit_ticks(*t.network, options_));
   t.input = program.find(BufferKind::input, "", t.network->input().ids > 0 ? "ids" : "x");
   t.output = program.find(BufferKind::output, "", "y");
   for (std::size_t i = 0; i < t.network->size(); ++i)
@@ -100,8 +133,15 @@ Result<StepMesh::Ticks> StepMesh::make(std::int64_t ticks) {
   eo.fuse = options_.fuse;
   eo.poison = options_.poison;
   eo.cancel = options_.cancel;
-  LOOM_ASSIGN(t.executor, Executor::create(std::move(program), weights_of(*t.network), *pool_, eo));
-  for (const BufferId id : t.values) std::ranges::fill(t.executor->state(id), std::byte{0});
+  LOOM_ASSIGN(t.executor, Executor::create(std::move(program),
+                                           weights_of(*t.network, options_.adapter), *pool_, eo));
+  std::size_t bytes = 0;
+  for (const BufferId id : t.values) {
+    const std::span<std::byte> state = t.executor->state(id);
+    std::ranges::fill(state, std::byte{0});
+    bytes += state.size();
+  }
+  if (!options_.device) saved_.resize(std::max(saved_.size(), bytes));
   return t;
 }
 
@@ -124,122 +164,122 @@ void StepMesh::hand_over(Ticks& to) {
   in_many_ = &to == &many_;
 }
 
-template <class T>
-Status StepMesh::check_input(std::span<const T> x, std::int64_t ticks) const {
-  constexpr bool is_ids = std::is_same_v<T, std::uint32_t>;
-  if (is_ids != (input_type_ == ValueType::u32))
-    return bad("the network takes " + network_->input().to_string() +
-               (is_ids ? ", not ids" : ", not values"));
-  if (sizeof(T) == 8 && !takes_f64())
-    return bad(
-        "the network computes in f32, and takes f32: doubles are for networks whose first "
-        "cells have the dtype f64");
-  const auto held = static_cast<std::size_t>(options_.streams * input_width_),
-             all = held * static_cast<std::size_t>(ticks);
-  if (x.size() == held || x.size() == all) return {};
-  return bad("expects " + std::to_string(options_.streams) + " streams x " + std::to_string(ticks) +
-             " ticks x " + std::to_string(input_width_) + " inputs, " + std::to_string(all) +
-             ", or " + std::to_string(held) + " that are held for all ticks, got " +
-             std::to_string(x.size()));
-}
-
-// What arrives in `ticks` ticks from number `tick` of the run on.
-template <class T>
-void StepMesh::put(Ticks& program, std::span<const T> x, std::int64_t tick, std::int64_t ticks) {
-  const auto width = static_cast<std::size_t>(input_width_);
-  const bool held = x.size() == width * static_cast<std::size_t>(options_.streams);
-  const std::size_t row = held ? width : x.size() / static_cast<std::size_t>(options_.streams);
-  for (std::int64_t s = 0; s < options_.streams; ++s)
-    for (std::int64_t t = 0; t < ticks; ++t) {
-      const T* from = x.data() + static_cast<std::size_t>(s) * row +
-                      (held ? 0 : static_cast<std::size_t>(tick + t) * width);
-      if constexpr (std::is_same_v<T, std::uint32_t>) {
-        for (std::size_t i = 0; i < width; ++i)
-          program.executor->row<std::uint32_t>(
-              program.input, (s * ticks + t) * input_width_ + static_cast<std::int64_t>(i))[0] =
-              from[i];
-      } else {
-        const auto at = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(t) * width);
-        if (takes_f64())
-          std::copy_n(from, width, program.executor->row<double>(program.input, s).begin() + at);
-        else if constexpr (sizeof(T) == 4)
-          std::copy_n(from, width, program.executor->row<float>(program.input, s).begin() + at);
-      }
-    }
-}
-
-template <class U>
-void StepMesh::get(Ticks& program, std::span<U> y, std::int64_t tick, std::int64_t ticks) {
-  const auto width = static_cast<std::size_t>(output_width_);
-  const std::size_t row = y.size() / static_cast<std::size_t>(options_.streams);
-  const auto copy = [&]<class From>(std::span<const From> from, std::int64_t stream) {
-    U* to =
-        y.data() + static_cast<std::size_t>(stream) * row + static_cast<std::size_t>(tick) * width;
-    std::transform(
-        from.begin(),
-        from.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(ticks) * width), to,
-        [](From v) { return static_cast<U>(v); });
-  };
-  for (std::int64_t s = 0; s < options_.streams; ++s) {
-    if (gives_f64())
-      copy(std::span<const double>(program.executor->row<double>(program.output, s)), s);
-    else copy(std::span<const float>(program.executor->row<float>(program.output, s)), s);
-  }
-}
-
-template <class T, class U>
-Status StepMesh::run(std::span<const T> x, std::int64_t ticks, std::span<U> y) {
-  if (ticks < 1) return bad("ticks must be at least 1, got " + std::to_string(ticks));
+Status StepMesh::check(const Values& x, std::int64_t ticks, const Values& y) const {
+  if (ticks < 1) return bad({"ticks must be at least 1, got ", ticks});
+  if (ticks > kMaxTicks - tick_)
+    return bad({ticks, " ticks are too many: the mesh is at tick ", tick_, ", and ends at 2^53"});
   const auto of_tick = static_cast<std::uint64_t>(options_.streams) *
                        static_cast<std::uint64_t>(std::max(input_width_, output_width_));
   if (!checked_mul(of_tick, static_cast<std::uint64_t>(ticks)))
-    return bad(std::to_string(ticks) + " ticks are too many");
-  LOOM_TRY(check_input(x, ticks));
-  const std::size_t wanted =
-      static_cast<std::size_t>(options_.streams * output_width_) * static_cast<std::size_t>(ticks);
-  if (!y.empty() && y.size() != wanted)
-    return bad("gives " + std::to_string(options_.streams) + " streams x " + std::to_string(ticks) +
-               " ticks x " + std::to_string(output_width_) + " values, " + std::to_string(wanted) +
-               ", and there is room for " + std::to_string(y.size()));
+    return bad({ticks, " ticks are too many"});
+  const bool ids = x.type == ValueType::u32;
+  if (ids != takes_ids())
+    return bad({"x: the network takes ", network_->input().to_string().c_str(),
+                ids ? ", not ids" : ", not values"});
+  if (x.type == ValueType::f64 && !takes_f64())
+    return bad(
+        {"x: the network takes f32: doubles are for networks whose first cells have the "
+         "dtype f64"});
+  const auto streams = static_cast<std::size_t>(options_.streams);
+  for (const Values* v : {&x, &y}) {
+    const bool in = v == &x;
+    const auto width = static_cast<std::size_t>(in ? input_width_ : output_width_);
+    const std::size_t once = streams * width, all = once * static_cast<std::size_t>(ticks);
+    if (v->count == once || v->count == all || (!in && v->count == 0)) continue;
+    return bad({in ? "x: expects " : "y: expects room for ", streams, " streams x ", ticks,
+                " ticks x ", width, " values, ", all, ", or ", once,
+                in ? " that are held for all ticks" : " after the last tick", ", got ", v->count});
+  }
+  return {};
+}
+
+// What arrives in the ticks of a program, of which number `tick` of the run is the first.
+void StepMesh::put(Ticks& program, const Values& x, std::int64_t tick) {
+  const auto streams = static_cast<std::size_t>(options_.streams),
+             width = static_cast<std::size_t>(input_width_),
+             ticks = static_cast<std::size_t>(program.ticks);
+  const bool held = x.count == width * streams;
+  const std::size_t row = x.count / streams, step = held ? 0 : width;
+  for (std::size_t s = 0; s < streams; ++s)
+    for (std::size_t t = 0; t < ticks; ++t) {
+      const std::size_t from = s * row + step * (static_cast<std::size_t>(tick) + t);
+      const std::byte* data = x.data + from * size_of(x.type);
+      if (takes_ids()) {  // a row each
+        for (std::size_t i = 0; i < width; ++i)
+          std::memcpy(program.executor->row_bytes(
+                          program.input, static_cast<std::int64_t>((s * ticks + t) * width + i)),
+                      data + i * 4, 4);
+        continue;
+      }
+      std::byte* to = program.executor->row_bytes(program.input, static_cast<std::int64_t>(s));
+      move_values(x.type, data, input_type_, to + t * width * size_of(input_type_), width);
+    }
+}
+
+// Of the program's ticks those that y has room for, the last ones.
+void StepMesh::get(Ticks& program, const Values& y, std::int64_t tick) {
+  const auto streams = static_cast<std::size_t>(options_.streams),
+             width = static_cast<std::size_t>(output_width_),
+             all = static_cast<std::size_t>(program.ticks) * width;
+  const std::size_t row = y.count / streams, count = std::min(row, all),
+                    at = std::min(static_cast<std::size_t>(tick) * width, row - count);
+  for (std::size_t s = 0; s < streams; ++s) {
+    const std::byte* from =
+        program.executor->row_bytes(program.output, static_cast<std::int64_t>(s));
+    move_values(output_type_, from + (all - count) * size_of(output_type_), y.type,
+                y.data + (s * row + at) * size_of(y.type), count);
+  }
+}
+
+void StepMesh::save(Ticks& program, bool back) {
+  std::byte* at = saved_.data();
+  for (const BufferId id : program.values) {
+    const std::span<std::byte> state = program.executor->state(id);
+    const std::span<std::byte> saved(at, state.size());
+    if (back) std::ranges::copy(saved, state.begin());
+    else std::ranges::copy(state, at);
+    at += state.size();
+  }
+}
+
+Status StepMesh::run(Ticks& program) {
+  if (options_.device) return program.executor->run();
+  save(program, false);
+  Status status = program.executor->run();
+  if (!status.ok()) save(program, true);
+  return status;
+}
+
+Status StepMesh::run(const Values& x, std::int64_t ticks, const Values& y) {
+  LOOM_TRY(check(x, ticks, y));
   if (ticks > 1) LOOM_TRY(make_many());
   for (std::int64_t done = 0; done < ticks;) {
     Ticks& program = many_.executor && ticks - done >= many_.ticks ? many_ : one_;
     hand_over(program);
-    put(program, x, done, program.ticks);
-    LOOM_TRY(program.executor->run());
-    if (!y.empty()) get(program, y, done, program.ticks);
+    put(program, x, done);
+    LOOM_TRY(run(program));
+    if (y.count > 0) get(program, y, done);
     done += program.ticks;
     tick_ += program.ticks;
   }
   return {};
 }
 
-#define LOOM_RUN(T, U) \
-  template Status StepMesh::run(std::span<const T>, std::int64_t, std::span<U>);
-LOOM_RUN(float, float)
-LOOM_RUN(float, double)
-LOOM_RUN(double, float)
-LOOM_RUN(double, double)
-LOOM_RUN(std::uint32_t, float)
-LOOM_RUN(std::uint32_t, double)
-#undef LOOM_RUN
-
 Result<std::vector<double>> StepMesh::value(std::size_t cell, std::int64_t stream) {
   if (cell >= network_->size() || stream < 0 || stream >= options_.streams)
-    return Status(Code::out_of_range, "step mesh: cell " + std::to_string(cell) + " of stream " +
-                                          std::to_string(stream) + ": there are " +
-                                          std::to_string(network_->size()) + " cells and " +
-                                          std::to_string(options_.streams) + " streams");
+    return refusal(Code::out_of_range,
+                   {"cell ", cell, " of stream ", stream, ": there are ", network_->size(),
+                    " cells and ", options_.streams, " streams"});
   Ticks& holder = this->holder();
   const BufferId id = holder.values[cell];
   const Buffer& b = holder.of(id);
-  std::vector<double> out;
   const std::int64_t rows = b.rows.constant / options_.streams;
-  for (std::int64_t r = stream * rows; r < (stream + 1) * rows; ++r) {
-    const auto add = [&](const auto& row) { out.insert(out.end(), row.begin(), row.end()); };
-    if (b.type == ValueType::f64) add(holder.executor->row<double>(id, r));
-    else add(holder.executor->row<float>(id, r));
-  }
+  const auto cols = static_cast<std::size_t>(b.cols);
+  std::vector<double> out(static_cast<std::size_t>(rows) * cols);
+  for (std::int64_t r = 0; r < rows; ++r)
+    move_values(b.type, holder.executor->row_bytes(id, stream * rows + r), ValueType::f64,
+                reinterpret_cast<std::byte*>(out.data() + static_cast<std::size_t>(r) * cols),
+                cols);
   return out;
 }
 
@@ -293,37 +333,32 @@ std::string StepMesh::snapshot() {
 Status StepMesh::restore(std::string_view bytes) {
   const Ticks& holder = this->holder();
   constexpr std::size_t kHead = 32, kCell = 12;
-  const auto corrupt = [](std::string what) {
-    return Status(Code::corrupt, "step mesh: " + std::move(what));
-  };
   if (bytes.size() < kHead || !bytes.starts_with(kMagic))
-    return corrupt("this is no snapshot of a mesh");
+    return corrupt({"this is no snapshot of a mesh"});
   const char* head = bytes.data() + kMagic.size();
   if (const auto version = load_le<std::uint32_t>(head); version != kSnapshotVersion)
-    return Status(Code::unsupported, "step mesh: snapshot of version " + std::to_string(version) +
-                                         ", this library reads version 1");
+    return refusal(Code::unsupported, {"snapshot of version ", version,
+                                       ", this library reads version ", kSnapshotVersion});
   const auto streams = load_le<std::uint32_t>(head + 4);
   const auto tick = load_le<std::uint64_t>(head + 8), cells = load_le<std::uint64_t>(head + 16);
   if (streams != options_.streams || cells != holder.values.size())
-    return bad("the snapshot has " + std::to_string(streams) + " streams of " +
-               std::to_string(cells) + " cells, this mesh " + std::to_string(options_.streams) +
-               " of " + std::to_string(holder.values.size()));
-  if (tick > static_cast<std::uint64_t>(INT64_MAX))
-    return corrupt("a snapshot after " + std::to_string(tick) + " ticks");
+    return bad({"the snapshot has ", streams, " streams of ", cells, " cells, this mesh ",
+                options_.streams, " of ", holder.values.size()});
+  if (tick > static_cast<std::uint64_t>(kMaxTicks))
+    return corrupt({"a snapshot after more than 2^53 ticks"});
   std::size_t at = kHead, wanted = kHead + kCell * holder.values.size();
-  if (bytes.size() < wanted) return corrupt("the snapshot ends in its list of cells");
+  if (bytes.size() < wanted) return corrupt({"the snapshot ends in its list of cells"});
   for (std::size_t i = 0; i < holder.values.size(); ++i, at += kCell) {
     const Buffer& b = holder.of(holder.values[i]);
     const auto count = static_cast<std::uint64_t>(b.rows.constant * b.cols);
     if (load_le<std::uint32_t>(bytes.data() + at) != static_cast<std::uint32_t>(b.type) ||
         load_le<std::uint64_t>(bytes.data() + at + 4) != count)
-      return bad("cell " + network_->coordinate(i).to_string() +
-                 " of the snapshot gives other values: the network was another");
+      return bad({"cell ", network_->coordinate(i).to_string().c_str(),
+                  " of the snapshot has other values: the network was another"});
     wanted += size_of(b.type) * count;
   }
   if (bytes.size() != wanted)
-    return corrupt("a snapshot of " + std::to_string(bytes.size()) + " bytes, which should have " +
-                   std::to_string(wanted));
+    return corrupt({"a snapshot of ", bytes.size(), " bytes, which should have ", wanted});
   each_value([&](std::byte* value, std::size_t size) {
     if (size == 8) store(value, load_le<std::uint64_t>(bytes.data() + at));
     else store(value, load_le<std::uint32_t>(bytes.data() + at));

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "base/threads/thread_pool.h"
+#include "grid/adapter.h"
 #include "grid/network.h"
 #include "ops/executor.h"
 
@@ -22,11 +23,13 @@ namespace loom {
 
 struct StepMeshOptions {
   std::int64_t streams = 1;
+  std::shared_ptr<Adapter> adapter;           // beside the network's weights; null: none
   gpu::Device* device = nullptr;              // null: the CPU; it must outlive the mesh
   std::string isa;                            // "": the best here
   bool fuse = true;                           // ExecutorOptions
+  bool auto_device = false;                   // refused: values stay where they are
   bool poison = false;                        // tests: NaN in what was not written
-  const std::atomic<bool>* cancel = nullptr;  // set: a run ends as cancelled between two programs
+  const std::atomic<bool>* cancel = nullptr;  // set: a run ends as cancelled (Executor::run)
   std::int64_t max_ticks = 64;  // in one program: a run of many ticks is cut into such, and ticks
 };
 
@@ -39,18 +42,26 @@ class StepMesh {
 
   // Runs `ticks` ticks of all streams. x: streams x ticks x what arrives at a tick; or streams x
   // that, held for all of them. T: float, double (a network that takes f64), std::uint32_t (ids).
-  // y: streams x ticks x what the last cell gives, or none. U: float (rounded where it gives f64),
-  // double. invalid_argument: other sizes or types; cancelled: the mesh is as after the last tick
-  // that it has done (tick()).
+  // y: streams x ticks x what the last cell gives; streams x that, after the last tick; or none.
+  // U: float (rounded where it gives f64), double. invalid_argument: other sizes or types.
+  // After an error (cancelled among them) the mesh is as after tick(), the last tick that it has
+  // done.
   template <class T, class U>
-  Status run(std::span<const T> x, std::int64_t ticks, std::span<U> y);
+  Status run(std::span<const T> x, std::int64_t ticks, std::span<U> y) {
+    static_assert(kType<U> != ValueType::u32, "y: float or double");
+    // x is only read.
+    return run(values(std::span(const_cast<T*>(x.data()), x.size())), ticks, values(y));
+  }
   // Ticks since the values were 0, over all runs.
   std::int64_t tick() const { return tick_; }
   std::int64_t streams() const { return options_.streams; }
+  bool takes_ids() const { return input_type_ == ValueType::u32; }
   bool takes_f64() const { return input_type_ == ValueType::f64; }
   bool gives_f64() const { return output_type_ == ValueType::f64; }
   std::int64_t input_width() const { return input_width_; }    // of a tick: values or ids
   std::int64_t output_width() const { return output_width_; }  // of a tick
+  // Its cells are those of the network that it was made of.
+  const Network& network() const { return *network_; }
 
   // What cell i gave in the last tick, to one stream: as many values as the cell's output has.
   Result<std::vector<double>> value(std::size_t cell, std::int64_t stream);
@@ -81,25 +92,44 @@ class StepMesh {
       return executor->program().buffers[static_cast<std::size_t>(id)];
     }
   };
+  // What goes in or comes out, of one of the types of run().
+  struct Values {
+    std::byte* data;
+    std::size_t count;
+    ValueType type;
+  };
+  template <class T>
+  static constexpr ValueType kType = std::is_same_v<T, double>          ? ValueType::f64
+                                     : std::is_same_v<T, float>         ? ValueType::f32
+                                     : std::is_same_v<T, std::uint32_t> ? ValueType::u32
+                                                                        : ValueType::i32;
+  template <class T>
+  static Values values(std::span<T> v) {
+    static_assert(kType<T> != ValueType::i32, "float, double or std::uint32_t");
+    return {reinterpret_cast<std::byte*>(v.data()), v.size(), kType<T>};
+  }
   StepMesh() = default;
   Result<Ticks> make(std::int64_t ticks);
   Status make_many();
   Ticks& holder() { return in_many_ ? many_ : one_; }
   template <class F>
   void each_value(const F& f);
+  // On the CPU a run can end between two instructions that change values: those before it are
+  // saved, and come back where it fails.
+  void save(Ticks& program, bool back);
+  Status run(Ticks& program);
   // Moves the values to where `to` finds them.
   void hand_over(Ticks& to);
-  template <class T>
-  void put(Ticks& program, std::span<const T> x, std::int64_t tick, std::int64_t ticks);
-  template <class U>
-  void get(Ticks& program, std::span<U> y, std::int64_t tick, std::int64_t ticks);
-  template <class T>
-  Status check_input(std::span<const T> x, std::int64_t ticks) const;
+  Status check(const Values& x, std::int64_t ticks, const Values& y) const;
+  Status run(const Values& x, std::int64_t ticks, const Values& y);
+  void put(Ticks& program, const Values& x, std::int64_t tick);
+  void get(Ticks& program, const Values& y, std::int64_t tick);
 
   std::unique_ptr<Network> network_;
   ThreadPool* pool_ = nullptr;
   StepMeshOptions options_;
   Ticks one_, many_;
+  std::vector<std::byte> saved_;
   bool in_many_ = false;  // which of the two has the values
   std::int64_t tick_ = 0, input_width_ = 0, output_width_ = 0;
   ValueType input_type_ = ValueType::f32, output_type_ = ValueType::f32;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "exec/session.h"
+#include "support/stop_layer.h"
 
 namespace loom {
 namespace {
@@ -190,6 +191,97 @@ TEST(StepMesh, ASnapshotGoesOnBitForBit) {
   EXPECT_EQ(another.restore(at_70).code(), Code::invalid_argument);
 }
 
+// A layer in the middle of a tick cancels the run, or one behind it fails: the mesh is as after the
+// ticks that are done, and goes on as one that nobody stopped.
+TEST(StepMesh, ACancelledRunIsAsAfterItsLastTick) {
+  using namespace test::stop;
+  flag = false, countdown = 0;
+  ASSERT_TRUE(register_custom_layer(std::make_shared<Stop>()).ok());
+  {
+    std::string list(kMixed);
+    list += R"(,{"at":[3,0,0,0],"type":"custom","layer":"test.stop"},
+        {"at":[4,0,0,0],"type":"dense","out":2})";
+    const Network n = made(topology(5, R"({"width":3})", list));
+    for (const int threads : {1, 3}) {
+      ThreadPool pool(threads);
+      const std::vector<float> x = ramp(2 * 40 * 3);
+      StepMesh whole = mesh_of(n, pool, {.streams = 2});
+      const std::vector<float> wanted = run(whole, x, 40);
+      for (const std::int64_t max_ticks : {1, 7})
+        for (const int stop : {1, 5, 20}) {
+          StepMesh mesh = mesh_of(n, pool, {.streams = 2, .cancel = &flag, .max_ticks = max_ticks});
+          std::vector<float> y(wanted.size());
+          countdown = stop;
+          const Status cut = mesh.run(std::span<const float>(x), 40, std::span<float>(y));
+          EXPECT_EQ(cut.code(), Code::cancelled) << cut.message();
+          flag = false;
+          const std::int64_t done = mesh.tick();
+          EXPECT_LT(done, stop);
+          EXPECT_EQ(done % max_ticks, 0);
+          StepMesh until = mesh_of(n, pool, {.streams = 2});
+          std::vector<float> begin, rest;
+          for (std::size_t s = 0; s < 2; ++s) {
+            const auto at = x.begin() + static_cast<std::ptrdiff_t>(s * 120);
+            begin.insert(begin.end(), at, at + 3 * done);
+            rest.insert(rest.end(), at + 3 * done, at + 120);
+          }
+          if (done > 0) run(until, begin, done);
+          EXPECT_EQ(mesh.snapshot(), until.snapshot());
+          run(mesh, rest, 40 - done);
+          EXPECT_EQ(mesh.snapshot(), whole.snapshot()) << max_ticks << ", " << stop;
+        }
+    }
+  }
+  EXPECT_TRUE(unregister_custom_layer("test.stop", 1).ok());
+}
+
+TEST(StepMesh, TheLastTickAloneIsTheLastOfAll) {
+  const Network n = made(topology(3, R"({"width":3})", std::string(kMixed)));
+  ThreadPool pool(2);
+  for (const std::int64_t ticks : {1, 2, 7, 8, 40}) {
+    StepMesh whole = mesh_of(n, pool, {.streams = 2, .max_ticks = 7});
+    StepMesh mesh = mesh_of(n, pool, {.streams = 2, .max_ticks = 7});
+    const std::vector<float> x = ramp(static_cast<std::size_t>(2 * ticks * 3));
+    const std::vector<float> all = run(whole, x, ticks);
+    const auto width = static_cast<std::size_t>(mesh.output_width());
+    std::vector<float> last(2 * width);
+    ASSERT_TRUE(mesh.run(std::span<const float>(x), ticks, std::span<float>(last)).ok());
+    for (std::size_t s = 0; s < 2; ++s)
+      EXPECT_TRUE(std::equal(
+          last.begin() + static_cast<std::ptrdiff_t>(s * width),
+          last.begin() + static_cast<std::ptrdiff_t>((s + 1) * width),
+          all.begin() +
+              static_cast<std::ptrdiff_t>(((s + 1) * static_cast<std::size_t>(ticks) - 1) * width)))
+          << ticks;
+  }
+}
+
+// A LoRA adapter beside the weights: a chain has the bits of the adapted pass.
+TEST(StepMesh, RunsWithAnAdapter) {
+  const std::string cell = R"("type":"dense","out":3,"activation":"tanh")";
+  Network n = made(chain(3, cell)), plain = made(chain(3, cell, false));
+  const auto places = adapter_places(plain);
+  auto adapter = Adapter::create(plain, places, {.rank = 2, .targets = {"weight"}}, 5);
+  ASSERT_TRUE(adapter.ok()) << adapter.status().message();
+  auto shared = std::make_shared<Adapter>(std::move(*adapter));
+  for (const Adapter::Target& t : shared->targets) {
+    const std::span<float> b = t.b->mutable_master();
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = 0.1f * static_cast<float>(i + 1);
+    t.b->touch();
+  }
+  ThreadPool pool(2);
+  const std::vector<float> x{0.3f, -0.7f, 1.1f};
+  auto session = Session::create(plain, pool, {.adapter = shared});
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  const auto wanted = session->run(std::span<const float>(x), 1);
+  ASSERT_TRUE(wanted.ok());
+  StepMesh mesh = mesh_of(n, pool, {.adapter = shared});
+  const std::vector<float> y = run(mesh, x, 3);
+  EXPECT_TRUE(std::equal(wanted->begin(), wanted->end(), y.end() - 3));
+  StepMesh without = mesh_of(n, pool);
+  EXPECT_NE(run(without, x, 3), y);
+}
+
 TEST(StepMesh, IdsArriveTickByTick) {
   const std::string cells = R"({"at":[0,0,0,0],"type":"embedding","out":2},
        {"at":[1,0,0,0],"type":"dense","out":2,"keep_previous":true,"links":[{"read":[1,0,0,0]}]})";
@@ -254,6 +346,7 @@ TEST(StepMesh, TellsWhatItDoesNotRun) {
   EXPECT_EQ(mesh.tick(), 0);
   EXPECT_EQ(mesh.value(2, 0).status().code(), Code::out_of_range);
   EXPECT_FALSE(StepMesh::create(ring, pool, {.streams = 0}).ok());
+  EXPECT_EQ(StepMesh::create(ring, pool, {.auto_device = true}).status().code(), Code::unsupported);
 }
 
 }  // namespace

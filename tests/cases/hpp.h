@@ -8,7 +8,7 @@ namespace hpp {
 
 using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Evaluator, loom::File,
     loom::Generator, loom::Model, loom::Network, loom::Object, loom::Onnx, loom::Predictor,
-    loom::Seq2Seq, loom::Session, loom::Tokenizer, loom::Trainer, loom::Training;
+    loom::Seq2Seq, loom::Session, loom::StepMesh, loom::Tokenizer, loom::Trainer, loom::Training;
 using text = const char*;
 using size = std::size_t;
 using result = std::int32_t;
@@ -232,6 +232,37 @@ inline result seq2seq_search(handle h, std::int64_t rows, const double* x, size 
 }
 inline result seq2seq_info(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Seq2Seq>(h)->info(); });
+}
+inline result step_mesh_create(handle h, text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return StepMesh(*As<Network>(h), sv(s, n)); });
+}
+inline result step_mesh_run(handle h, std::int64_t ticks, const float* x, size xn, float* y,
+                            size yn, err e) {
+  return attempt(e, [&] { As<StepMesh>(h)->run(ticks, sp(x, xn), sp(y, yn)); });
+}
+inline result step_mesh_run_f64(handle h, std::int64_t ticks, const double* x, size xn, double* y,
+                                size yn, err e) {
+  return attempt(e, [&] { As<StepMesh>(h)->run(ticks, sp(x, xn), sp(y, yn)); });
+}
+inline result step_mesh_run_ids(handle h, std::int64_t ticks, const std::int32_t* x, size xn,
+                                float* y, size yn, err e) {
+  return attempt(e, [&] { As<StepMesh>(h)->run_ids(ticks, sp(x, xn), sp(y, yn)); });
+}
+inline result step_mesh_value(handle h, text c, size n, std::int64_t stream, double* v, size vn,
+                              err e) {
+  return attempt(e, [&] { As<StepMesh>(h)->value(sv(c, n), stream, sp(v, vn)); });
+}
+inline result step_mesh_reset(handle h, err e) {
+  return attempt(e, [&] { As<StepMesh>(h)->reset(); });
+}
+inline result step_mesh_snapshot(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<StepMesh>(h)->snapshot(); });
+}
+inline result step_mesh_restore(handle h, handle b, err e) {
+  return attempt(e, [&] { As<StepMesh>(h)->restore(*As<Bytes>(b)); });
+}
+inline result step_mesh_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<StepMesh>(h)->info(); });
 }
 
 inline result data_values(const float* x, size n, std::int64_t w, const float* y, size yn,
@@ -556,6 +587,9 @@ inline result session_create_with(handle h, const loom::SessionOptions& p, handl
 }
 inline result seq2seq_create_with(handle h, const loom::Seq2SeqOptions& p, handle* o, err e) {
   return gives(o, e, [&] { return Seq2Seq(*As<Network>(h), p); });
+}
+inline result step_mesh_create_with(handle h, const loom::StepMeshOptions& p, handle* o, err e) {
+  return gives(o, e, [&] { return StepMesh(*As<Network>(h), p); });
 }
 inline result seq2seq_search_with(handle h, std::int64_t rows, const double* x, size n,
                                   const loom::SearchOptions& p, handle* o, err e) {

@@ -179,6 +179,27 @@ void steps() {
   expect(s.step({six, {2, 3}}).size() == 10, "a step after refused ones");
 }
 
+// Streams of ticks with their shape, and both forms of the options.
+void ticks() {
+  const loom::Network n(
+      loom::Topology{R"({"format": "loom-topology", "version": 3, "depth": 3, "step_mesh": true,
+      "input": {"dims": [2, 1]}, "cells": []})"},
+      1);
+  const std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8, -1, -2, -3, -4, -5, -6, -7, -8};
+  loom::StepMesh typed(n, {.streams = 2}), json(n, R"({"streams": 2})");
+  const loom::Tensor<float> y = typed.run({x, {2, 4, 2, 1}});
+  expect(y.shape() == loom::Shape{2, 4, 2}, "the shape of ticks");
+  std::vector<float> plain(16);
+  json.run(4, x, plain);
+  expect(std::equal(y.begin(), y.end(), plain.begin(), plain.end()), "both forms of a mesh");
+  const float last[4] = {3, 4, -3, -4};
+  expect(std::equal(last, last + 2, plain.begin() + 6) && plain[14] == last[2], "a delay");
+  wrong([&] { typed.run({x, {4, 2, 2}}); },
+        "x has the shape [4, 2, 2], the mesh takes [2, ticks, 2]");
+  wrong([&] { typed.run({x, {16}}); }, "x has the shape [16]");
+  wrong([&] { loom::StepMesh(n, {.streams = -1}); }, "\"streams\"");
+}
+
 void built_networks() {
   // The digest that the same layers have in Python.
   loom::Network n(
@@ -225,6 +246,7 @@ int main() {
   typed_options();
   tensors();
   steps();
+  ticks();
   built_networks();
   std::int64_t left = -1;
   loom_live_handles(&left, nullptr);

@@ -226,6 +226,10 @@ OPTIONS = (
     ("seq2seq_search", {"beams": 2}, False),
     ("seq2seq_search", {"start": [-1]}, False),
     ("seq2seq_search", {"start": [1], "beam": 2}, False),
+    ("step_mesh_create", {"streams": 3, "threads": 1}, True),
+    ("step_mesh_create", {"streams": 0}, False),
+    ("step_mesh_create", {"streams": 1048577}, False),
+    ("step_mesh_create", {"stream": 3}, False),
     ("tokenizer_train", {"vocab_size": 260, "special_tokens": ["<s>"], "bos": "<s>"}, True),
     ("tokenizer_train", {"special_tokens": "<s>"}, False),
     ("tokenizer_train", {"add_bos": 1}, False),
@@ -247,6 +251,9 @@ LATER = ("generator_start", "session_forecast", "seq2seq_search")
 NETWORK = {"format": "loom-topology", "version": 1, "input": {"ids": 5}, "layers_per_cell": 2,
            "cells": [{"at": [0, 0, 0, 0], "type": "embedding", "out": 4},
                      {"at": [0, 0, 0, 1], "type": "dense", "out": 5}]}
+RING = {"format": "loom-topology", "version": 3, "step_mesh": True, "input": {"width": 1},
+        "cells": [{"at": [0, 0, 0, 0], "type": "dense", "out": 1, "keep_previous": True,
+                   "links": [{"read": [0, 0, 0, 0]}]}]}
 
 
 def options_and_library():
@@ -281,7 +288,9 @@ def options_and_library():
     session = ask("session_create", network, {})[2]
     pair = json.loads((ROOT / "tests/conformance/seq2seq/masked.json").read_text())
     seq2seq = ask("seq2seq_create", ask("network_create", pair)[2], {"target": "target"})[2]
+    ring = ask("network_create", RING)[2]
     before = {"session_create": (network,), "session_forecast": (session,),
+              "step_mesh_create": (ring,),
               "model_create": (network, 0),
               "seq2seq_search": (seq2seq, 1, None),
               "generator_create": (model,), "generator_start": (generator, 0),

@@ -74,6 +74,7 @@ Json options() {
   add("session_forecast", c_api::SessionForecast(), "Forecasts of a time series.");
   add("seq2seq_create", c_api::Seq2SeqCreate(), "An encoder-decoder that runs step by step.");
   add("seq2seq_search", c_api::Seq2SeqSearch(), "Sequences that an encoder-decoder generates.");
+  add("step_mesh_create", c_api::StepMeshCreate(), "A network that runs by ticks.");
   add("trainer_create", c_api::TrainerCreate(), "Where a trainer works.");
   add("tokenizer_train", c_api::TokenizerTrain(), "A byte-level BPE vocabulary.");
   add("model_create", c_api::ModelCreate(),
@@ -109,6 +110,7 @@ int main() {
   all.set("step_mesh", object_of(TicksSpec(), "A network that runs by ticks."));
   all.set("validation", object_of(ValidationSpec(), "The validation samples."));
   all.set("data", by_kind<DataSpec>(kDataNames));
+  all.set("method", by_kind<MethodSpec>(kMethodNames));
   all.set("optimizer", by_kind<OptimizerSpec>(kOptimizerNames));
   all.set("schedule", by_kind<Schedule>(kScheduleNames));
   all.set("options", options());

@@ -11,7 +11,7 @@ from training import camel
 # Function of the C interface: its type in JavaScript.
 INTERFACES = {"session_create": "SessionOptions", "session_forecast": "ForecastOptions",
               "seq2seq_create": "Seq2SeqOptions", "seq2seq_search": "SearchOptions",
-              "trainer_create": "TrainerOptions",
+              "step_mesh_create": "StepMeshOptions", "trainer_create": "TrainerOptions",
               "generator_create": "GeneratorOptions", "generator_start": "SamplingOptions",
               "model_create": "ModelOptions", "sampling": "Sampling",
               "tokenizer_train": "TokenizerOptions", "training_open": "FileTrainingOptions",

@@ -29,8 +29,8 @@ export type Rows = Numbers | Numbers[];
 // return at once cannot wait for a GPU and refuse "gpu".
 import type { ConvertOptions, Device, EvaluatorOptions, FileInfoOptions, ForecastOptions,
   GeneratorOptions, Mode, ModelOptions, Sampling,
-  SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions, TokenizerOptions,
-  VerifyOptions } from './types/options.js';
+  SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions, StepMeshOptions,
+  TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
 
 export interface InitOptions {
@@ -498,6 +498,7 @@ export interface Seq2SeqInfo {
   rows: number;
   position: number;
   maxPositions: number;
+  /** What computes: an instruction set, or a GPU. */
   device: string;
   numerics: string;
   threads: number;
@@ -528,6 +529,64 @@ export class Seq2Seq extends Handled {
   /** The ids of the best sequence of search for each row. */
   generate(x: Sources, options: SearchOptions): number[][];
   generateAsync(x: Sources, options: SearchOptions & Abortable): Promise<number[][]>;
+}
+
+export interface StepMeshInfo {
+  streams: number;
+  /** Ticks since the values were 0. */
+  tick: number;
+  cells: number;
+  /** Of a tick: values, or ids. */
+  inputWidth: number;
+  inputDtype: 'f32' | 'f64' | 'ids';
+  outputWidth: number;
+  outputDtype: 'f32' | 'f64';
+  /** What computes: an instruction set, or a GPU. */
+  target: string;
+  /** A GPU's name; null: the CPU. */
+  device: string | null;
+  /** Why `auto` took the CPU. */
+  note: string;
+  numerics: string;
+  threads: number;
+}
+export interface TicksOptions {
+  /** As many ticks, at each of which x arrives: for each stream one tick's values. */
+  ticks?: number;
+  /** The output after the last tick alone. */
+  last?: boolean;
+}
+/** A cell: its number in the order of the grid, "z.y.x.l", or [z, y, x, l]. */
+export type Cell = number | string | [number, number, number, number];
+/** Runs a network by ticks (docs/reference/step-mesh.md): in each, every cell computes from the
+ *  values of the tick before, which stay here between the runs. */
+export class StepMesh extends Handled {
+  constructor(network: Network, options?: Omit<StepMeshOptions, 'device' | 'mode'>);
+  /** On a device; then the methods named ...Async are those to use. */
+  static create(network: Network, options?: StepMeshOptions): Promise<StepMesh>;
+  readonly info: StepMeshInfo;
+  readonly tick: number;
+  /** x: for each stream its ticks, one behind the other. The output after every tick in the same
+   *  order: a Float64Array of a network that takes f64. */
+  run(x: Rows | Rows[], options?: TicksOptions): Float32Array | Float64Array;
+  /** With a signal some ticks at a time; those that are done stay done. */
+  runAsync(x: Rows | Rows[], options?: TicksOptions & Abortable):
+    Promise<Float32Array | Float64Array>;
+  /** One tick of all streams. */
+  step(x: Rows): Float32Array | Float64Array;
+  stepAsync(x: Rows): Promise<Float32Array | Float64Array>;
+  /** The values of a cell after the last tick. */
+  value(cell: Cell, stream?: number): Float64Array;
+  valueAsync(cell: Cell, stream?: number): Promise<Float64Array>;
+  /** All values are 0 again. */
+  reset(): void;
+  resetAsync(): Promise<void>;
+  /** The values of all cells, and the tick. */
+  snapshot(): Uint8Array;
+  snapshotAsync(): Promise<Uint8Array>;
+  /** Continues from a snapshot, with the same bits. */
+  restore(snapshot: ArrayBuffer | ArrayBufferView): void;
+  restoreAsync(snapshot: ArrayBuffer | ArrayBufferView): Promise<void>;
 }
 
 /** Samples to learn from, copied into the module; any number of trainers take the same. */
@@ -624,6 +683,7 @@ export interface LoomWorker {
   };
   readonly Trainer: { create: Made<typeof Trainer.create> };
   readonly Seq2Seq: { create: Made<typeof Seq2Seq.create> };
+  readonly StepMesh: { create: Made<typeof StepMesh.create> };
   readonly Tokenizer: {
     parse: Made<typeof Tokenizer.parse>;
     load: Made<typeof Tokenizer.load>;
@@ -706,6 +766,7 @@ export interface Loom {
   readonly ModelFile: typeof ModelFile;
   readonly Seq2Seq: typeof Seq2Seq;
   readonly Session: typeof Session;
+  readonly StepMesh: typeof StepMesh;
   convert: typeof convert;
   evaluate: typeof evaluate;
   numericsVersion(): number;

@@ -36,7 +36,9 @@ export class Seq2Seq extends Handled {
     return new Seq2Seq(network, new Made(handle, place));
   }
   static *#make(network, options, place) {
-    const all = { ...snake(options ?? {}), ...optionsOf(place) };
+    // A device that the constructor is given is refused by the library: no call may wait for it.
+    const given = 'device' in (options ?? {}) || 'mode' in (options ?? {});
+    const all = { ...snake(options ?? {}), ...(given ? {} : optionsOf(place)) };
     return (yield ['seq2seq_create', { network: network.handle, options: all }]).seq2seq;
   }
   #run(what, options, work) {

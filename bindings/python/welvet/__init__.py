@@ -24,6 +24,7 @@ from .graph import Graph, from_onnx
 from .network import Forecast, Network, Parameter, Session
 from .predictor import Predictor
 from .seq2seq import Found, Seq2Seq
+from .step_mesh import StepMesh
 from .text import Decoder, Tokenizer
 from .training import (
     Callback, Data, EarlyStopping, Epoch, History, Progress, Step, Trainer,
@@ -34,9 +35,9 @@ __all__ = [
     "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch",
     "Fitted", "Forecast", "Found", "Graph", "History", "Internal", "InvalidArgument",
     "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory", "OutOfRange",
-    "Parameter", "Piece", "Predictor", "Progress", "Seq2Seq", "Session", "Step", "Text",
-    "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported", "Verification",
-    "compareDNA", "compare_dna", "convert", "custom_layer", "dna", "evaluate", "fake_quantize",
+    "Parameter", "Piece", "Predictor", "Progress", "Seq2Seq", "Session", "Step", "StepMesh",
+    "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported",
+    "Verification", "compareDNA", "compare_dna", "convert", "custom_layer", "dna", "evaluate", "fake_quantize",
     "fit", "from_onnx", "info", "layers", "live_handles", "numerics_version", "register_layer",
     "simulate", "unregister_layer", "verify", "version",
 ]

@@ -15,6 +15,34 @@
 using namespace loom;
 using namespace loom::c_api;
 
+namespace loom::c_api {
+
+Result<std::size_t> parse_cell(const Network& network, std::string_view text) {
+  const Status wrong(Code::invalid_argument, "cell: expects \"z.y.x.l\", four numbers, got \"" +
+                                                 std::string(text.substr(0, 100)) + "\"");
+  std::int64_t part[4] = {};
+  std::size_t at = 0;
+  for (int i = 0; i < 4; ++i) {
+    if (i > 0 && (at >= text.size() || text[at++] != '.')) return wrong;
+    const std::size_t begin = at;
+    for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && at - begin < 10; ++at)
+      part[i] = part[i] * 10 + (text[at] - '0');
+    if (at == begin) return wrong;
+  }
+  if (at != text.size()) return wrong;
+  const Coordinate c{part[0], part[1], part[2], part[3]};
+  if (!network.contains(c)) {
+    return Status(Code::out_of_range, "cell " + std::string(text) + ": the grid has " +
+                                          std::to_string(network.depth()) + " x " +
+                                          std::to_string(network.rows()) + " x " +
+                                          std::to_string(network.cols()) + " x " +
+                                          std::to_string(network.layers_per_cell()) + " cells");
+  }
+  return network.index(c);
+}
+
+}  // namespace loom::c_api
+
 namespace {
 
 loom_handle new_network(Network network, EntitySections sections = {}) {
@@ -69,30 +97,6 @@ Status save(loom_network handle, const Destination& to) {
     LOOM_ASSIGN(const EntitySections sections, sections_of(*object->shared));
     return save_network(to, n, sections);
   });
-}
-
-Result<std::size_t> parse_cell(const Network& network, std::string_view text) {
-  const Status wrong(Code::invalid_argument, "cell: expects \"z.y.x.l\", four numbers, got \"" +
-                                                 std::string(text.substr(0, 100)) + "\"");
-  std::int64_t part[4] = {};
-  std::size_t at = 0;
-  for (int i = 0; i < 4; ++i) {
-    if (i > 0 && (at >= text.size() || text[at++] != '.')) return wrong;
-    const std::size_t begin = at;
-    for (; at < text.size() && text[at] >= '0' && text[at] <= '9' && at - begin < 10; ++at)
-      part[i] = part[i] * 10 + (text[at] - '0');
-    if (at == begin) return wrong;
-  }
-  if (at != text.size()) return wrong;
-  const Coordinate c{part[0], part[1], part[2], part[3]};
-  if (!network.contains(c)) {
-    return Status(Code::out_of_range, "cell " + std::string(text) + ": the grid has " +
-                                          std::to_string(network.depth()) + " x " +
-                                          std::to_string(network.rows()) + " x " +
-                                          std::to_string(network.cols()) + " x " +
-                                          std::to_string(network.layers_per_cell()) + " cells");
-  }
-  return network.index(c);
 }
 
 Result<WeightStore*> find_parameter(Network& network, const char* path, size_t path_size,

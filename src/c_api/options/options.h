@@ -15,6 +15,7 @@
 #include "exec/machine.h"
 #include "exec/seq2seq.h"
 #include "exec/session.h"
+#include "exec/step_mesh.h"
 #include "fit/job.h"
 #include "fit/precision_plan.h"
 #include "llm/config/config.h"
@@ -176,6 +177,19 @@ void fields(V& v, Seq2SeqSearch& o) {
   v("seed", o.seed, {.doc = "of the draws; row i has those of `seed` + i"});
 }
 
+struct StepMeshCreate {
+  StepMeshOptions mesh;
+  MachineOptions machine;
+};
+template <class V>
+void fields(V& v, StepMeshCreate& o) {
+  v("streams", o.mesh.streams,
+    {.doc = "independent streams of values, side by side with the same weights",
+     .min = 1,
+     .max = 1 << 20});
+  place_fields(v, o.machine);
+}
+
 struct GeneratorCreate {
   GeneratorOptions generator;
   MachineOptions machine;
@@ -264,6 +278,10 @@ void fields(V& v, TrainingOpen& o) {
     {.doc = "empty: convolutions for images, else dense layers; without a spec",
      .names = "dense, convolutional"});
   v("dtype", f.dtype, {.doc = "of the weights, which learn in it; without a spec"});
+  v("method", f.method,
+    {.doc = "how gradients are found; empty: back_propagation; without a spec",
+     .names = "back_propagation, mono_forward, direct_feedback_alignment, "
+              "difference_target_propagation"});
   v("series", f.series,
     {.doc = "whether a table is a time series; empty: what it looks like; without a spec",
      .names = "yes, no"});

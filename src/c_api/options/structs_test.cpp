@@ -24,6 +24,7 @@ const OptionStruct* const kStructs[] = {
     &option_struct(static_cast<const loom_training_options*>(nullptr)),
     &option_struct(static_cast<const loom_generator_options*>(nullptr)),
     &option_struct(static_cast<const loom_sampling_options*>(nullptr)),
+    &option_struct(static_cast<const loom_step_mesh_options*>(nullptr)),
 };
 
 // The bytes of a struct, with room behind it.
@@ -107,6 +108,7 @@ TEST(OptionStructs, KeysAreThoseOfTheJsonForm) {
   known(*kStructs[3], TrainerCreate(), "options");
   known(*kStructs[4], GeneratorCreate(), "");
   known(*kStructs[5], GeneratorStart(), "");
+  known(*kStructs[6], StepMeshCreate(), "");
 }
 
 TEST(OptionStructs, OnlySizesThatAVersionHadAreTaken) {
@@ -353,6 +355,8 @@ TEST_F(StructFunctions, ErrorsComeInTheOrderOfTheArguments) {
   EXPECT_EQ(loom_generator_start_with(0, 0, nullptr, &error), LOOM_INVALID_HANDLE);
   EXPECT_EQ(loom_seq2seq_create_with(network_, nullptr, &made, &error), LOOM_INVALID_ARGUMENT);
   EXPECT_NE(std::string(error.message).find("\"target\""), std::string::npos) << error.message;
+  EXPECT_EQ(loom_step_mesh_create_with(network_, nullptr, &made, &error), LOOM_OK);
+  EXPECT_EQ(loom_release(made, &error), LOOM_OK);
   EXPECT_EQ(loom_seq2seq_search_with(0, 1, nullptr, 0, nullptr, &made, &error),
             LOOM_INVALID_HANDLE);
 }

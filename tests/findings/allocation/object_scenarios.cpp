@@ -359,6 +359,35 @@ std::int32_t translation(Handles& h, Taken& taken, loom_error& error) {
   return take(found, taken, error);
 }
 
+// A ring of two cells: many ticks, weights that change below the mesh, and its values elsewhere.
+std::int32_t ticks(Handles& h, Taken& taken, loom_error& error) {
+  loom_network n = 0;
+  loom_step_mesh a = 0, b = 0;
+  LOOM_TRY_CALL(network(h, R"({"format":"loom-topology","version":3,"depth":2,"step_mesh":true,
+      "input":{"width":2},"cells":[{"at":[0,0,0,0],"type":"dense","out":3,"keep_previous":true,
+      "links":[{"read":[1,0,0,0]}]},{"at":[1,0,0,0],"type":"dense","out":2}]})",
+                        &n, error));
+  const char* const options = R"({"threads":1,"streams":2})";
+  LOOM_TRY_CALL(loom_step_mesh_create(n, LOOM_TEXT(options), &a, &error));
+  *h.next() = a;
+  LOOM_TRY_CALL(loom_step_mesh_create(n, LOOM_TEXT(options), &b, &error));
+  *h.next() = b;
+  const float x[4] = {1, 2, -1, 0.5f};
+  float y[4] = {};
+  LOOM_TRY_CALL(loom_step_mesh_run(a, 70, x, 4, y, 4, &error));
+  LOOM_TRY_CALL(loom_network_morph(n, LOOM_TEXT("i8"), LOOM_TEXT("1.0.0.0"), &error));
+  LOOM_TRY_CALL(loom_step_mesh_run(a, 3, x, 4, y, 4, &error));
+  taken.add(y);
+  loom_bytes snapshot = 0;
+  LOOM_TRY_CALL(loom_step_mesh_snapshot(a, &snapshot, &error));
+  *h.next() = snapshot;
+  LOOM_TRY_CALL(loom_step_mesh_restore(b, snapshot, &error));
+  double value[3] = {};
+  LOOM_TRY_CALL(loom_step_mesh_value(b, LOOM_TEXT("0.0.0.0"), 1, value, 3, &error));
+  taken.add(value);
+  return LOOM_OK;
+}
+
 }  // namespace
 
 const std::map<std::string, MakeScenario>& object_scenarios() {
@@ -369,6 +398,7 @@ const std::map<std::string, MakeScenario>& object_scenarios() {
       LOOM_SCENARIO(tokens),  LOOM_SCENARIO(weighted),   LOOM_SCENARIO(table),
       LOOM_SCENARIO(resumed), LOOM_SCENARIO(vocabulary), LOOM_SCENARIO(chat),
       LOOM_SCENARIO(model),   LOOM_SCENARIO(own_layer),  LOOM_SCENARIO(translation),
+      LOOM_SCENARIO(ticks),
 #undef LOOM_SCENARIO
   };
   return kAll;

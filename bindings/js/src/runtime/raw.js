@@ -5,7 +5,7 @@ export const CODES = { ok: 0, invalid_argument: 1, not_found: 2, unsupported: 3,
     invalid_handle: 11, busy: 12 };
 export const KINDS = { bytes: 1, network: 2, session: 3, data: 4, trainer: 5, tokenizer: 6, decoder:
     7, model: 8, generator: 9, onnx: 10, seq2seq: 11, file: 12, evaluator: 13, training: 14,
-    predictor: 15 };
+    predictor: 15, step_mesh: 16 };
 export const FINISH = { more: 0, length: 1, eos: 2, stop: 3, cancelled: 4 };
 // name: [what it returns, [[parameter, kind], ...]]
 export const FUNCTIONS = {
@@ -87,6 +87,20 @@ export const FUNCTIONS = {
   seq2seq_search: ["code", [["seq2seq", "handle seq2seq"], ["rows", "i64"], ["x", "read f64"],
       ["options", "json"], ["found", "new json"]]],
   seq2seq_info: ["code", [["seq2seq", "handle seq2seq"], ["info", "new json"]]],
+  step_mesh_create: ["code", [["network", "handle network"], ["options", "json"],
+      ["step_mesh", "new step_mesh"]]],
+  step_mesh_run: ["code", [["step_mesh", "handle step_mesh"], ["ticks", "i64"], ["x", "read f32"],
+      ["y", "fill f32"]]],
+  step_mesh_run_f64: ["code", [["step_mesh", "handle step_mesh"], ["ticks", "i64"],
+      ["x", "read f64"], ["y", "fill f64"]]],
+  step_mesh_run_ids: ["code", [["step_mesh", "handle step_mesh"], ["ticks", "i64"],
+      ["ids", "read i32"], ["y", "fill f32"]]],
+  step_mesh_value: ["code", [["step_mesh", "handle step_mesh"], ["cell", "text"], ["stream", "i64"],
+      ["values", "fill f64"]]],
+  step_mesh_reset: ["code", [["step_mesh", "handle step_mesh"]]],
+  step_mesh_snapshot: ["code", [["step_mesh", "handle step_mesh"], ["snapshot", "new bytes"]]],
+  step_mesh_restore: ["code", [["step_mesh", "handle step_mesh"], ["snapshot", "handle bytes"]]],
+  step_mesh_info: ["code", [["step_mesh", "handle step_mesh"], ["info", "new json"]]],
   onnx_load: ["code", [["path", "text"], ["onnx", "new onnx"]]],
   onnx_load_bytes: ["code", [["bytes", "handle bytes"], ["onnx", "new onnx"]]],
   onnx_info: ["code", [["onnx", "handle onnx"], ["info", "new json"]]],

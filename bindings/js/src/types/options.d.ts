@@ -94,6 +94,23 @@ export interface SearchOptions {
   seed?: number | bigint;
 }
 
+/** A network that runs by ticks. */
+export interface StepMeshOptions {
+  /** independent streams of values, side by side with the same weights; 1 to 1048576 */
+  streams?: number;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
 /** Where a trainer works. */
 export interface TrainerOptions {
   /** of the CPU; 0: one per core; 0 to 1024 */
@@ -219,6 +236,8 @@ export interface FileTrainingOptions {
   network?: string;
   /** of the weights, which learn in it; without a spec */
   dtype?: string;
+  /** how gradients are found; empty: back_propagation; without a spec */
+  method?: string;
   /** whether a table is a time series; empty: what it looks like; without a spec */
   series?: string;
   /** of a time series: steps ahead that are judged; 12; at least 1 */

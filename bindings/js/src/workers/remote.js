@@ -44,6 +44,12 @@ export const REMOTE = {
     methods: ['encode', 'step', 'reorder', 'search', 'generate'],
     signals: { encode: 1, step: 1, search: 1, generate: 1 },
   },
+  StepMesh: {
+    makers: ['create'],
+    getters: ['info', 'tick'],
+    methods: ['run', 'step', 'value', 'reset', 'snapshot', 'restore'],
+    signals: { run: 1 },
+  },
   Tokenizer: {
     makers: ['parse', 'load', 'train'],
     getters: ['info'],

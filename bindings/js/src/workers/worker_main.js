@@ -1,7 +1,7 @@
 // The inside of a worker (worker.js): makes objects, runs what is asked of them, streams what they
 // yield.
-import { Data, Decoder, ModelFile, Network, Seq2Seq, Session, Tokenizer, Trainer, Transformer,
-  convert, fakeQuantize, formatInfo, gpu, info, initLoom, liveHandles, numericsVersion, verify,
+import { Data, Decoder, ModelFile, Network, Seq2Seq, Session, StepMesh, Tokenizer, Trainer,
+  Transformer, convert, fakeQuantize, formatInfo, gpu, info, initLoom, liveHandles, numericsVersion, verify,
   version } from '../index.js';
 import { errorNamed } from '../runtime/errors.js';
 import { parent } from '../runtime/host.js';
@@ -9,7 +9,7 @@ import { Handled, library } from '../runtime/runtime.js';
 
 const { post, listen } = await parent();
 
-const TYPES = { Data, Decoder, ModelFile, Network, Seq2Seq, Session, Tokenizer, Trainer,
+const TYPES = { Data, Decoder, ModelFile, Network, Seq2Seq, Session, StepMesh, Tokenizer, Trainer,
   Transformer };
 Network.create = (spec, options) => new Network(spec, options);
 const objects = new Map([
