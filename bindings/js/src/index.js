@@ -15,8 +15,8 @@ import { Transformer } from './transformer.js';
 import { createWorker } from './workers/worker.js';
 
 export * from './runtime/errors.js';
-export { Data, Decoder, InferenceSession, ModelFile, Network, Seq2Seq, Session, StepMesh, Tensor, Tokenizer,
-  Trainer, Transformer, convert, createWorker, gpu };
+export { Data, Decoder, InferenceSession, ModelFile, Network, Seq2Seq, Session, StepMesh, Tensor,
+  Tokenizer, Trainer, Transformer, convert, createWorker, gpu };
 
 /** Loads the module: once, or again after it has stopped. module: where it is, if not beside the
  *  package. */

@@ -1,8 +1,8 @@
 // Networks that run by ticks.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { initLoom, createWorker, gpu, Network, Seq2Seq, StepMesh, CorruptError, InvalidArgumentError,
-  OutOfRangeError, UnsupportedError } from '../src/index.js';
+import { initLoom, createWorker, gpu, Network, Seq2Seq, StepMesh, CorruptError,
+  InvalidArgumentError, OutOfRangeError, UnsupportedError } from '../src/index.js';
 
 await initLoom();
 
@@ -92,7 +92,8 @@ test('what does not fit is refused', async () => {
     [InvalidArgumentError, /expected a Network/, () => new StepMesh({})],
     [InvalidArgumentError, /streams/, () => new StepMesh(network, { streams: 0 })],
     [InvalidArgumentError, /stream/, () => new StepMesh(network, { stream: 2 })],
-    [InvalidArgumentError, /x: 3 numbers: expected 2 streams x ticks x 1/, () => mesh.run([1, 2, 3])],
+    [InvalidArgumentError, /x: 3 numbers: expected 2 streams x ticks x 1/,
+      () => mesh.run([1, 2, 3])],
     [InvalidArgumentError, /x: 0 numbers/, () => mesh.run([])],
     [InvalidArgumentError, /x: 3 numbers: expected 2 streams x 2 x 1, or 2/,
       () => mesh.run([1, 2, 3], { ticks: 2 })],
