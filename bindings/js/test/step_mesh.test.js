@@ -14,8 +14,8 @@ const RING = topology([
   { type: 'dense', out: 1, bias: false }], { width: 1 });
 function ring() {
   const network = new Network(RING);
-  network.set('0.0.0.0:weight', [0.5, -1]);
-  network.set('1.0.0.0:weight', [1]);
+  network.set('0.0.0.0', 'weight', [0.5, -1]);
+  network.set('1.0.0.0', 'weight', [1]);
   return network;
 }
 
@@ -47,20 +47,20 @@ test('a ring, ids and doubles', () => {
   const y = mesh.run(Array.from({ length: 70 }, (_, t) => (t === 0 ? 2 : 0)));
   assert.ok(y instanceof Float32Array);
   assert.deepEqual([...y], Array.from({ length: 70 }, (_, t) => wave[t % 4]));
-  network.set('0.0.0.0:weight', [0.5, -3]); // the mesh follows, with its values
+  network.set('0.0.0.0', 'weight', [0.5, -3]); // the mesh follows, with its values
   assert.deepEqual([...mesh.run([0], { ticks: 4 })].map((v) => v + 0), [0, -3, 0, 9]);
   assert.equal(mesh.tick, 74);
   mesh.dispose();
 
   const wide = new Network(topology([{ type: 'dense', out: 1, bias: false, dtype: 'f64' }],
     { width: 1 }));
-  wide.set('0.0.0.0:weight', [0.1]);
+  wide.set('0.0.0.0', 'weight', Float64Array.of(0.1));
   const doubles = new StepMesh(wide).run([1, 2]);
   assert.ok(doubles instanceof Float64Array);
   assert.deepEqual([...doubles], [0.1, 0.2]);
 
   const reads = new Network(topology([{ type: 'embedding', out: 1 }], { ids: 5 }));
-  reads.set('0.0.0.0:weight', [1, 2, 3, 4, 5]);
+  reads.set('0.0.0.0', 'weight', [1, 2, 3, 4, 5]);
   const ids = new StepMesh(reads, { streams: 2 });
   assert.deepEqual([...ids.run([[4, 0], [1, 1]])], [5, 1, 2, 2]);
   assert.throws(() => ids.run([[4, 5]].concat([[0, 0]])), OutOfRangeError);
