@@ -188,9 +188,9 @@ LOOM_API int32_t loom_image_decoder_unregister(loom_error* error);
 
 /* Reads spec and data and chooses the rest; no step runs yet. An error that concerns one option
  * alone begins with its name.
- *   options: JSON: spec, data, test, target, task, network, dtype, series, horizon, report
- *     (false), fp8 (false), steps (0), seed, out, resume (false), events, threads (0), isa,
- *     device, mode: docs/reference/options.md, training_open */
+ *   options: JSON: spec, data, test, target, task, network, dtype, method, series, horizon,
+ *     report (false), fp8 (false), steps (0), seed, out, resume (false), events, threads (0),
+ *     isa, device, mode: docs/reference/options.md, training_open */
 LOOM_API int32_t loom_training_open(const char* options, size_t options_size,
                                     loom_training* training, loom_error* error);
 

@@ -121,13 +121,13 @@ Result<Job> job_of_spec(const FitOptions& a, TrainingSpec spec) {
 
 // Texts without classes: an adapter of the embedded model learns them, as the guide does by hand.
 Result<Job> job_of_texts(const FitOptions& a, const std::vector<std::string>& files) {
-  if (!a.test.empty() || !a.task.empty() || !a.network.empty() || a.fp8 || !a.series.empty() ||
-      a.horizon || a.report)
+  if (!a.test.empty() || !a.task.empty() || !a.network.empty() || !a.method.empty() || a.fp8 ||
+      !a.series.empty() || a.horizon || a.report)
     return Status(
         Code::invalid_argument,
         a.data +
             ": is text without classes, which an adapter of the embedded model learns: test, task, "
-            "network, fp8, series, horizon and report are for other data");
+            "network, method, fp8, series, horizon and report are for other data");
   Job job;
   TrainingSpec& s = job.spec;
   s.base = "embedded";
@@ -179,6 +179,12 @@ Result<Job> job_of_texts(const FitOptions& a, const std::vector<std::string>& fi
 }
 
 Result<Job> job_of_data(const FitOptions& a, const ImageDecoder& decoder) {
+  MethodKind method = MethodKind::back_propagation;
+  if (!a.method.empty()) {
+    auto named = parse_method(a.method);
+    if (!named.ok()) return named.status().at("method");
+    method = *named;
+  }
   LOOM_ASSIGN(AutoConfig chosen,
               auto_config({.data = a.data,
                            .test = a.test,
@@ -196,6 +202,9 @@ Result<Job> job_of_data(const FitOptions& a, const ImageDecoder& decoder) {
   LOOM_ASSIGN(job.network, chosen.network());
   job.spec = std::move(chosen.spec);
   job.spec.fp8 = a.fp8;
+  job.spec.method.kind = method;
+  if (method != MethodKind::back_propagation)
+    job.notes.push_back("method: " + a.method + ", in place of back-propagation");
   job.whole = std::move(chosen.whole);
   job.test = std::move(chosen.test);
   job.split = std::move(chosen.split);
@@ -229,12 +238,12 @@ Status check_options(const FitOptions& a) {
     return Status(Code::invalid_argument, "give a spec, or data to have one chosen");
   if (a.resume && a.out.empty())
     return Status(Code::invalid_argument, "resume: goes on from the file of \"out\": give it");
-  if (!a.spec.empty() &&
-      (!a.test.empty() || !a.target.empty() || !a.task.empty() || !a.network.empty() ||
-       !a.dtype.empty() || a.fp8 || a.steps > 0 || !a.series.empty() || a.horizon || a.report))
+  if (!a.spec.empty() && (!a.test.empty() || !a.target.empty() || !a.task.empty() ||
+                          !a.network.empty() || !a.dtype.empty() || !a.method.empty() || a.fp8 ||
+                          a.steps > 0 || !a.series.empty() || a.horizon || a.report))
     return Status(Code::invalid_argument,
-                  "test, target, task, network, dtype, fp8, steps, series, horizon and report are "
-                  "for training without a spec, which says these things itself");
+                  "test, target, task, network, dtype, method, fp8, steps, series, horizon and "
+                  "report are for training without a spec, which says these things itself");
   return {};
 }
 

@@ -306,12 +306,16 @@ View NetworkEmitter::answer() {
   return answers.size() == 1 ? answers[0] : joined(emit_, answers);
 }
 
-Result<View> NetworkEmitter::forward(View x) {
+Status NetworkEmitter::begin(View x) {
   input_ = x;
   if (options_.adapter) LOOM_TRY(options_.adapter->fit(network_));
   arrivals_ = network_.arrivals();
   executions_.clear();
-  LOOM_TRY(network_.ticks() > 0 ? list_by_ticks(x) : list_once(x));
+  return network_.ticks() > 0 ? list_by_ticks(x) : list_once(x);
+}
+
+Result<View> NetworkEmitter::forward(View x) {
+  LOOM_TRY(begin(x));
   for (Execution& execution : executions_) LOOM_TRY(run(execution));
   return answer();
 }
@@ -331,27 +335,29 @@ Status NetworkEmitter::backward(View gy) {
         answering_.size() == 1 ? gy : ProgramBuilder::slice(gy, col, execution.y.cols));
     col += execution.y.cols;
   }
-  for (std::size_t n = executions_.size(); n-- > 0;) {
-    Execution& execution = executions_[n];
-    View g = total(execution);
-    if (!g.valid()) continue;  // nothing downstream learns from this cell
-    if (execution.tape.node) {
-      View gskip;
-      if (options_.recompute) {
-        execution.tape = {.node = execution.tape.node,
-                          .path = execution.tape.path,
-                          .type = execution.tape.type,
-                          .again = true,
-                          .tick = execution.tape.tick};
-        emit_.forget_packed();
-        LOOM_TRY(run_node(execution.tape, execution.x, View{}).status());
-      }
-      LOOM_ASSIGN(g, run_node_back(execution.tape, g, &gskip));
+  for (std::size_t n = executions_.size(); n-- > 0;) LOOM_TRY(run_back(executions_[n]));
+  return {};
+}
+
+Status NetworkEmitter::run_back(Execution& execution) {
+  View g = total(execution);
+  if (!g.valid()) return {};  // nothing downstream learns from this cell
+  if (execution.tape.node) {
+    View gskip;
+    if (options_.recompute) {
+      execution.tape = {.node = execution.tape.node,
+                        .path = execution.tape.path,
+                        .type = execution.tape.type,
+                        .again = true,
+                        .tick = execution.tape.tick};
+      emit_.forget_packed();
+      LOOM_TRY(run_node(execution.tape, execution.x, View{}).status());
     }
-    if (execution.selected_from.valid() && g.valid())
-      g = emit_.scatter_rows(g, options_.head_rows, emit_.rows(execution.selected_from));
-    if (g.valid()) hand_back(execution, g);  // ids have no gradient
+    LOOM_ASSIGN(g, run_node_back(execution.tape, g, &gskip));
   }
+  if (execution.selected_from.valid() && g.valid())
+    g = emit_.scatter_rows(g, options_.head_rows, emit_.rows(execution.selected_from));
+  if (g.valid()) hand_back(execution, g);  // ids have no gradient
   return {};
 }
 

@@ -37,6 +37,17 @@ struct EmitOptions {
                               // zeros
 };
 
+// A stretch of a network that is a chain of cells: one that has matrices, and those behind it that
+// have none. Cells before the first one with matrices belong to its part.
+struct ChainPart {
+  std::size_t first = 0, end = 0;  // cells [first, end)
+  std::string path;                // of the cell with the matrices
+  std::int64_t width = 0;          // of a row that the part hands on
+  ValueType type = ValueType::f32;
+};
+// Errors: cells that are no chain, by links, a tie, or a layer that runs elsewhere too.
+Result<std::vector<ChainPart>> chain_parts(Network& network);
+
 class NetworkEmitter {
  public:
   NetworkEmitter(Network& network, ProgramBuilder& emit, const EmitOptions& options)
@@ -47,6 +58,14 @@ class NetworkEmitter {
   Result<View> forward(View x);
   // Emits gradients for the output's gradient. Parameters' gradients are in gradients() afterwards.
   Status backward(View gy);
+
+  // The same of a chain, part by part: after begin_parts() each part forward once, in order, and
+  // backward once at any time after that. A gradient ends with its part: backward_part returns the
+  // gradient of the part's input, invalid where that was ids.
+  Status begin_parts(View x);
+  const std::vector<ChainPart>& parts() const { return parts_; }
+  Result<View> forward_part(std::size_t part);
+  Result<View> backward_part(std::size_t part, View gy);
 
   struct Gradient {
     std::string path, role;
@@ -115,9 +134,10 @@ class NetworkEmitter {
     ValueType type;
   };
 
-  // Of forward(): all executions in order, of a pass or of every tick; what arrives from one or
-  // from outside; the type that one computes in; its arrivals in that type; the one value that
-  // they make.
+  // What forward() begins with. Then: all executions in order, of a pass or of every tick; what
+  // arrives from one or from outside; the type that one computes in; its arrivals in that type; the
+  // one value that they make.
+  Status begin(View x);
   Status list_once(View x);
   Status list_by_ticks(View x);
   View arriving(std::int64_t from) const;
@@ -125,6 +145,7 @@ class NetworkEmitter {
   void convert_arrivals(Execution& execution, ValueType type);
   View merged(const Execution& execution, ValueType type);
   Status run(Execution& execution);
+  Status run_back(Execution& execution);
   View answer();
   void hand_back(Execution& execution, View g);
   Result<View> run_node(Tape& tape, View x, View skip);
@@ -137,6 +158,7 @@ class NetworkEmitter {
   EmitOptions options_;
   std::vector<std::vector<std::int64_t>> arrivals_;  // of each cell
   std::vector<Execution> executions_;
+  std::vector<ChainPart> parts_;        // of begin_parts(): execution i is that of cell i
   std::vector<View> outside_;           // what arrives that none gave
   std::vector<std::size_t> answering_;  // those whose values are the output, side by side
   std::string looks_outside_;           // by ticks: a layer that asked for positions

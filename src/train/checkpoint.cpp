@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kAdapterTraining = "training.safetensors";  // in the folder of an adapter
 constexpr std::string_view kSection = "training", kFolder = "training/", kWeights = "weights/",
-                           kMoments = "moments/", kBest = "best/";
+                           kMoments = "moments/", kMethod = "method/", kBest = "best/";
 
 Status read_tensor(const Entity& file, const EntityEntry& entry, std::string name,
                    TrainingState& state) {
@@ -140,7 +140,7 @@ Status save_checkpoint(const Destination& to, Trainer& trainer, const EntitySect
   SaveOptions options;
   options.keep_master = true;
   for (const TrainingTensor& t : state.tensors)
-    if (apart || t.name.starts_with(kMoments))
+    if (apart || t.name.starts_with(kMoments) || t.name.starts_with(kMethod))
       options.state.push_back({t.name, {t.rows, t.cols}, t.f32, t.f64});
   if (!apart) return save_network(to, trainer.network(), sections, options);
   const std::vector<TrainingTensor> last = trainer.weights();

@@ -1,6 +1,7 @@
 // A training in a file: an .entity with the network as it runs, its masters, the optimizer's
-// moments ("training/moments/...") and the section "training" (step, spec, topology, hash of the
-// data). Written atomically: a killed save leaves the old file.
+// moments ("training/moments/..."), the method's matrices ("training/method/...") and the section
+// "training" (step, spec, topology, hash of the data). Written atomically: a killed save leaves the
+// old file.
 #pragma once
 
 #include <string>

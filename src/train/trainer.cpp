@@ -113,6 +113,7 @@ static Result<LearnerOptions> learner_options(const TrainingSpec& spec, const Da
   learning.fp8 = spec.fp8;
   learning.recompute = spec.checkpoint;
   learning.optimizer = spec.optimizer;
+  learning.method = spec.method;
   learning.max_rows = static_cast<std::int64_t>(*rows);
   learning.max_positions = data.max_rows();
   learning.micro_batches = spec.micro_batches;
@@ -174,6 +175,10 @@ Result<std::unique_ptr<Trainer>> Trainer::create_for(const TrainingSpec& spec, N
     if (options.adapter) LOOM_TRY(adapter.take(*options.adapter).at("training"));
     learning.adapter = std::make_shared<Adapter>(std::move(adapter));
     LOOM_ASSIGN(base, loom::digest(network));
+  }
+  if (spec.method.kind != MethodKind::back_propagation) {
+    LOOM_ASSIGN(learning.matrices,
+                MethodMatrices::create(network, spec.method.kind, learning.seed));
   }
   LOOM_ASSIGN(std::vector<Quantized> matrices, find_quantized(resolved.quantize, network));
   const bool at_once = !matrices.empty() && resolved.quantize.after == 0;
@@ -506,16 +511,32 @@ std::vector<Trainer::Learned> Trainer::learned() const {
   return list;
 }
 
-std::vector<TrainingTensor> Trainer::weights() const {
-  std::vector<TrainingTensor> list;
-  for (const auto& [name, store] : learned()) {
+std::vector<Trainer::Learned> Trainer::learned_beside() const {
+  std::vector<Learned> list;
+  if (!learning_.matrices) return list;
+  for (const MethodMatrix& m : learning_.matrices->all())
+    list.push_back({m.path + ":" + m.role, m.store.get()});
+  return list;
+}
+
+std::vector<Trainer::Learned> Trainer::all_learned() const {
+  std::vector<Learned> list = learned(), more = learned_beside();
+  list.insert(list.end(), more.begin(), more.end());
+  return list;
+}
+
+std::vector<TrainingTensor> Trainer::masters_of(const std::vector<Learned>& list) {
+  std::vector<TrainingTensor> masters;
+  for (const auto& [name, store] : list) {
     TrainingTensor t{name, store->rows(), store->cols(), {}, {}};
     t.f32.assign(store->master().begin(), store->master().end());
     t.f64.assign(store->master64().begin(), store->master64().end());
-    list.push_back(std::move(t));
+    masters.push_back(std::move(t));
   }
-  return list;
+  return masters;
 }
+
+std::vector<TrainingTensor> Trainer::weights() const { return masters_of(learned()); }
 
 Status Trainer::set_weights(const std::vector<TrainingTensor>& weights) {
   auto next = weights.begin();
@@ -547,7 +568,7 @@ TrainingState Trainer::state() {
     scale.set("skipped", scale_.skipped);
     state.info.set("loss_scale", std::move(scale));
   }
-  state.tensors = weights();
+  state.tensors = masters_of(all_learned());
   for (const Learner::Moment& m : learner_.moments()) state.tensors.push_back(read(m));
   return state;
 }
@@ -656,7 +677,7 @@ static Result<TrainingTensor*> find_tensor(TrainingState& state, const std::stri
 
 Result<std::vector<TrainingTensor*>> Trainer::find_tensors(TrainingState& state) const {
   std::vector<TrainingTensor*> found;
-  for (const auto& [name, store] : learned()) {
+  for (const auto& [name, store] : all_learned()) {
     LOOM_ASSIGN(TrainingTensor* const t,
                 find_tensor(state, name, store->master_is_f64(), store->rows(), store->cols()));
     found.push_back(t);
@@ -676,7 +697,7 @@ Result<std::vector<TrainingTensor*>> Trainer::find_tensors(TrainingState& state)
 // Values go in and come out, so that what was there can go back.
 Status Trainer::exchange_all(const std::vector<TrainingTensor*>& tensors) {
   auto next = tensors.begin();
-  for (const auto& [name, store] : learned()) {
+  for (const auto& [name, store] : all_learned()) {
     TrainingTensor& t = **next++;
     std::swap_ranges(t.f32.begin(), t.f32.end(), store->mutable_master().begin());
     std::swap_ranges(t.f64.begin(), t.f64.end(), store->mutable_master64().begin());

@@ -35,10 +35,11 @@ struct StepReport {
   double epoch = 0;  // samples seen / samples there are
 };
 
-// All that changes while training: masters of the weights (of an adapter, where one learns) and
-// moments of the optimizer, row-major.
+// All that changes while training: masters of the weights (of an adapter, where one learns),
+// matrices of the method and moments of the optimizer, row-major.
 struct TrainingTensor {
-  std::string name;  // "weights/0.0.1.0/0/1:q", "moments/0.0.1.0/0/1:q:m"
+  std::string name;  // "weights/0.0.1.0/0/1:q", "method/0.0.1.0:projection",
+                     // "moments/0.0.1.0/0/1:q:m"
   std::int64_t rows = 0, cols = 0;
   std::vector<float> f32;  // one of the two, as the cell computes
   std::vector<double> f64;
@@ -153,6 +154,10 @@ class Trainer {
     WeightStore* store;
   };
   std::vector<Learned> learned() const;
+  // The method's matrices, and both, in this order.
+  std::vector<Learned> learned_beside() const;
+  std::vector<Learned> all_learned() const;
+  static std::vector<TrainingTensor> masters_of(const std::vector<Learned>& list);
   // A matrix that "quantize" is about, and its format before that.
   struct Quantized {
     Network::NamedParam param;
@@ -209,7 +214,7 @@ class Trainer {
   static constexpr int kMinScale = -24, kMaxScale = 24;
   LossScale scale_;
   // The steps of restore(): the scale that a state after `step` steps has; its tensors, those of
-  // learned() and then the moments; their values against those that are here.
+  // all_learned() and then the moments; their values against those that are here.
   static Result<LossScale> saved_scale(const Json& info, std::int64_t step);
   Result<std::vector<TrainingTensor*>> find_tensors(TrainingState& state) const;
   Status exchange_all(const std::vector<TrainingTensor*>& tensors);

@@ -44,6 +44,38 @@ TEST(Choose, LearnsTables) {
   }
 }
 
+// The other methods learn what back-propagation does, go on after a pause, and say what they are.
+TEST(Choose, LearnsByOtherMethods) {
+  LOOM_TEST_FILE(data, "tabular/iris.csv");
+  const Folder folder;
+  for (const char* method :
+       {"mono_forward", "direct_feedback_alignment", "difference_target_propagation"}) {
+    SCOPED_TRACE(method);
+    const auto train = [&](std::vector<std::string> more) {
+      std::vector<std::string> all = {"train",    "--data", data,    "--out", folder / "a.entity",
+                                      "--method", method,   "--json"};
+      all.insert(all.end(), more.begin(), more.end());
+      return loom(all);
+    };
+    const Outcome o = train({});
+    ASSERT_EQ(o.code, 0) << o.err;
+    EXPECT_NE(o.err.find("method: " + std::string(method)), std::string::npos) << o.err;
+    EXPECT_GE(figure(last_line(o.out), "validation", "accuracy"), 0.93);
+    EXPECT_EQ(train({"--resume"}).code, 0);
+    LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--out", folder / "a.entity", "--resume"}),
+                        3, "saved with another \"method\": {\"type\":\"" + std::string(method));
+    LOOM_EXPECT_REFUSED(train({"--fp8"}), 3, "\"fp8\" learns by back_propagation");
+    const Outcome answers = loom({"predict", folder / "a.entity", "--data", data});
+    EXPECT_EQ(answers.code, 0) << answers.err;
+  }
+  LOOM_EXPECT_REFUSED(
+      loom({"train", "--data", data, "--out", folder / "a.entity", "--method", "forward"}), 2,
+      "difference_target_propagation");
+  LOOM_EXPECT_REFUSED(loom({"train", folder.write("spec.json", "{}"), "--out", folder / "a.entity",
+                            "--method", "mono_forward"}),
+                      2, "--method");
+}
+
 TEST(Choose, SameBytesForEveryThreadCount) {
   LOOM_TEST_FILE(data, "tabular/penguins.csv");
   const Folder folder;

@@ -111,6 +111,42 @@ TEST(Auto, LearnsTheSameWeights) {
   EXPECT_NE(digests[0], digests[2]);
 }
 
+// Matrices of methods learn, or stay, on the device, too.
+TEST(Device, LearnsByOtherMethodsWithTheSameBits) {
+  LOOM_TEST_DEVICE(device);
+  std::vector<float> x, y;
+  for (int i = 0; i < 12 * 4; ++i) x.push_back(static_cast<float>(i * 37 % 101) / 50 - 1);
+  for (int i = 0; i < 12 * 3; ++i) y.push_back(static_cast<float>(i * 53 % 89) / 89);
+  auto data = ArrayData::create(x, 4, y, 3);
+  ASSERT_TRUE(data.ok());
+  for (const MethodKind kind : {MethodKind::mono_forward, MethodKind::direct_feedback_alignment,
+                                MethodKind::difference_target_propagation}) {
+    std::string digests[2];
+    for (const bool on_device : {false, true}) {
+      TrainingSpec spec;
+      spec.network = *Json::parse(
+          R"({"format":"loom-topology","version":3,"layers_per_cell":3,"input":{"width":4},"cells":[
+            {"at":[0,0,0,0],"type":"dense","out":7,"activation":"tanh"},
+            {"at":[0,0,0,1],"type":"dense","out":6,"activation":"relu"},
+            {"at":[0,0,0,2],"type":"dense","out":3}]})");
+      spec.loss = Loss::mse;
+      spec.method.kind = kind;
+      spec.batch = 6;
+      spec.micro_batches = 2;
+      spec.steps = 5;
+      auto n = create_network(spec);
+      ASSERT_TRUE(n.ok()) << n.status().to_string();
+      auto trainer = Trainer::create(spec, *n, **data, test::pool_of(1),
+                                     {.device = on_device ? device : nullptr});
+      ASSERT_TRUE(trainer.ok()) << trainer.status().to_string();
+      while ((*trainer)->done() < 5) ASSERT_TRUE((*trainer)->step().ok());
+      ASSERT_TRUE((*trainer)->sync().ok());
+      digests[on_device] = (*trainer)->digest();
+    }
+    EXPECT_EQ(digests[0], digests[1]) << name(kind);
+  }
+}
+
 // States of streams stay on the device, over documents that end in a window, in several
 // micro-batches and where cells are computed again.
 TEST(Device, LearnsStreamsWithTheSameBits) {

@@ -110,6 +110,7 @@ int main() {
   all.set("step_mesh", object_of(TicksSpec(), "A network that runs by ticks."));
   all.set("validation", object_of(ValidationSpec(), "The validation samples."));
   all.set("data", by_kind<DataSpec>(kDataNames));
+  all.set("method", by_kind<MethodSpec>(kMethodNames));
   all.set("optimizer", by_kind<OptimizerSpec>(kOptimizerNames));
   all.set("schedule", by_kind<Schedule>(kScheduleNames));
   all.set("options", options());

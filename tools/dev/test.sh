@@ -336,6 +336,7 @@ run_all() {
   run_script names python3 tools/check/source/names.py
   run_script names-planted python3 tools/check/source/names.py --self-test
   run_script python-types tools/check/package/python_types.sh
+  run_script js-types tools/check/package/js_types.sh
   run_script prose python3 tools/check/source/prose.py
   run_script prose-planted python3 tools/check/source/prose.py --self-test
   run_script new-dtype tools/check/kernels/new_dtype.sh

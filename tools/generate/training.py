@@ -6,9 +6,10 @@ import typescript as types
 from description import NOTE, replaced
 from reference import default_text, meaning, range_text
 
-KINDED = ("data", "optimizer", "schedule")  # objects whose keys depend on their "type"
+KINDED = ("data", "method", "optimizer", "schedule")  # objects whose keys depend on their "type"
+NAMED = ("method",)  # objects in whose place the name of a type may stand
 PLAIN = ("lora", "quantize", "step_mesh", "validation")
-UNNAMED = ("caller", "adamw", "constant")  # what is meant without a "type"
+UNNAMED = ("caller", "back_propagation", "adamw", "constant")  # what is meant without a "type"
 
 
 def without_type(one):
@@ -51,6 +52,8 @@ def schema(described, old):
         made.pop("$ref", None)
         if field["type"] in KINDED:
             made["oneOf"] = variants(described, field["type"])
+            if field["type"] in NAMED:
+                made["oneOf"].append({"enum": [one["type"] for one in described[field["type"]]]})
         elif field["type"] in PLAIN:
             inner = json_schema.object_of(described[field["type"]])
             inner.pop("description", None)
@@ -115,7 +118,8 @@ def camel(key):
 
 
 def typescript(described, old):
-    names = {"data": "DataSpec", "optimizer": "OptimizerSpec", "schedule": "ScheduleSpec",
+    names = {"data": "DataSpec", "method": "MethodSpec", "optimizer": "OptimizerSpec",
+             "schedule": "ScheduleSpec",
              "lora": "LoraSpec", "quantize": "QuantizeSpec", "step_mesh": "StepMeshSpec",
              "validation": "ValidationSpec", "heads": "HeadSpec[]", "object": "Topology"}
     types.KINDS.update(names)
@@ -134,6 +138,8 @@ def typescript(described, old):
                         + name.capitalize())
             free = "?" if one["type"] in UNNAMED else ""
             interface(made[-1], without_type(one), "  type%s: '%s';\n" % (free, one["type"]))
+        if name in NAMED:
+            made += ["'%s'" % one["type"] for one in described[name]]
         joined = textwrap.wrap(" | ".join(made), 96)
         out.append("export type %s =\n  %s;\n" % (names[name], "\n  ".join(joined)))
     for name in PLAIN:

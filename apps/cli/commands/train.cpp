@@ -14,7 +14,7 @@ namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string spec, data, test, target, task, network, dtype, out, report, events;
+  std::string spec, data, test, target, task, network, dtype, method, out, report, events;
   MachineOptions machine;
   std::int64_t seed = -1, steps = 0;
   std::optional<std::int64_t> horizon;
@@ -47,6 +47,10 @@ void bind_task(CommandLine& c, Args& a) {
   c.add("--dtype", a.dtype,
         "of the weights, for example ternary, binary, i4: learned as they will run; without a spec")
       .type_name("NAME");
+  c.add("--method", a.method,
+        "how gradients are found, in place of back_propagation; without a spec")
+      .one_of({"back_propagation", "mono_forward", "direct_feedback_alignment",
+               "difference_target_propagation"});
   const Option series = c.flag(
       "--series", a.series,
       "the table is a time series, also where it has more columns than dates and numbers, or their "
@@ -107,6 +111,7 @@ Json options_of(const Args& a) {
   text("task", a.task);
   text("network", a.network);
   text("dtype", a.dtype);
+  text("method", a.method);
   text("series", a.series ? "yes" : a.no_series ? "no" : "");
   text("out", a.out);
   text("events", a.events);
@@ -275,11 +280,12 @@ int run(const Args& a) {
   if (a.spec.empty() && a.data.empty())
     throw usage("give a SPEC, or --data FILE to have one chosen");
   if (!a.spec.empty() && (!a.test.empty() || !a.target.empty() || !a.task.empty() ||
-                          !a.network.empty() || !a.dtype.empty() || a.fp8 || a.steps > 0 ||
-                          a.series || a.no_series || a.horizon || !a.report.empty()))
+                          !a.network.empty() || !a.dtype.empty() || !a.method.empty() || a.fp8 ||
+                          a.steps > 0 || a.series || a.no_series || a.horizon || !a.report.empty()))
     throw usage(
-        "--test, --target, --task, --network, --dtype, --fp8, --steps, --series, --no-series, "
-        "--horizon and --report are for training without a SPEC, which says these things itself");
+        "--test, --target, --task, --network, --dtype, --method, --fp8, --steps, --series, "
+        "--no-series, --horizon and --report are for training without a SPEC, which says these "
+        "things itself");
   if (!a.report.empty()) {
     check_file_output("--report", a.report, {a.data, a.test, a.out});
     if (a.report == a.out) throw usage("--report: " + a.out + ": is the file of --out, too");

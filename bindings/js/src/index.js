@@ -14,7 +14,9 @@ import { Data, Trainer } from './training.js';
 import { Transformer } from './transformer.js';
 import { createWorker } from './workers/worker.js';
 
-export * from './runtime/errors.js';
+export { BusyError, CancelledError, CorruptError, InternalError, InvalidArgumentError,
+  InvalidHandleError, IoError, LoomError, NotFoundError, OutOfMemoryError, OutOfRangeError,
+  TruncatedError, UnsupportedError } from './runtime/errors.js';
 export { Data, Decoder, InferenceSession, ModelFile, Network, Seq2Seq, Session, StepMesh, Tensor,
   Tokenizer, Trainer, Transformer, convert, createWorker, gpu };
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Path = Union[str, "os.PathLike[str]"]
 Cell = Union[str, Sequence[int]]  # "z.y.x.l" or (z, y, x, l)
+_Named = Union[str, Dict[str, Any], None]  # a name, or an object with its settings
 
 _ROWS = 256  # of a run: longer inputs are cut
 
@@ -581,9 +582,8 @@ class Network(Object):
     # ---- learning
 
     def trainer(self, x: Any, y: Any = None, *, spec: Optional[Dict[str, Any]] = None,
-                loss: Any = None, loss_weights: Any = None,
-                optimizer: Union[str, Dict[str, Any], None] = None,
-                schedule: Union[str, Dict[str, Any], None] = None, lr: Optional[float] = None,
+                loss: Any = None, loss_weights: Any = None, optimizer: _Named = None,
+                schedule: _Named = None, lr: Optional[float] = None, method: _Named = None,
                 epochs: Optional[int] = None, steps: Optional[int] = None,
                 batch_size: Optional[int] = None, ignore: Optional[int] = None,
                 sample_weight: Any = None, class_weight: Any = None, seed: Optional[int] = None,
@@ -593,14 +593,13 @@ class Network(Object):
 
         return trainer_of(
             self, x, y, spec=spec, loss=loss, loss_weights=loss_weights, optimizer=optimizer,
-            schedule=schedule, lr=lr, epochs=epochs, steps=steps, batch_size=batch_size,
-            ignore=ignore, sample_weight=sample_weight, class_weight=class_weight, seed=seed,
-            threads=threads, isa=isa, mode=mode, **settings)
+            schedule=schedule, lr=lr, method=method, epochs=epochs, steps=steps,
+            batch_size=batch_size, ignore=ignore, sample_weight=sample_weight,
+            class_weight=class_weight, seed=seed, threads=threads, isa=isa, mode=mode, **settings)
 
     def train(self, x: Any, y: Any = None, *, spec: Optional[Dict[str, Any]] = None,
-              loss: Any = None, loss_weights: Any = None,
-              optimizer: Union[str, Dict[str, Any], None] = None,
-              schedule: Union[str, Dict[str, Any], None] = None, lr: Optional[float] = None,
+              loss: Any = None, loss_weights: Any = None, optimizer: _Named = None,
+              schedule: _Named = None, lr: Optional[float] = None, method: _Named = None,
               epochs: Optional[int] = None, steps: Optional[int] = None,
               steps_per_epoch: Optional[int] = None, batch_size: Optional[int] = None,
               ignore: Optional[int] = None, sample_weight: Any = None, class_weight: Any = None,
@@ -617,8 +616,8 @@ class Network(Object):
           integers, mse for values. A network with several outputs takes y, and `loss` and
           `loss_weights` where they are given, as a dict by their names (or a list in their order);
           the loss is the sum of theirs, each times its weight (1).
-        * `optimizer`: a name (adamw, sgd, rmsprop, lion) or its settings as a dict; `schedule`
-          likewise; `lr` is its learning rate (0.001).
+        * `optimizer`: a name (adamw, sgd, rmsprop, lion) or its settings as a dict; likewise
+          `schedule`, of the learning rate `lr` (0.001), and `method` (docs/guide/methods.md).
         * `validation`: a share of the samples to hold back, picked by `seed` in the proportions of
           the classes, or (x, y) or (x, y, sample_weight) of others.
         * `ignore` (-100): the class of rows, steps or pixels that are not counted; any other below
@@ -653,7 +652,8 @@ class Network(Object):
 
         return train(
             self, x, y, spec=spec, loss=loss, loss_weights=loss_weights, optimizer=optimizer,
-            schedule=schedule, lr=lr, epochs=epochs, steps=steps, steps_per_epoch=steps_per_epoch,
-            batch_size=batch_size, ignore=ignore, sample_weight=sample_weight,
-            class_weight=class_weight, validation=validation, callbacks=callbacks,
-            progress=progress, seed=seed, threads=threads, isa=isa, mode=mode, **settings)
+            schedule=schedule, lr=lr, method=method, epochs=epochs, steps=steps,
+            steps_per_epoch=steps_per_epoch, batch_size=batch_size, ignore=ignore,
+            sample_weight=sample_weight, class_weight=class_weight, validation=validation,
+            callbacks=callbacks, progress=progress, seed=seed, threads=threads, isa=isa, mode=mode,
+            **settings)

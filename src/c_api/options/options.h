@@ -278,6 +278,10 @@ void fields(V& v, TrainingOpen& o) {
     {.doc = "empty: convolutions for images, else dense layers; without a spec",
      .names = "dense, convolutional"});
   v("dtype", f.dtype, {.doc = "of the weights, which learn in it; without a spec"});
+  v("method", f.method,
+    {.doc = "how gradients are found; empty: back_propagation; without a spec",
+     .names = "back_propagation, mono_forward, direct_feedback_alignment, "
+              "difference_target_propagation"});
   v("series", f.series,
     {.doc = "whether a table is a time series; empty: what it looks like; without a spec",
      .names = "yes, no"});

@@ -1,8 +1,11 @@
 #include "text/pattern/pattern_parser.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "text/unicode/unicode.h"
 #include "text/unicode/utf8.h"
@@ -69,11 +72,26 @@ class Parser {
   std::int32_t set_node(CharSet set) {
     return add({.kind = Kind::set, .set = set_index(std::move(set))});
   }
-  // Patterns name the same few classes again and again.
-  const CharSet& with_attributes(std::uint32_t categories, std::uint32_t flags) {
-    const auto [at, first] = classes_.try_emplace({categories, flags});
-    if (first) at->second = CharSet::with_attributes(categories, flags);
-    return at->second;
+  // The class of an escape, by its letter and the categories of \p. Patterns name the same few many
+  // times, so each is put together once.
+  const CharSet* class_of(char letter, std::uint32_t categories, bool negated) {
+    work_ += kWorkOfClass;
+    const auto [at, first] = classes_.try_emplace({letter, categories, negated});
+    CharSet& set = at->second;
+    if (!first) return &set;
+    switch (letter) {
+      case 's': set = CharSet::whitespace(); break;
+      case 'd': set = CharSet::with_attributes(*category_bits("Nd"), 0); break;
+      case 'w': set = CharSet::with_attributes(0, kPatternWord); break;
+      case 'h':
+        set.add('0', '9');
+        set.add('A', 'F');
+        set.add('a', 'f');
+        break;
+      default: set = CharSet::with_attributes(categories, 0);
+    }
+    if (negated) set = set.complement();
+    return &set;
   }
   CharSet folded(CharSet set) {
     if (!fold_) return set;
@@ -173,8 +191,8 @@ class Parser {
     if (take("\\z"))
       return add({.kind = Kind::look, .accepts_end = true, .set = set_index(CharSet())});
     if (starts("\\")) {
-      LOOM_ASSIGN(Escape e, escape());
-      if (e.is_class) return set_node(std::move(e.set));
+      LOOM_ASSIGN(const Escape e, escape());
+      if (e.set) return set_node(*e.set);
       return set_node(folded(CharSet(e.point, e.point)));
     }
     if (starts("^")) return refuse("the anchor ^");
@@ -238,20 +256,15 @@ class Parser {
   }
 
   struct Escape {
-    bool is_class = false;
+    const CharSet* set = nullptr;  // of a class; null: a code point
     char32_t point = 0;
-    CharSet set;
   };
 
   Result<Escape> escape() {
     ++at_;
     if (end()) return malformed("a backslash at the end");
     const char32_t c = next();
-    const auto point = [](char32_t p) { return Escape{false, p, {}}; };
-    const auto cls = [this](CharSet set, bool negated) {
-      work_ += kWorkOfClass;
-      return Escape{true, 0, negated ? set.complement() : std::move(set)};
-    };
+    const auto point = [](char32_t p) { return Escape{nullptr, p}; };
     switch (c) {
       case 'n': return point('\n');
       case 'r': return point('\r');
@@ -261,18 +274,13 @@ class Parser {
       case 'a': return point('\a');
       case 'e': return point(27);
       case 's':
-      case 'S': return cls(CharSet::whitespace(), c == 'S');
       case 'd':
-      case 'D': return cls(with_attributes(*category_bits("Nd"), 0), c == 'D');
       case 'w':
-      case 'W': return cls(with_attributes(0, kPatternWord), c == 'W');
-      case 'h':
-      case 'H': {
-        CharSet hex('0', '9');
-        hex.add('A', 'F');
-        hex.add('a', 'f');
-        return cls(std::move(hex), c == 'H');
-      }
+      case 'h': return Escape{class_of(static_cast<char>(c), 0, false)};
+      case 'S':
+      case 'D':
+      case 'W':
+      case 'H': return Escape{class_of(static_cast<char>(c - 'A' + 'a'), 0, true)};
       case 'p':
       case 'P': return property(c == 'P');
       case 'x': {
@@ -337,9 +345,7 @@ class Parser {
       if (name == full) name = brief;
     const auto bits = category_bits(name);
     if (!bits) return refuse("property \\p{" + std::string(name) + "}");
-    CharSet set = with_attributes(*bits, 0);
-    work_ += kWorkOfClass;
-    return Escape{true, 0, negated ? set.complement() : std::move(set)};
+    return Escape{class_of('p', *bits, negated)};
   }
 
   // After '['.
@@ -349,6 +355,7 @@ class Parser {
     // Of the part up to the next &&, put in order at its end. (?i) folds `letters` alone, no
     // classes.
     CharSet all, set, letters;
+    std::vector<const CharSet*> classes;  // gathered in the part: again they would add nothing
     bool intersecting = false, first = true;
     const auto close_part = [&] {
       letters.normalize();
@@ -357,6 +364,7 @@ class Parser {
       work_ += set.ranges().size() + all.ranges().size();
       all = intersecting ? all.intersected(set) : std::move(set);
       set = letters = CharSet();
+      classes.clear();
     };
     for (;; first = false) {
       if (too_much()) return refuse_work();
@@ -376,9 +384,11 @@ class Parser {
         gather(inner, set);
         continue;
       }
-      LOOM_ASSIGN(Escape low, class_point());
-      if (low.is_class) {
-        gather(low.set, set);
+      LOOM_ASSIGN(const Escape low, class_point());
+      if (low.set) {
+        if (std::find(classes.begin(), classes.end(), low.set) != classes.end()) continue;
+        classes.push_back(low.set);
+        gather(*low.set, set);
         continue;
       }
       char32_t last = low.point;
@@ -388,7 +398,7 @@ class Parser {
           at_ = dash;
         } else {
           LOOM_ASSIGN(const Escape high, class_point());
-          if (high.is_class) return refuse("a range that ends in a class");
+          if (high.set) return refuse("a range that ends in a class");
           if (high.point < low.point) return malformed("a range with its larger end first");
           last = high.point;
         }
@@ -403,18 +413,18 @@ class Parser {
     if (starts("\\")) {
       if (starts("\\b")) {
         at_ += 2;
-        return Escape{false, '\b', {}};
+        return Escape{nullptr, '\b'};
       }
       return escape();
     }
-    return Escape{false, next(), {}};
+    return Escape{nullptr, next()};
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
   bool fold_ = false;
   std::size_t work_ = 0;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, CharSet> classes_;  // by with_attributes()
+  std::map<std::tuple<char, std::uint32_t, bool>, CharSet> classes_;  // class_of()
   PatternTree tree_;
 };
 

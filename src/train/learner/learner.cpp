@@ -20,41 +20,6 @@ double power(double base, std::int64_t n) {
   return r;
 }
 
-View loss_of(ProgramBuilder& emit, const HeadSpec& head, View y, View target) {
-  switch (head.loss) {
-    case Loss::cross_entropy: return emit.cross_entropy(y, target);
-    case Loss::mae: return emit.mae(y, target);
-    case Loss::huber: return emit.huber(y, target, head.delta);
-    case Loss::bce: return emit.bce(y, target);
-    case Loss::mse: break;
-  }
-  return emit.mse(y, target);
-}
-View slope_of(ProgramBuilder& emit, const HeadSpec& head, View y, View target) {
-  switch (head.loss) {
-    case Loss::cross_entropy: return emit.cross_entropy_back(y, target);
-    case Loss::mae: return emit.mae_back(y, target);
-    case Loss::huber: return emit.huber_back(y, target, head.delta);
-    case Loss::bce: return emit.bce_back(y, target);
-    case Loss::mse: break;
-  }
-  return emit.mse_back(y, target);
-}
-
-// A row of logits for each place that has a class, and back.
-View by_place(ProgramBuilder& emit, View y, const HeadSpec& head) {
-  const auto [places, classes, first] = head.axis;
-  if (head.places() == 1) return y;
-  return first ? emit.transpose(y, {1, 1, 1, classes, places}, {0, 1, 2, 4, 3}, classes)
-               : emit.reshape(y, classes);
-}
-View by_row(ProgramBuilder& emit, View gy, const HeadSpec& head, std::int64_t cols) {
-  const auto [places, classes, first] = head.axis;
-  if (head.places() == 1) return gy;
-  return first ? emit.transpose(gy, {1, 1, 1, places, classes}, {0, 1, 2, 4, 3}, cols)
-               : emit.reshape(gy, cols);
-}
-
 Status check(const LearnerOptions& options) {
   if (options.max_rows < 1 || options.max_rows > INT32_MAX)
     return bad("max_rows must be in 1..2^31-1");
@@ -96,6 +61,10 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   Learner learner;
   learner.network_ = &network;
   learner.options_ = options;
+  if (options.method.kind != MethodKind::back_propagation && !options.matrices) {
+    LOOM_ASSIGN(learner.options_.matrices,
+                MethodMatrices::create(network, options.method.kind, options.seed));
+  }
   Program program;
   ProgramBuilder emit(program);
   if (options.fp8) emit.round_products_to_fp8();
@@ -123,9 +92,8 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
     learner.moments_.push_back({name, state.buffer, 2 * options.streams, state.cols, true});
   remove_dead_code(program);
 
-  LOOM_ASSIGN(learner.executor_,
-              Executor::create(std::move(program), weights_of(network, options.adapter), pool,
-                               executor_options(options)));
+  LOOM_ASSIGN(learner.executor_, Executor::create(std::move(program), learner.weights(), pool,
+                                                  executor_options(options)));
   learner.find_buffers();
   learner.set_loss_scale(1);
   learner.width_ = network.input().width;
@@ -136,22 +104,45 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   return learner;
 }
 
-Status Learner::emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View x, Rows rows) {
+// Of the network, its adapter, and the method's matrices.
+WeightLookup Learner::weights() const {
+  WeightLookup lookup = weights_of(*network_, options_.adapter);
+  if (!options_.matrices) return lookup;
+  return [lookup, matrices = options_.matrices](std::string_view path, std::string_view role) {
+    WeightStore* const own = matrices->find(path, role);
+    return own ? own : lookup(path, role);
+  };
+}
+
+Status Learner::emit_back_propagation(ProgramBuilder& emit, NetworkEmitter& emitter, View x,
+                                      Rows rows) {
   LOOM_ASSIGN(const View y, emitter.forward(x));
   if (emit.type(y) != ValueType::f32 && emit.type(y) != ValueType::f64)
     return bad("the network has no layers");
-
   LOOM_TRY(resolve_heads(*network_, options_.heads));
-  LOOM_ASSIGN(View gy, emit_losses(emit, y, rows));
+  View gy = emit_losses(emit, y, rows);
   if (options_.fp8)
     gy = emit.channel_affine(
         gy, emit.convert(emit.input("loss_scale", ValueType::f32, Rows{}, 1), emit.type(gy)), {},
         gy.cols);
-  LOOM_TRY(emitter.backward(gy));
+  return emitter.backward(gy);
+}
+
+Status Learner::emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View x, Rows rows) {
+  const MethodKind method = options_.method.kind;
+  if (method == MethodKind::back_propagation) {
+    LOOM_TRY(emit_back_propagation(emit, emitter, x, rows));
+  } else {
+    LOOM_TRY(resolve_heads(*network_, options_.heads));
+    LOOM_TRY(emitter.begin_parts(x));
+    LOOM_TRY(method == MethodKind::mono_forward ? emit_mono_forward(emit, emitter, rows)
+                                                : emit_feedback(emit, emitter, rows));
+  }
   if (!emitter.shared_state().empty())
     return bad("the layer at " + emitter.shared_state() + " runs in several places, and in " +
                "\"streams\" would have one state for all: give each place a layer of its own");
   gradients_ = emitter.gradients();
+  gradients_.insert(gradients_.end(), projections_.begin(), projections_.end());
   if (!options_.adapter) averages_ = emitter.averages();
   for (const NetworkEmitter::Gradient& g : gradients_) LOOM_TRY(match_master(g));
   for (const NetworkEmitter::Average& a : averages_) LOOM_TRY(match_master(a));
@@ -217,93 +208,6 @@ void Learner::find_buffers() {
     head_losses_.push_back(p.find(BufferKind::output, "", "loss" + number));
     head_weights_.push_back(p.find(BufferKind::input, "", "weights" + number));
   }
-}
-
-// The losses and what a step reports of them; returns the gradient of the output.
-Result<View> Learner::emit_losses(ProgramBuilder& emit, View y, Rows rows) {
-  const ValueType type = emit.type(y);
-  emit.set_segment(Segment::loss);
-  if (!options_.heads.empty()) return emit_heads(emit, y, rows);
-  const HeadSpec only{"",
-                      y.cols,
-                      options_.loss,
-                      options_.delta,
-                      1,
-                      takes_classes(options_.loss) ? network_->class_axis() : ClassAxis{}};
-  const std::int64_t cols = y.cols;
-  y = by_place(emit, y, only);
-  rows.constant *= only.places();
-  const View target = emit.input("target", takes_classes(only.loss) ? ValueType::i32 : type, rows,
-                                 takes_classes(only.loss) ? 1 : cols);
-  const bool any = options_.weighted || !options_.class_weights.empty();
-  const View weights = any ? emit.input("weights", type, rows, 1) : View{};
-  emit.sum_rows(weighed(emit, loss_of(emit, only, y, target), weights),
-                emit.output("loss", type, Rows{}, 1));
-  emit.set_segment(Segment::backward);
-  View gy = weighed(emit, slope_of(emit, only, y, target), weights);
-  if (options_.loss_weight != 1) gy = emit.scale(gy, options_.loss_weight);
-  return by_row(emit, gy, only, cols);
-}
-
-// Of one head, whose part of y begins at a column. Classes have weights: what is not counted leaves
-// the mean to the others (put_head).
-Learner::LossViews Learner::emit_head(ProgramBuilder& emit, View y, Rows rows, std::size_t head,
-                                      std::int64_t column) {
-  const HeadSpec& h = options_.heads[head];
-  const ValueType type = emit.type(y);
-  const bool classes = takes_classes(h.loss);
-  const std::string number = std::to_string(head);
-  rows.constant *= h.places();
-  LossViews views{by_place(emit, ProgramBuilder::slice(y, column, h.columns), h), {}, {}, column};
-  views.target =
-      emit.input("target" + number, classes ? ValueType::i32 : type, rows, classes ? 1 : h.columns);
-  if (classes || options_.weighted) views.weights = emit.input("weights" + number, type, rows, 1);
-  return views;
-}
-
-View Learner::emit_heads(ProgramBuilder& emit, View y, Rows rows) {
-  const ValueType type = emit.type(y);
-  const std::vector<HeadSpec>& heads = options_.heads;
-  std::vector<LossViews> views;
-  View of_rows, of_places;  // sums of heads with one place a row, row by row, and of the others
-  for (std::size_t i = 0; i < heads.size(); ++i) {
-    const LossViews v =
-        emit_head(emit, y, rows, i, i ? views[i - 1].column + heads[i - 1].columns : 0);
-    views.push_back(v);
-    const View losses = weighed(emit, loss_of(emit, heads[i], v.y, v.target), v.weights);
-    const View sum = emit.output("loss" + std::to_string(i), type, Rows{}, 1);
-    emit.sum_rows(losses, sum);
-    View& total = heads[i].places() == 1 ? of_rows : of_places;
-    const View share = emit.scale(heads[i].places() == 1 ? losses : sum, heads[i].weight);
-    total = total.valid() ? emit.add(total, share) : share;
-  }
-  const View all = emit.output("loss", type, Rows{}, 1);
-  if (!of_places.valid()) {
-    emit.sum_rows(of_rows, all);
-  } else {
-    if (of_rows.valid()) {
-      const View sum = emit.temp(type, Rows{}, 1);
-      emit.sum_rows(of_rows, sum);
-      of_places = emit.add(of_places, sum);
-    }
-    emit.copy_to(of_places, all);
-  }
-  emit.set_segment(Segment::backward);
-  const View gy = emit.temp(type, rows, y.cols);
-  for (std::size_t i = 0; i < heads.size(); ++i) {
-    const LossViews& v = views[i];
-    const View slope = weighed(emit, slope_of(emit, heads[i], v.y, v.target), v.weights);
-    emit.copy_to(emit.scale(by_row(emit, slope, heads[i], heads[i].columns), heads[i].weight),
-                 ProgramBuilder::slice(gy, v.column, heads[i].columns));
-  }
-  return gy;
-}
-
-// Each row of x times its weight.
-View Learner::weighed(ProgramBuilder& emit, View x, View weights) const {
-  if (!weights.valid()) return x;
-  return emit.binary(x, weights, Binary::mul, {1, 1, 1, 1, x.cols}, {0, 0, 0, 0, 1}, {},
-                     emit.rows(x));
 }
 
 // One scale per float type, from one norm over all gradients of that type in path order.

@@ -18,6 +18,7 @@
 #include "ops/executor.h"
 #include "train/data/data.h"
 #include "train/learner/loss.h"
+#include "train/learner/method.h"
 
 namespace loom {
 
@@ -57,6 +58,10 @@ struct LearnerOptions {
                      // their way
   bool recompute = false;  // cells' activations are computed again for backward (EmitOptions)
   std::shared_ptr<Adapter> adapter;  // learns, and the network stays as it is, packed or not
+  // By parts where it is not back_propagation: not with fp8, an adapter, streams, or ticks. Its
+  // matrices: none: made anew by the seed.
+  MethodSpec method;
+  std::shared_ptr<MethodMatrices> matrices;
   OptimizerSpec optimizer;
   std::int64_t max_rows = 64;        // rows per micro-batch
   std::int64_t max_positions = 512;  // longest sequence
@@ -130,7 +135,8 @@ class Learner {
   // read. Nothing to do on the CPU.
   Status sync();
 
-  // Gradient of a parameter after accumulate(), row r; f32 or f64 as the cell computes.
+  // Gradient of a parameter after accumulate(), row r; f32 or f64 as the cell computes. Those of a
+  // method's matrices come last.
   const std::vector<NetworkEmitter::Gradient>& gradients() const { return gradients_; }
   Executor& executor() const { return *executor_; }
   // Optimizer moments and states of streams, for checkpoints: state buffers of the program, in a
@@ -145,9 +151,17 @@ class Learner {
 
  private:
   Learner() = default;
+  WeightLookup weights() const;
   // The steps of create(): the passes, and gradients_ and averages_; the sum over micro-batches;
   // the norm that shows whether FP8's gradients are finite; the update; where the program has what.
   Status emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View x, Rows rows);
+  Status emit_back_propagation(ProgramBuilder& emit, NetworkEmitter& emitter, View x, Rows rows);
+  // Of the methods that learn by parts; projections: the gradients of their matrices.
+  Status emit_mono_forward(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows);
+  Status emit_feedback(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows);
+  Status emit_targets(ProgramBuilder& emit, NetworkEmitter& emitter, std::vector<View>& h, View gy);
+  View emit_projection(ProgramBuilder& emit, const MethodMatrix& matrix, ValueType type, View h,
+                       ValueType out, Rows rows);
   void emit_merge(Program& program, ProgramBuilder& emit);
   void emit_squares(ProgramBuilder& emit);
   void emit_update(ProgramBuilder& emit);
@@ -159,10 +173,15 @@ class Learner {
     View y, target, weights;  // a row for each place that has a loss
     std::int64_t column;
   };
-  Result<View> emit_losses(ProgramBuilder& emit, View y, Rows rows);
-  View emit_heads(ProgramBuilder& emit, View y, Rows rows);
+  View emit_losses(ProgramBuilder& emit, View y, Rows rows);
+  HeadSpec only_head(std::int64_t cols) const;
+  LossViews emit_only(ProgramBuilder& emit, View y, Rows rows) const;
+  std::vector<LossViews> emit_heads(ProgramBuilder& emit, View y, Rows rows);
   LossViews emit_head(ProgramBuilder& emit, View y, Rows rows, std::size_t head,
-                      std::int64_t column);
+                      std::int64_t column) const;
+  View emit_local_loss(ProgramBuilder& emit, View y, Rows rows) const;
+  View emit_slopes(ProgramBuilder& emit, const std::vector<LossViews>& views, Rows rows,
+                   std::int64_t cols) const;
   double read_loss(BufferId buffer);
   Status prepare();  // the weights, where an update has moved them
   Status rows(std::int64_t n);
@@ -191,7 +210,7 @@ class Learner {
   Network* network_ = nullptr;
   LearnerOptions options_;
   std::unique_ptr<Executor> executor_;
-  std::vector<NetworkEmitter::Gradient> gradients_;
+  std::vector<NetworkEmitter::Gradient> gradients_, projections_;
   std::vector<NetworkEmitter::Average> averages_;
   std::vector<Moment> moments_;
   std::vector<BufferId> head_targets_, head_losses_, head_weights_;

@@ -11,11 +11,13 @@ Json::Array names_in(const std::string_view (&names)[N]) {
   return Json::Array(std::begin(names), std::end(names));
 }
 inline Json::Array described_names(Loss) { return names_in(kLossNames); }
+inline Json::Array described_names(MethodKind) { return names_in(kMethodNames); }
 inline Json::Array described_names(OptimizerKind) { return names_in(kOptimizerNames); }
 inline Json::Array described_names(ScheduleKind) { return names_in(kScheduleNames); }
 inline Json::Array described_names(DataKind) { return names_in(kDataNames); }
 inline const char* described_shape(const Json&) { return "object"; }
 inline const char* described_shape(const DataSpec&) { return "data"; }
+inline const char* described_shape(const MethodSpec&) { return "method"; }
 inline const char* described_shape(const OptimizerSpec&) { return "optimizer"; }
 inline const char* described_shape(const Schedule&) { return "schedule"; }
 inline const char* described_shape(const AdapterSpec&) { return "lora"; }

@@ -18,6 +18,7 @@ Result<ScheduleKind> parse_enum(std::string_view text, ScheduleKind) {
   return parse_schedule_kind(text);
 }
 Result<Loss> parse_enum(std::string_view text, Loss) { return parse_loss(text); }
+Result<MethodKind> parse_enum(std::string_view text, MethodKind) { return parse_method(text); }
 Result<DataKind> parse_enum(std::string_view text, DataKind) {
   const auto found = std::find(std::begin(kDataNames), std::end(kDataNames), text);
   if (found != std::end(kDataNames)) return static_cast<DataKind>(found - std::begin(kDataNames));
@@ -102,6 +103,13 @@ class Reader {
       return heads;
     });
   }
+  // Its type alone may stand there.
+  void take(std::string_view key, MethodSpec& value, const When* only) {
+    const Json* given = json_.find(key);
+    if (given && given->is_string())
+      return read(key, value.kind, only, [&] { return parse_method(given->as_string()); });
+    take<MethodSpec>(key, value, only);
+  }
   template <class T>
   void take(std::string_view key, T& value, const When* only) {
     if constexpr (std::is_enum_v<T>) {
@@ -113,8 +121,7 @@ class Reader {
       known_.push_back(key);
       const Json* object = json_.find(key);
       if (!object || !status_.ok()) return;
-      Reader inner(*object, where_ + std::string(key) + ": ");
-      status_ = inner.read_all(value);
+      status_ = read_object(*object, key, value);
     }
   }
 
@@ -141,6 +148,12 @@ class Reader {
   void know(std::string_view key) { known_.push_back(key); }
 
  private:
+  // A call for each type of object, which is smaller than its code in each place.
+  template <class T>
+  [[gnu::noinline]] Status read_object(const Json& object, std::string_view key, T& value) {
+    Reader inner(object, where_ + std::string(key) + ": ");
+    return inner.read_all(value);
+  }
   template <class T, class F>
   void read(std::string_view key, T& value, const When* only, F get) {
     known_.push_back(key);
@@ -286,6 +299,24 @@ Status check_quantize(const TrainingSpec& spec) {
   return {};
 }
 
+Status check_method(const TrainingSpec& spec) {
+  const MethodKind kind = spec.method.kind;
+  if (kind == MethodKind::back_propagation) return {};
+  const char* const other = spec.fp8                   ? "fp8"
+                            : spec.lora.rank > 0       ? "lora"
+                            : spec.streams > 0         ? "streams"
+                            : spec.step_mesh.ticks > 0 ? "step_mesh"
+                                                       : nullptr;
+  if (other)
+    return bad("\"" + std::string(other) + "\" learns by back_propagation, \"method\" says " +
+               std::string(name(kind)));
+  if (spec.checkpoint && kind == MethodKind::mono_forward)
+    return bad(
+        "\"checkpoint\" saves the memory of activations that wait for backward, and mono_forward "
+        "keeps none: leave it out");
+  return {};
+}
+
 }  // namespace
 
 std::vector<double> TrainingSpec::weights_of_classes() const {
@@ -305,6 +336,7 @@ Status TrainingSpec::check() const {
                std::to_string(micro_batches) + " micro_batches");
   LOOM_TRY(check_streams(*this));
   LOOM_TRY(check_ticks(step_mesh));
+  LOOM_TRY(check_method(*this));
   if (!network.is_null() + !network_file.empty() + !base.empty() > 1)
     return bad("give one of \"network\", \"network_file\" and \"base\"");
   if (base.empty() && !base_dtype.empty()) return bad("\"base_dtype\" is of a \"base\"");

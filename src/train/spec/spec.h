@@ -84,6 +84,7 @@ struct TrainingSpec {
   AdapterSpec lora;                     // of rank 0: the network itself learns
   bool checkpoint =
       false;  // gradient checkpointing: cells' activations are computed again for backward
+  MethodSpec method;
   OptimizerSpec optimizer;
   Schedule schedule;
   std::int64_t steps = 0;  // or

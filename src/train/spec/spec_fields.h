@@ -61,6 +61,20 @@ void fields(V& v, OptimizerSpec& o) {
 }
 
 template <class V>
+void fields(V& v, MethodSpec& m) {
+  v("type", m.kind,
+    {.doc = "`back_propagation`, or a method by parts: `mono_forward` (arXiv 2501.09238), "
+            "`direct_feedback_alignment` (arXiv 1609.01596) or `difference_target_propagation` "
+            "(arXiv 1412.7525, with feedback weights that do not learn, arXiv 2212.10352)"});
+  if (m.kind == MethodKind::difference_target_propagation)
+    v("step", m.step,
+      {.doc = "the target of the last hidden part is its activation less `step` times the "
+              "gradient of the loss by it",
+       .above = 0,
+       .max = 1e6});
+}
+
+template <class V>
 void fields(V& v, Schedule& s) {
   v("type", s.kind, {.doc = "the course of the rate, see below"});
   using K = ScheduleKind;
@@ -273,6 +287,10 @@ void method_fields(V& v, TrainingSpec& t) {
     {.doc = "what cells keep for backward is computed again there "
             "(gradient checkpointing): less memory, the same bits",
      .written = t.checkpoint});
+  v("method", t.method,
+    {.doc = "how gradients are found: the name of a method, or an object with its settings, see "
+            "below",
+     .written = t.method.kind != MethodKind::back_propagation});
   v("optimizer", t.optimizer, {.doc = "see below"});
   v("schedule", t.schedule, {.doc = "see below"});
 }

@@ -236,6 +236,8 @@ export interface FileTrainingOptions {
   network?: string;
   /** of the weights, which learn in it; without a spec */
   dtype?: string;
+  /** how gradients are found; empty: back_propagation; without a spec */
+  method?: string;
   /** whether a table is a time series; empty: what it looks like; without a spec */
   series?: string;
   /** of a time series: steps ahead that are judged; 12; at least 1 */

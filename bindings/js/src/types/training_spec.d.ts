@@ -51,6 +51,29 @@ export interface TextData {
 export type DataSpec =
   CallerData | TokensData | TableData | ArraysData | TextData;
 
+export interface BackPropagationMethod {
+  type?: 'back_propagation';
+}
+
+export interface MonoForwardMethod {
+  type: 'mono_forward';
+}
+
+export interface DirectFeedbackAlignmentMethod {
+  type: 'direct_feedback_alignment';
+}
+
+export interface DifferenceTargetPropagationMethod {
+  type: 'difference_target_propagation';
+  /** the target of the last hidden part is its activation less `step` times the gradient of the
+   *  loss by it; above 0, at most 1e6; default 0.1 */
+  step?: number;
+}
+export type MethodSpec =
+  BackPropagationMethod | MonoForwardMethod | DirectFeedbackAlignmentMethod |
+  DifferenceTargetPropagationMethod | 'back_propagation' | 'mono_forward' |
+  'direct_feedback_alignment' | 'difference_target_propagation';
+
 export interface SgdOptimizer {
   type: 'sgd';
   /** `sgd`: velocity = momentum * velocity + gradient + weight_decay * w; w -= lr * velocity.
@@ -337,6 +360,8 @@ export interface TrainingSpec {
   /** what cells keep for backward is computed again there (gradient checkpointing): less
    *  memory, the same bits; default false */
   checkpoint?: boolean;
+  /** how gradients are found: the name of a method, or an object with its settings, see below */
+  method?: MethodSpec;
   /** see below */
   optimizer?: OptimizerSpec;
   /** see below */

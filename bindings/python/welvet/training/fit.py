@@ -191,7 +191,8 @@ class _Fit:
 
     def __init__(self, network: Network, /, *, spec: Optional[Dict[str, Any]] = None,
                  loss: Any = None, loss_weights: Any = None, optimizer: Any = None,
-                 schedule: Any = None, lr: Optional[float] = None, epochs: Optional[int] = None,
+                 schedule: Any = None, lr: Optional[float] = None, method: Any = None,
+                 epochs: Optional[int] = None,
                  steps: Optional[int] = None, batch_size: Optional[int] = None,
                  ignore: Optional[int] = None, sample_weight: Any = None,
                  class_weight: Any = None, seed: Optional[int] = None, threads: int = 0,
@@ -221,6 +222,8 @@ class _Fit:
             merged["optimizer"] = _typed("optimizer", optimizer)
         if schedule is not None:
             merged["schedule"] = _typed("schedule", schedule)
+        if method is not None:
+            merged["method"] = _typed("method", method)
         if lr is not None:
             merged["schedule"] = {**merged.get("schedule", {"type": "constant"}), "lr": lr}
         self.network, self.info, self.spec = network, network.info, merged
@@ -334,11 +337,14 @@ class _Fit:
         return data if weights is None else data.weighted(weights)
 
 
+_EXAMPLES = {"optimizer": "adamw", "schedule": "cosine", "method": "mono_forward"}
+
+
 def _typed(name: str, given: Any) -> Dict[str, Any]:
     """An object of a spec of its type alone, or of a dict."""
     if not isinstance(given, (str, dict)):
         raise TypeError("train: %s: expects a name, as %r, or a dict with its settings, got %r"
-                        % (name, "adamw" if name == "optimizer" else "cosine", given))
+                        % (name, _EXAMPLES[name], given))
     return {"type": given} if isinstance(given, str) else dict(given)
 
 

@@ -1,0 +1,68 @@
+// How a network learns, and the matrices that methods besides back-propagation have for it. They
+// belong to the training: no network, file of one, or DNA knows them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "grid/emitter.h"
+
+namespace loom {
+
+// mono_forward: arXiv 2501.09238; direct_feedback_alignment: arXiv 1609.01596;
+// difference_target_propagation: arXiv 1412.7525, with feedback weights that do not learn, as in
+// arXiv 2212.10352.
+enum class MethodKind : std::uint8_t {
+  back_propagation,
+  mono_forward,
+  direct_feedback_alignment,
+  difference_target_propagation,
+};
+inline constexpr std::string_view kMethodNames[] = {"back_propagation", "mono_forward",
+                                                    "direct_feedback_alignment",
+                                                    "difference_target_propagation"};
+inline std::string_view name(MethodKind kind) {
+  return kMethodNames[static_cast<std::size_t>(kind)];
+}
+Result<MethodKind> parse_method(std::string_view text);
+
+struct MethodSpec {
+  MethodKind kind = MethodKind::back_propagation;
+  double step = 0.1;  // difference_target_propagation: the last hidden part's target is so far down
+                      // the gradient of the loss
+};
+
+// Of the hidden parts of a chain (chain_parts), all but the last, with `outputs` the width of the
+// network's output:
+//   mono_forward: "projection" [outputs, width], which learns;
+//   direct_feedback_alignment: "feedback" [width, outputs];
+//   difference_target_propagation: "feedback" [width, width of the next part], of all hidden parts
+//   but the last of them.
+struct MethodMatrix {
+  std::string path, role;  // "method/0.0.1.0", "projection"
+  std::unique_ptr<WeightStore> store;
+};
+class MethodMatrices {
+ public:
+  // Normals by (seed, path, role, index) alone. Deviations: of a projection 1/sqrt(width); of
+  // feedback sqrt(2/width), that of relu layers in arXiv 1502.01852, where it multiplies an error,
+  // and 1/sqrt(width of the next part) where it is behind a tanh.
+  // Errors: chain_parts', and a network of fewer than two parts.
+  static Result<std::shared_ptr<MethodMatrices>> create(Network& network, MethodKind kind,
+                                                        std::uint64_t seed);
+
+  // Null where there is none.
+  WeightStore* find(std::string_view path, std::string_view role) const;
+  const std::vector<MethodMatrix>& all() const { return all_; }
+  // In the program, as one of the products that its part's type computes.
+  static View weight(ProgramBuilder& emit, const MethodMatrix& matrix, ValueType type);
+
+ private:
+  std::vector<MethodMatrix> all_;
+};
+
+}  // namespace loom
