@@ -726,6 +726,8 @@ class StepMesh : public Object {
   void run_ids(std::int64_t ticks, std::span<const std::int32_t> ids, std::span<float> y) {
     check(loom_step_mesh_run_ids, handle(), ticks, ids.data(), ids.size(), y.data(), y.size());
   }
+  // All cells as JSON: docs/reference/c-api.md.
+  std::string cells() const { return detail::text(loom_step_mesh_cells, handle()); }
   // The values of a cell ("z.y.x.l") after the last tick, as many as its output has.
   void value(std::string_view cell, std::int64_t stream, std::span<double> values) const {
     check(loom_step_mesh_value, handle(), cell.data(), cell.size(), stream, values.data(),

@@ -22,14 +22,14 @@ extern "C" {
 
 /* Of loom_session_create_with: a network that runs. */
 typedef struct loom_session_options {
-  size_t size;      /* sizeof(loom_session_options), as the initializer has it */
+  size_t size; /* sizeof(loom_session_options), as the initializer has it */
   int64_t max_rows; /* rows (samples, tokens) of a run; at least 1; default 64 */
   /* rows of a run whose output is wanted; 0: 1 for networks of ids, else max_rows; else at least
    * 1 */
   int64_t max_head_rows;
   int64_t max_positions; /* of a sequence; at least 1; default 512 */
-  int64_t sequences;     /* whose states (KV caches) are kept; at least 1; default 1 */
-  int64_t threads;       /* of the CPU; 0: one per core; 0 to 1024; default 0 */
+  int64_t sequences; /* whose states (KV caches) are kept; at least 1; default 1 */
+  int64_t threads; /* of the CPU; 0: one per core; 0 to 1024; default 0 */
   /* the CPU's instruction set, one of isas or fast_isas of loom_info; empty: the best of isas */
   const char* isa;
   /* gpu: a WebGPU device, an error where there is none; auto: that, or the CPU; empty: the CPU;
@@ -39,7 +39,8 @@ typedef struct loom_session_options {
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
 } loom_session_options;
-#define LOOM_SESSION_OPTIONS_INIT {sizeof(loom_session_options), 64, 0, 512, 1, 0, NULL, NULL, NULL}
+#define LOOM_SESSION_OPTIONS_INIT \
+  {sizeof(loom_session_options), 64, 0, 512, 1, 0, NULL, NULL, NULL}
 
 /* Of loom_seq2seq_create_with: an encoder-decoder that runs step by step. */
 typedef struct loom_seq2seq_options {
@@ -60,11 +61,12 @@ typedef struct loom_seq2seq_options {
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
 } loom_seq2seq_options;
-#define LOOM_SEQ2SEQ_OPTIONS_INIT {sizeof(loom_seq2seq_options), NULL, 1, 0, 0, NULL, NULL, NULL}
+#define LOOM_SEQ2SEQ_OPTIONS_INIT \
+  {sizeof(loom_seq2seq_options), NULL, 1, 0, 0, NULL, NULL, NULL}
 
 /* Of loom_seq2seq_search_with: sequences that an encoder-decoder generates. */
 typedef struct loom_search_options {
-  size_t size;          /* sizeof(loom_search_options), as the initializer has it */
+  size_t size; /* sizeof(loom_search_options), as the initializer has it */
   const int32_t* start; /* ids that every sequence begins with; must be given */
   size_t start_count;
   int64_t end; /* the id that ends a sequence; -1: none does; at least -1; default -1 */
@@ -107,7 +109,8 @@ typedef struct loom_step_mesh_options {
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
 } loom_step_mesh_options;
-#define LOOM_STEP_MESH_OPTIONS_INIT {sizeof(loom_step_mesh_options), 1, 0, NULL, NULL, NULL}
+#define LOOM_STEP_MESH_OPTIONS_INIT \
+  {sizeof(loom_step_mesh_options), 1, 0, NULL, NULL, NULL}
 
 /* Of loom_trainer_create_with: what a network learns, how long, and where that runs. */
 typedef struct loom_training_options {
@@ -133,7 +136,7 @@ typedef struct loom_training_options {
   /* the mean gradient is scaled down to this norm over all parameters; 0: never; at least 0,
    * below 1e30; default 0 */
   double clip_norm;
-  int64_t steps;  /* optimizer steps; at least 0; default 0 */
+  int64_t steps; /* optimizer steps; at least 0; default 0 */
   int64_t epochs; /* or passes over the data, rounded up to whole steps; at least 0; default 0 */
   /* samples per step: sequences of tokens, rows of a table; more than 65536 only where the data
    * has as many; at least 1; default 1 */
@@ -159,26 +162,8 @@ typedef struct loom_training_options {
   const char* mode;
 } loom_training_options;
 #define LOOM_TRAINING_OPTIONS_INIT \
-  {sizeof(loom_training_options),  \
-   NULL,                           \
-   NULL,                           \
-   0.001,                          \
-   NULL,                           \
-   0,                              \
-   0,                              \
-   0,                              \
-   0,                              \
-   0,                              \
-   0,                              \
-   1,                              \
-   1,                              \
-   0,                              \
-   1,                              \
-   NULL,                           \
-   0,                              \
-   NULL,                           \
-   NULL,                           \
-   NULL}
+  {sizeof(loom_training_options), NULL, NULL, 0.001, NULL, 0, 0, 0, 0, 0, 0, 1, 1, 0, 1, NULL, 0, \
+   NULL, NULL, NULL}
 
 /* Of loom_generator_create_with: text with a model. */
 typedef struct loom_generator_options {
@@ -200,7 +185,8 @@ typedef struct loom_generator_options {
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
 } loom_generator_options;
-#define LOOM_GENERATOR_OPTIONS_INIT {sizeof(loom_generator_options), 0, 1, 0, 0, NULL, NULL, NULL}
+#define LOOM_GENERATOR_OPTIONS_INIT \
+  {sizeof(loom_generator_options), 0, 1, 0, 0, NULL, NULL, NULL}
 
 /* Of loom_generator_start_with: how the tokens of a text are picked, and its end. */
 typedef struct loom_sampling_options {
@@ -223,7 +209,8 @@ typedef struct loom_sampling_options {
   size_t stop_count;
   int32_t ignore_eos; /* the model's own ends of a text are tokens like others; default false */
 } loom_sampling_options;
-#define LOOM_SAMPLING_OPTIONS_INIT {sizeof(loom_sampling_options), 0, 0, 0, 1, 0, 1, 0, NULL, 0, 0}
+#define LOOM_SAMPLING_OPTIONS_INIT \
+  {sizeof(loom_sampling_options), 0, 0, 0, 1, 0, 1, 0, NULL, 0, 0}
 
 /* session_create with a struct of options.
  *   options: NULL: all defaults */

@@ -23,8 +23,8 @@ struct SessionOptions {
   // 1
   std::int64_t max_head_rows = 0;
   std::int64_t max_positions = 512;  // of a sequence; at least 1; default 512
-  std::int64_t sequences = 1;        // whose states (KV caches) are kept; at least 1; default 1
-  std::int64_t threads = 0;          // of the CPU; 0: one per core; 0 to 1024; default 0
+  std::int64_t sequences = 1;  // whose states (KV caches) are kept; at least 1; default 1
+  std::int64_t threads = 0;  // of the CPU; 0: one per core; 0 to 1024; default 0
   // the CPU's instruction set, one of isas or fast_isas of loom_info; empty: the best of isas
   std::string isa{};
   // gpu: a WebGPU device, an error where there is none; auto: that, or the CPU; empty: the CPU;

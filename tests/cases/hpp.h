@@ -248,6 +248,9 @@ inline result step_mesh_run_ids(handle h, std::int64_t ticks, const std::int32_t
                                 float* y, size yn, err e) {
   return attempt(e, [&] { As<StepMesh>(h)->run_ids(ticks, sp(x, xn), sp(y, yn)); });
 }
+inline result step_mesh_cells(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<StepMesh>(h)->cells(); });
+}
 inline result step_mesh_value(handle h, text c, size n, std::int64_t stream, double* v, size vn,
                               err e) {
   return attempt(e, [&] { As<StepMesh>(h)->value(sv(c, n), stream, sp(v, vn)); });

@@ -30,7 +30,6 @@ function cut(values, streams, all, width, begin, ticks) {
  *  return at once; on a device, made by StepMesh.create, those named ...Async do its work. */
 export class StepMesh extends Handled {
   #place = 'cpu';
-  #network;
 
   /** Options: streams, threads, isa: docs/reference/options.md, step_mesh_create. */
   constructor(network, options = {}) {
@@ -38,7 +37,6 @@ export class StepMesh extends Handled {
     super(lib, 'step_mesh',
       made ? options.handle : runNow(lib, StepMesh.#make(network, options, 'cpu')));
     if (made) this.#place = options.place;
-    this.#network = network;
   }
   static async create(network, { device, mode, ...options } = {}) {
     const place = placeOf({ device, mode });
@@ -100,7 +98,7 @@ export class StepMesh extends Handled {
     return y;
   }
   *#value(cell, stream) {
-    const { cells } = this.#network.info;
+    const { cells } = yield ['step_mesh_cells', { step_mesh: this.handle }];
     const path = Array.isArray(cell) ? cell.join('.') : typeof cell === 'number'
       ? cells[cell]?.path : cell;
     if (typeof path !== 'string')

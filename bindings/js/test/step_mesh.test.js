@@ -1,8 +1,8 @@
 // Networks that run by ticks.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { initLoom, createWorker, gpu, Network, Seq2Seq, StepMesh, CorruptError, InvalidArgumentError,
-  OutOfRangeError, UnsupportedError } from '../src/index.js';
+import { initLoom, createWorker, gpu, Network, Seq2Seq, StepMesh, CorruptError,
+  InvalidArgumentError, OutOfRangeError, UnsupportedError } from '../src/index.js';
 
 await initLoom();
 
@@ -14,8 +14,8 @@ const RING = topology([
   { type: 'dense', out: 1, bias: false }], { width: 1 });
 function ring() {
   const network = new Network(RING);
-  network.set('0.0.0.0:weight', [0.5, -1]);
-  network.set('1.0.0.0:weight', [1]);
+  network.set('0.0.0.0', 'weight', [0.5, -1]);
+  network.set('1.0.0.0', 'weight', [1]);
   return network;
 }
 
@@ -47,20 +47,20 @@ test('a ring, ids and doubles', () => {
   const y = mesh.run(Array.from({ length: 70 }, (_, t) => (t === 0 ? 2 : 0)));
   assert.ok(y instanceof Float32Array);
   assert.deepEqual([...y], Array.from({ length: 70 }, (_, t) => wave[t % 4]));
-  network.set('0.0.0.0:weight', [0.5, -3]); // the mesh follows, with its values
+  network.set('0.0.0.0', 'weight', [0.5, -3]); // the mesh follows, with its values
   assert.deepEqual([...mesh.run([0], { ticks: 4 })].map((v) => v + 0), [0, -3, 0, 9]);
   assert.equal(mesh.tick, 74);
   mesh.dispose();
 
   const wide = new Network(topology([{ type: 'dense', out: 1, bias: false, dtype: 'f64' }],
     { width: 1 }));
-  wide.set('0.0.0.0:weight', [0.1]);
+  wide.set('0.0.0.0', 'weight', Float64Array.of(0.1));
   const doubles = new StepMesh(wide).run([1, 2]);
   assert.ok(doubles instanceof Float64Array);
   assert.deepEqual([...doubles], [0.1, 0.2]);
 
   const reads = new Network(topology([{ type: 'embedding', out: 1 }], { ids: 5 }));
-  reads.set('0.0.0.0:weight', [1, 2, 3, 4, 5]);
+  reads.set('0.0.0.0', 'weight', [1, 2, 3, 4, 5]);
   const ids = new StepMesh(reads, { streams: 2 });
   assert.deepEqual([...ids.run([[4, 0], [1, 1]])], [5, 1, 2, 2]);
   assert.throws(() => ids.run([[4, 5]].concat([[0, 0]])), OutOfRangeError);
@@ -92,7 +92,8 @@ test('what does not fit is refused', async () => {
     [InvalidArgumentError, /expected a Network/, () => new StepMesh({})],
     [InvalidArgumentError, /streams/, () => new StepMesh(network, { streams: 0 })],
     [InvalidArgumentError, /stream/, () => new StepMesh(network, { stream: 2 })],
-    [InvalidArgumentError, /x: 3 numbers: expected 2 streams x ticks x 1/, () => mesh.run([1, 2, 3])],
+    [InvalidArgumentError, /x: 3 numbers: expected 2 streams x ticks x 1/,
+      () => mesh.run([1, 2, 3])],
     [InvalidArgumentError, /x: 0 numbers/, () => mesh.run([])],
     [InvalidArgumentError, /x: 3 numbers: expected 2 streams x 2 x 1, or 2/,
       () => mesh.run([1, 2, 3], { ticks: 2 })],

@@ -43,6 +43,7 @@ class Ticks(unittest.TestCase):
             self.assertEqual(y[:depth - 1].any(), False)
             np.testing.assert_array_equal(y[depth - 1:], x[:50 - depth + 1])
             self.assertEqual(mesh.tick, 50)
+            np.testing.assert_array_equal(mesh.value(depth - 1), y[-1])  # an empty cell
 
     def test_a_ring_is_its_recurrence(self):
         for dtype, close in (("f32", 1e-6), ("f64", 1e-13)):

@@ -37,9 +37,9 @@ __all__ = [
     "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory", "OutOfRange",
     "Parameter", "Piece", "Predictor", "Progress", "Seq2Seq", "Session", "Step", "StepMesh",
     "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported",
-    "Verification", "compareDNA", "compare_dna", "convert", "custom_layer", "dna", "evaluate", "fake_quantize",
-    "fit", "from_onnx", "info", "layers", "live_handles", "numerics_version", "register_layer",
-    "simulate", "unregister_layer", "verify", "version",
+    "Verification", "compareDNA", "compare_dna", "convert", "custom_layer", "dna", "evaluate",
+    "fake_quantize", "fit", "from_onnx", "info", "layers", "live_handles", "numerics_version",
+    "register_layer", "simulate", "unregister_layer", "verify", "version",
 ]
 __version__ = "0.1.0"
 

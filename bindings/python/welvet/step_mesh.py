@@ -33,6 +33,7 @@ class StepMesh(Runner):
     """
 
     _instead = "pickle the network and the snapshot(), and restore() that in a mesh of the network"
+    _cells: Optional[Dict[str, int]] = None  # their widths
     _nothing = ("step_mesh_run", 0, (), np.empty(0, np.float32))
 
     def __init__(self, network: Network, streams: int = 1, *, device: Optional[str] = None,
@@ -130,18 +131,26 @@ class StepMesh(Runner):
         """The values of a cell after the last tick, float64: as many as its output has. `cell`: its
         number in the order of the grid, or its coordinate, "z.y.x.l" or (z, y, x, l). Raises
         IndexError."""
-        cells = self._network.info["cells"]
+        try:
+            return self._value(cell, _whole(stream, "stream"))
+        except InvalidArgument:  # the network may have changed
+            self._cells = None
+            return self._value(cell, _whole(stream, "stream"))
+
+    def _value(self, cell: Any, stream: int) -> np.ndarray:
+        if self._cells is None:
+            self._cells = {one["path"]: one["width"]
+                           for one in call("step_mesh_cells", self._handle)}
         if isinstance(cell, (int, np.integer)) and not isinstance(cell, bool):
-            if not 0 <= cell < len(cells):
-                raise IndexError("cell: expects 0 to %d, got %d" % (len(cells) - 1, cell))
-            name = cells[cell]["path"]
+            if not 0 <= cell < len(self._cells):
+                raise IndexError("cell: expects 0 to %d, got %d" % (len(self._cells) - 1, cell))
+            name = list(self._cells)[cell]
         elif isinstance(cell, (str, tuple, list)):
             name = cell_name(cell)
         else:
             raise TypeError('cell: expects a number, "z.y.x.l" or four numbers, got %r' % (cell,))
-        size = next((one["width"] for one in cells if one["path"] == name), 0)
-        y = np.empty(size)
-        call("step_mesh_value", self._handle, name, _whole(stream, "stream"), y)
+        y = np.empty(self._cells.get(name, 0))
+        call("step_mesh_value", self._handle, name, stream, y)
         return y
 
     def reset(self) -> None:

@@ -153,6 +153,22 @@ int32_t loom_step_mesh_value(loom_step_mesh step_mesh, const char* cell, size_t 
   });
 }
 
+int32_t loom_step_mesh_cells(loom_step_mesh step_mesh, loom_bytes* cells, loom_error* error) {
+  return on_mesh(step_mesh, error, [&](StepMeshObject& s) -> Status {
+    LOOM_TRY(want(cells));
+    const Network& network = s.mesh->network();
+    Json list = Json::array();
+    for (std::size_t i = 0; i < network.size(); ++i) {
+      Json cell = Json::object();
+      cell.set("path", network.path(i));
+      cell.set("width", network.output(i).width);
+      list.push(std::move(cell));
+    }
+    *cells = new_json(list);
+    return {};
+  });
+}
+
 int32_t loom_step_mesh_reset(loom_step_mesh step_mesh, loom_error* error) {
   return on_mesh(step_mesh, error, [](StepMeshObject& s) { return s.mesh->reset(); });
 }

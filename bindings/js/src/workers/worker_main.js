@@ -1,8 +1,8 @@
 // The inside of a worker (worker.js): makes objects, runs what is asked of them, streams what they
 // yield.
 import { Data, Decoder, ModelFile, Network, Seq2Seq, Session, StepMesh, Tokenizer, Trainer,
-  Transformer, convert, fakeQuantize, formatInfo, gpu, info, initLoom, liveHandles, numericsVersion, verify,
-  version } from '../index.js';
+  Transformer, convert, fakeQuantize, formatInfo, gpu, info, initLoom, liveHandles,
+  numericsVersion, verify, version } from '../index.js';
 import { errorNamed } from '../runtime/errors.js';
 import { parent } from '../runtime/host.js';
 import { Handled, library } from '../runtime/runtime.js';

@@ -140,6 +140,7 @@ FUNCTIONS = {
         ("x", "read f64"), ("y", "fill f64"),)),
     "step_mesh_run_ids": ("code", (("step_mesh", "handle step_mesh"), ("ticks", "i64"),
         ("ids", "read i32"), ("y", "fill f32"),)),
+    "step_mesh_cells": ("code", (("step_mesh", "handle step_mesh"), ("cells", "new json"),)),
     "step_mesh_value": ("code", (("step_mesh", "handle step_mesh"), ("cell", "text"),
         ("stream", "i64"), ("values", "fill f64"),)),
     "step_mesh_reset": ("code", (("step_mesh", "handle step_mesh"),)),
