@@ -354,7 +354,7 @@ export interface VerifyOptions {
   device?: Device;
 }
 
-/** What this machine offers: [the report](audit.md). */
+/** Reports the machine ([keys](audit.md)). */
 export interface AuditOptions {
   /** `auto`: the GPU where there is one; `gpu`: an error where there is none; `cpu`: no GPU is
    *  looked for */
