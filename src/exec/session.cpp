@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/files/bytes.h"
-#include "grid/emitter.h"
+#include "grid/emit/emitter.h"
 
 namespace loom {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/files/bytes.h"
 #include "exec/session.h"
-#include "grid/emitter.h"
+#include "grid/emit/emitter.h"
 
 namespace loom {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/json/json.h"
 #include "exec/machine.h"
 #include "fit/job.h"
-#include "fit/report.h"
+#include "fit/report/report.h"
 #include "train/judge/metrics.h"
 #include "train/trainer.h"
 

@@ -1,4 +1,5 @@
 include(${CMAKE_CURRENT_LIST_DIR}/families.cmake)
+set(kernels ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels)
 # Kernel files are compiled for their instruction set; contraction stays off for all (rule 1).
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # gcc copies a vector of several registers in pieces of 16 bytes unless told otherwise, and its
@@ -11,27 +12,27 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     set(moves_256 ";-mmove-max=256;-mstore-max=256")
     set(moves_512 ";-mmove-max=512;-mstore-max=512")
   endif()
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_avx2.cpp PROPERTIES
+  set_source_files_properties(${kernels}/kernels_avx2.cpp PROPERTIES
     COMPILE_OPTIONS "-mavx2${moves_256}")
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_avxvnni.cpp PROPERTIES
+  set_source_files_properties(${kernels}/kernels_avxvnni.cpp PROPERTIES
     COMPILE_OPTIONS "-mavx2;-mavxvnni${moves_256}")
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_avx512.cpp PROPERTIES
+  set_source_files_properties(${kernels}/kernels_avx512.cpp PROPERTIES
     COMPILE_OPTIONS
     "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vnni;-mprefer-vector-width=512${moves_512}")
   # Of the fast profile alone: contraction.
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_avx2_fast.cpp PROPERTIES
+  set_source_files_properties(${kernels}/kernels_avx2_fast.cpp PROPERTIES
     COMPILE_OPTIONS "-mavx2;-mfma;-ffp-contract=fast${moves_256}")
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_avx512_fast.cpp PROPERTIES
+  set_source_files_properties(${kernels}/kernels_avx512_fast.cpp PROPERTIES
     COMPILE_OPTIONS
     "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vnni;-mfma;-ffp-contract=fast;\
 -mprefer-vector-width=512${moves_512}")
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64|ARM64")
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_dotprod_fast.cpp PROPERTIES
+  set_source_files_properties(${kernels}/kernels_dotprod_fast.cpp PROPERTIES
     COMPILE_OPTIONS "-march=armv8.2-a+dotprod;-ffp-contract=fast")
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_dotprod.cpp PROPERTIES
+  set_source_files_properties(${kernels}/kernels_dotprod.cpp PROPERTIES
     COMPILE_OPTIONS "-march=armv8.2-a+dotprod")
 endif()
-file(GLOB loom_kernels ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_*.cpp)
+file(GLOB loom_kernels ${kernels}/kernels_*.cpp)
 # Nothing that kernels call throws: without tables for that the library is smaller.
 optimize_sources("-fno-exceptions;-fno-asynchronous-unwind-tables" ${loom_kernels})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -41,12 +42,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   # Few machines lack AVX2, and most of what the others take from the baseline is seldom run.
-  list(REMOVE_ITEM loom_kernels ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_generic.cpp)
-  optimize_sources("-O2;-ftree-vectorize" ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_generic.cpp)
+  list(REMOVE_ITEM loom_kernels ${kernels}/kernels_generic.cpp)
+  optimize_sources("-O2;-ftree-vectorize" ${kernels}/kernels_generic.cpp)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Behind a loop of vectors gcc makes another of half as long ones, for what is left.
-    optimize_sources("--param=vect-epilogues-nomask=0"
-      ${PROJECT_SOURCE_DIR}/src/ops/cpu/kernels_generic.cpp)
+    optimize_sources("--param=vect-epilogues-nomask=0" ${kernels}/kernels_generic.cpp)
   endif()
 endif()
 hot_sources(${loom_kernels})

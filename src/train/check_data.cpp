@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json.h"
-#include "grid/emitter.h"
+#include "grid/emit/emitter.h"
 
 namespace loom {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/json/json.h"
 #include "base/random.h"
 #include "exec/session.h"
-#include "grid/emitter.h"
+#include "grid/emit/emitter.h"
 #include "ops/executor.h"
 #include "support/console.h"
 

@@ -7,7 +7,7 @@
 #include "checkpoint/entity.h"
 #include "exec/session.h"
 #include "genome/dna.h"
-#include "grid/emitter.h"
+#include "grid/emit/emitter.h"
 #include "grid/saved_network.h"
 #include "llm/adapter.h"
 #include "llm/import/entity_model.h"

@@ -1,4 +1,4 @@
-// The methods that learn part by part (grid/emitter.h): each part of a chain has a loss, or a
+// The methods that learn part by part (grid/emit/emitter.h): each part of a chain has a loss, or a
 // gradient that does not come from the part behind it.
 #include "train/learner/learner.h"
 

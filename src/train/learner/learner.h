@@ -13,7 +13,7 @@
 
 #include "base/status.h"
 #include "base/threads/thread_pool.h"
-#include "grid/emitter.h"
+#include "grid/emit/emitter.h"
 #include "grid/network.h"
 #include "ops/executor.h"
 #include "train/data/data.h"

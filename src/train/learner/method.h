@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "grid/emitter.h"
+#include "grid/emit/emitter.h"
 
 namespace loom {
 

@@ -2,7 +2,7 @@
 // end where a part does.
 #include <utility>
 
-#include "grid/emitter.h"
+#include "grid/emit/emitter.h"
 
 namespace loom {
 namespace {

@@ -1,4 +1,4 @@
-#include "grid/emitter.h"
+#include "grid/emit/emitter.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/escape.h"
-#include "fit/report.h"
+#include "fit/report/report.h"
 #include "fit/text.h"
 
 namespace loom {

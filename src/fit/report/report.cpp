@@ -1,4 +1,4 @@
-#include "fit/report.h"
+#include "fit/report/report.h"
 
 #include <algorithm>
 

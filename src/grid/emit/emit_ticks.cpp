@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "grid/emitter.h"
+#include "grid/emit/emitter.h"
 
 namespace loom {
 
