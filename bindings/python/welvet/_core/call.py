@@ -122,15 +122,13 @@ def unmasked(x: Any, name: str) -> Any:
 
 def plain(x: Any, name: str = "array") -> np.ndarray:
     """x as an array of real numbers, of its own type. `name`: what messages call it. Raises
-    TypeError for what NumPy makes real numbers of: texts, dates, complex numbers, None."""
+    TypeError for what NumPy makes real numbers of: texts, dates, complex numbers."""
     x = _anything(x, name)
     # A float that NumPy itself does not have, as bfloat16 of ml_dtypes, is of the kind V.
     extended = x.dtype.kind == "V" and x.dtype.names is None and np.can_cast(x.dtype, np.float32)
     if x.dtype.kind not in "biufO" and not extended:
         raise TypeError("%s: expects numbers, got an array of %s%s"
                         % (name, x.dtype, _INSTEAD.get(x.dtype.kind, "")))
-    if x.dtype.kind == "O" and np.any(np.equal(x, None)):
-        raise TypeError("%s: expects numbers, got None: a missing value is float('nan')" % name)
     return x  # type: ignore[no-any-return]
 
 
@@ -165,7 +163,10 @@ def array(x: Any, dtype: Any, name: str = "array") -> np.ndarray:
     are masked, and where integers are wanted for what is no whole number or beyond their range."""
     if np.issubdtype(dtype, np.integer):
         return np.ascontiguousarray(_integers(_anything(x, name), np.dtype(dtype), name))
-    return np.ascontiguousarray(plain(x, name), dtype=dtype)
+    given = plain(x, name)
+    if given.dtype.kind == "O" and any(v is None for v in given.flat):  # NumPy makes NaN of it
+        raise TypeError("%s: expects numbers, got None: a missing value is float('nan')" % name)
+    return np.ascontiguousarray(given, dtype=dtype)
 
 
 def numbers(x: Any, name: str) -> np.ndarray:
