@@ -51,15 +51,19 @@ struct File {
 bool File::read_path() {
   content.clear();
   there = false;
-  const int fd = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return false;
+  struct Descriptor {
+    int fd;
+    ~Descriptor() {
+      if (fd >= 0) ::close(fd);
+    }
+  } const file{::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.fd < 0) return false;
   char part[4096];
   ssize_t n = 0;
   do {
-    n = ::read(fd, part, sizeof part);
+    n = ::read(file.fd, part, sizeof part);
     if (n > 0) content.append(part, static_cast<std::size_t>(n));
   } while ((n > 0 && content.size() < kMaxFile) || (n < 0 && errno == EINTR));
-  ::close(fd);
   return there = n >= 0;
 }
 
