@@ -222,23 +222,9 @@ auto Session::faster(std::size_t rows, const Run& run) -> decltype(run(*this)) {
 
 template <class Run>
 auto Session::observed(const Run& run) -> decltype(run(*this)) {
-  std::unique_ptr<Observation> o = std::move(observation_);  // neither side has one while it runs
-  const ObserveOptions& want = o->options;
-  const bool due =
-      o->observer && o->passes % want.every == 0 && (want.passes == 0 || o->observed < want.passes);
-  if (due != o->last) {
-    Session& from = due ? *this : *o->session;
-    from.hand_states(due ? *o->session : *this);
-    o->last = due;
-  }
-  if (!o->observer) return run(*this);
-  if (due) o->session->taps_->clear();
-  auto result = run(due ? *o->session : *this);
-  observation_ = std::move(o);
-  if (!result.ok()) return result;
-  ++observation_->passes;
-  if (!due) return result;
-  if (Status reported = report_pass(); !reported.ok()) return reported;
+  std::unique_ptr<Observation> observation;
+  auto result = run(begin_pass(observation));
+  if (Status ended = end_pass(std::move(observation), result.ok()); !ended.ok()) return ended;
   return result;
 }
 
@@ -252,8 +238,11 @@ Status Session::adapt(std::shared_ptr<Adapter> adapter) {
   SessionOptions options = options_;
   options.adapter = std::move(adapter);
   LOOM_ASSIGN(Session next, create(*network_, *pool_, options));
-  if (observation_ && observation_->observer)
-    LOOM_TRY(next.observe(observation_->observer, observation_->options));
+  if (observation_ && observation_->observer) {
+    ObserveOptions on = observation_->options;
+    on.passed = observation_->passes, on.observed = observation_->observed;
+    LOOM_TRY(next.observe(observation_->observer, on));
+  }
   *this = std::move(next);
   return {};
 }

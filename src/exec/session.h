@@ -125,6 +125,9 @@ class Session {
   std::vector<ObservedCell> observed_cells() const;
   template <class Run>
   auto observed(const Run& run) -> decltype(run(*this));
+  // Which session a pass runs; `o` holds the observation meanwhile, as neither side may have it.
+  Session& begin_pass(std::unique_ptr<Observation>& o);
+  Status end_pass(std::unique_ptr<Observation> o, bool ran);
   Status report_pass();
   // States and lengths of sequences go where the next run needs them.
   void hand_states(Session& to);

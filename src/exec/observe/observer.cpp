@@ -70,18 +70,18 @@ Status WindowObserver::flush() {
   return {};
 }
 
-// What was recorded of a network with other cells is dropped.
 Status Recorder::begin(const std::vector<ObservedCell>& cells) {
   if (keep_ < 1 || keep_ > kMaxKept)
     return Status(Code::invalid_argument, "observe: keep must be in 1.." +
                                               std::to_string(kMaxKept) + " passes, got " +
                                               std::to_string(keep_));
   const std::size_t room = cells.size() * static_cast<std::size_t>(keep_);
-  cells_ = cells;
+  if (count_ == 0) cells_.clear();
+  if (cells_.empty() || cells_.back() != cells) cells_.push_back(cells);
   if (ring_.size() == room) return {};
   dropped_ += static_cast<std::int64_t>(count_);
   first_ = count_ = 0;
-  ring_.assign(room, CellEvent());
+  ring_.assign(room, Kept());
   return {};
 }
 
@@ -90,14 +90,17 @@ Status Recorder::on_forward(const CellEvent& event) {
     first_ = (first_ + 1) % ring_.size();
     --count_, ++dropped_;
   }
-  ring_[(first_ + count_++) % ring_.size()] = event;
+  ring_[(first_ + count_++) % ring_.size()] = {event, cells_.size() - 1};
   return {};
 }
 
 Json Recorder::take() {
   Json events = Json::array();
-  for (; count_ > 0; --count_, first_ = (first_ + 1) % ring_.size())
-    events.push(event_json(cells_[ring_[first_].cell], ring_[first_]));
+  for (; count_ > 0; --count_, first_ = (first_ + 1) % ring_.size()) {
+    const Kept& kept = ring_[first_];
+    events.push(event_json(cells_[kept.cells][kept.event.cell], kept.event));
+  }
+  if (cells_.size() > 1) cells_.erase(cells_.begin(), cells_.end() - 1);
   return events;
 }
 

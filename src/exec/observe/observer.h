@@ -1,5 +1,5 @@
-// Who looks at the cells of a network while it runs: statistics of what each cell hands on, an
-// event per cell and observed pass.
+// Who looks at the cells of a network while it runs: an event per cell and observed pass, with
+// statistics of the cell's output.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,15 @@ namespace loom {
 struct ObserveOptions {
   std::int64_t every = 1;   // passes 0, every, 2 * every, ... are observed; at least 1
   std::int64_t passes = 0;  // of them the first ones alone; 0: all
+  // Passes before, and those of them that were observed: a session made anew continues.
+  std::int64_t passed = 0, observed = 0;
 };
 
 struct ObservedCell {
   std::string path, type;  // "0.0.0.0"; of a cell that runs another's layer that layer's type
   Coordinate at;
   bool enabled = true;
+  friend bool operator==(const ObservedCell&, const ObservedCell&) = default;
 };
 
 struct CellEvent {
@@ -78,8 +81,12 @@ class Recorder : public Observer {
 
  private:
   std::int64_t keep_, dropped_ = 0;
-  std::vector<ObservedCell> cells_;
-  std::vector<CellEvent> ring_;
+  struct Kept {
+    CellEvent event;
+    std::size_t cells = 0;  // which of the lists describes its cell
+  };
+  std::vector<std::vector<ObservedCell>> cells_;  // before and after a change of the network
+  std::vector<Kept> ring_;
   std::size_t first_ = 0, count_ = 0;
 };
 

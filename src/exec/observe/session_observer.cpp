@@ -28,7 +28,8 @@ Status Session::observe(Observer* observer, const ObserveOptions& options) {
   }
   observation_->observer = observer;
   observation_->options = options;
-  observation_->passes = observation_->observed = 0;
+  observation_->passes = options.passed;
+  observation_->observed = options.observed;
   return {};
 }
 
@@ -40,6 +41,26 @@ std::vector<ObservedCell> Session::observed_cells() const {
                      network_->coordinate(i), network_->node(i).enabled && node.enabled});
   }
   return cells;
+}
+
+Session& Session::begin_pass(std::unique_ptr<Observation>& o) {
+  o = std::move(observation_);
+  const ObserveOptions& want = o->options;
+  const bool due =
+      o->observer && o->passes % want.every == 0 && (want.passes == 0 || o->observed < want.passes);
+  Session& next = due ? *o->session : *this;
+  if (due != o->last) (due ? *this : *o->session).hand_states(next);
+  o->last = due;
+  if (due) next.taps_->clear();
+  return next;
+}
+
+Status Session::end_pass(std::unique_ptr<Observation> o, bool ran) {
+  if (!o->observer) return {};
+  observation_ = std::move(o);
+  if (!ran) return {};
+  ++observation_->passes;
+  return observation_->last ? report_pass() : Status();
 }
 
 Status Session::report_pass() {

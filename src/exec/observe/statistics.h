@@ -1,10 +1,12 @@
-// CellStatistics of a tensor of values, in double. The result has the same bits for every number of
-// threads and on every instruction set, since the order of all sums is fixed:
-// * values count in row-major order; 1,024 of them are a block, of one thread
-// * a block sums x - p and (x - p)^2, p being its first finite value, in 8 lanes: value i of the
-//   block in lane i mod 8, then lanes 0 to 7 one after the other
-// * blocks are combined in their order: first the mean, then the squared deviations from it
-// Subtracting a value of the block bounds what cancels: the relative error of a variance stays
+// Statistics of a tensor of values, in double. The result has the same bits for every number of
+// threads and on every instruction set, since the order of all sums is fixed. Values count in
+// row-major order, and 1,024 of them are a block, the work of one thread.
+//
+// A block sums x - p and (x - p)^2, where p is its first finite value. Value i of the block is in
+// lane i mod 8; then lanes 0 to 7 are added, one after the other. Blocks are combined in their
+// order: first the mean, then the squared deviations from the mean.
+//
+// Subtracting a value of the block bounds the cancellation: the relative error of a variance stays
 // below about 1,024 * 2^-52 (Chan, Golub, LeVeque, The American Statistician 37(3), 1983).
 #pragma once
 
@@ -36,7 +38,7 @@ struct CellStatistics {
   void add(const CellStatistics& other);
 };
 
-// What is known of up to kBlock values.
+// Sums of up to kBlock values.
 struct BlockSums {
   static constexpr std::size_t kBlock = 1024;
   double pivot = 0, sum = 0, squares = 0, min = 0, max = 0;
