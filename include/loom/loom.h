@@ -436,12 +436,11 @@ LOOM_API int32_t loom_session_observe(loom_session session, const char* options,
 
 /* Takes the events that session_observe has kept, the oldest first; none are left then.
  *   statistics: JSON: passes (runs since session_observe), observed (of them), dropped (events
- *     that were not taken in time), events: [{direction (forward), pass (from 0; of a window its
- *     last), passes (of the window), path, at (z, y, x, l), type, enabled, mean, std, min, max,
- *     active_share, nan_count, inf_count, count, first_bad}]. The events: mean, std (of the
- *     population), min and max are of the finite values, null where there are none. active_share
- *     is of |x| > 1e-6. first_bad is [row, column] of the first value that is not finite, or
- *     null */
+ *     that were not taken in time), events: [{direction, pass, passes, path, at, type, enabled,
+ *     mean, std, min, max, active_share, nan_count, inf_count, count, first_bad}]. Pass counts
+ *     from 0, and is the last of a window of passes. In an event mean, std (of the population),
+ *     min and max are of the finite values (null: there are none); active_share is of |x| >
+ *     1e-6; first_bad is [row, column] of the first value that is not finite, or null */
 LOOM_API int32_t loom_session_statistics(loom_session session, loom_bytes* statistics,
                                          loom_error* error);
 

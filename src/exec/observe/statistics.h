@@ -50,8 +50,8 @@ struct BlockSums {
 template <class T>
 BlockSums block_sums(const T* x, std::size_t count);
 
-// Blocks of one tensor in their order. `width`: values of a row, for the place of what is not
-// finite.
+// Combines the blocks of one tensor in their order. `width`: values of a row, which say where a
+// value stands.
 CellStatistics combine(std::span<const BlockSums> blocks, std::int64_t width);
 
 }  // namespace loom
