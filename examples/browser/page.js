@@ -1,4 +1,4 @@
-// Everything runs in a worker: the page only asks, and draws.
+// A worker computes everything: the page only sends requests, and draws.
 import { createWorker } from './welvet/src/index.js';
 import { drawCurve, drawMap, mapGrid } from './plots.js';
 import { yinYang } from './points.js';
@@ -7,13 +7,13 @@ const $ = (id) => document.getElementById(id);
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const rate = (perSecond) =>
   `${perSecond < 10 ? perSecond.toFixed(1) : number.format(perSecond)} tokens/s`;
-// What computed, and of a GPU what it may claim after its self-test.
+// The device that computed, and for a GPU the claim that its self-test allows.
 const on = (device, { target, numerics }) => (device === 'cpu' ? 'WebAssembly'
     : `${target}, numerics: ${numerics}`);
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** A fingerprint, in green where it is the golden one, in red where it is not, plain where there
- *  is none to compare with. */
+/** A fingerprint: green if it equals the golden one, red if it differs, plain if there is no golden
+ *  one. */
 function show(element, fingerprint, golden) {
   const equal = fingerprint === golden;
   element.className = golden === undefined ? 'print' : `print ${equal ? 'good' : 'bad'}`;
@@ -22,7 +22,7 @@ function show(element, fingerprint, golden) {
       : `\u2717 ${fingerprint}, but elsewhere ${golden}`;
 }
 
-/** A button whose work can be stopped by a second click. */
+/** A button; a second click stops its work. */
 function action(button, work) {
   const label = button.textContent;
   let controller = null;
@@ -49,7 +49,7 @@ function fail(e) {
 
 const device = () => ($('gpu').checked ? 'gpu' : 'cpu');
 
-/** Tells the story of the prompt and seed that the page shows; `story` has the golden one. */
+/** Tells the story for the page's prompt and seed; `story` has the golden one. */
 async function tellStory(model, story, signal) {
   const prompt = $('prompt').value, seed = Number($('seed').value);
   const text = document.createTextNode('');
@@ -77,7 +77,7 @@ async function tellStory(model, story, signal) {
   }
 }
 
-/** Learns the two halves of the yin-yang, and draws them meanwhile. */
+/** Learns the two halves of the yin-yang, and draws the progress. */
 async function trainNetwork(loom, training, points, signal) {
   const grid = mapGrid();
   show($('train-print'), '', undefined);
@@ -104,7 +104,7 @@ async function trainNetwork(loom, training, points, signal) {
   }
 }
 
-/** The rows of `loom verify`, and their fingerprint against the golden one. */
+/** The rows of `loom verify`, and their fingerprint compared with the golden one. */
 async function verifyNumerics(loom) {
   $('verify').disabled = true;
   $('verify-figures').textContent = 'working';

@@ -2,7 +2,7 @@
 const SIDE = 48; // of the map, in cells
 const LOW = [164, 202, 240], HIGH = [242, 214, 160];
 
-/** Inputs at the middle of each cell of the map. */
+/** Inputs at the center of each cell of the map. */
 export function mapGrid() {
   const grid = new Float32Array(2 * SIDE * SIDE);
   for (let i = 0; i < SIDE * SIDE; ++i)
@@ -10,8 +10,8 @@ export function mapGrid() {
   return grid;
 }
 
-/** How sure the network is of each class, from two outputs per cell, and the points it learns
- *  from. */
+/** The network's confidence in each class, from two outputs per cell, and the points of its
+ *  training. */
 export function drawMap(canvas, logits, { x, classes }) {
   const context = canvas.getContext('2d'), size = canvas.width / SIDE;
   for (let i = 0; i < SIDE * SIDE; ++i) {
@@ -26,7 +26,7 @@ export function drawMap(canvas, logits, { x, classes }) {
   }
 }
 
-/** Losses on a scale of logarithms, from 1 down to a thousandth. */
+/** Losses on a logarithmic scale, from 1 down to 0.001. */
 export function drawCurve(canvas, losses, steps) {
   const scale = globalThis.devicePixelRatio || 1;
   if (canvas.width !== Math.round(canvas.clientWidth * scale)) {

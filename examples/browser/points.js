@@ -1,5 +1,5 @@
-// Points in a disc that a curve of two half circles cuts: classes 1 and 0. Every number is exact:
-// tools/page_golden.cpp makes the same.
+// Points in a disc, divided by a curve of two half circles into classes 1 and 0. Every number is
+// exact: tools/page_golden.cpp makes the same points.
 export function yinYang(count) {
   const x = [], classes = [];
   let state = 1;

@@ -1,6 +1,6 @@
-// node examples/browser/serve.mjs [PORT]: the page, with the package of this tree as welvet/. A
-// port of 0 is any; the address is printed. Any static server does as well, of a folder that holds
-// both; threads need the two isolation headers.
+// node examples/browser/serve.mjs [PORT]: serves the page, with the package of this tree as
+// welvet/, and prints the address. Port 0 selects a free port. Any static server also works, for a
+// folder that contains both; threads need the two isolation headers.
 import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/* Trains a small network to tell points inside a ring from others, saves it, loads it and predicts.
+/* Trains a small network to recognize points inside a ring, saves it, loads it and predicts.
  * cc predict.c -lloom -o predict && ./predict */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static int failed(const loom_error* error) {
   return 1;
 }
 
-/* Points of a square, and whether each lies inside the ring: the same ones on every machine. */
+/* Points of a square, and whether each lies inside the ring; the same on every machine. */
 static void make_samples(float* points, int32_t* inside) {
   uint32_t random = 1;
   for (int i = 0; i < 2 * SAMPLES; ++i) {

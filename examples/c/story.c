@@ -1,4 +1,4 @@
-/* Tells a story with the model inside the library. cc story.c -lloom */
+/* Tells a story with the embedded model. cc story.c -lloom */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-// Trains a small network, shows that fewer bits still answer, and saves it. c++ -std=c++20 xor.cpp
-// -lloom
+// Trains a small network, shows its results with fewer bits, and saves it.
+// c++ -std=c++20 xor.cpp -lloom
 #include <cstdio>
 #include <vector>
 

@@ -1,5 +1,5 @@
-"""Digits drawn by code: ten glyphs of 5 x 7 squares, each drawn at another place, brightness and
-slant, under noise. They stand in for MNIST where its files are absent, and in onnx_in.py."""
+"""Digits drawn by code: ten glyphs of 5 x 7 squares, drawn with random position, brightness, slant
+and noise. They replace MNIST where its files are absent, and in onnx_in.py."""
 import numpy as np
 
 GLYPHS = """

@@ -13,7 +13,7 @@ EXPERTS, ACTIVE, HIDDEN = 8, 2, 16
 
 
 def samples(count, seed):
-    """Points around eight places on a circle, at each of which the answer follows other rules."""
+    """Points around eight places on a circle; each place has a different rule for the answer."""
     random = np.random.default_rng(seed)
     place = random.integers(0, 8, count)
     angle = place * (2 * np.pi / 8)
@@ -35,7 +35,7 @@ def trained(layer):
     return network, np.square(network(x) - y).mean()
 
 
-# A dense network that multiplies as much for each row as the two experts that a row goes to.
+# A dense network with as many multiplications per row as the two experts that process a row.
 dense, dense_error = trained(block(ACTIVE * HIDDEN))
 experts, error = trained(layers.Parallel(*[block(HIDDEN) for _ in range(EXPERTS)],
                                          combine="gated", top_k=ACTIVE))
@@ -45,7 +45,7 @@ for name, network, value in (("dense", dense, dense_error), ("experts", experts,
 
 x, _, place = samples(1000, seed=2)
 gate, bias = experts.get("0.0.0.0:gate"), experts.get("0.0.0.0:gate_bias")
-first = (x @ gate.T + bias).argmax(axis=1)  # the expert that a row goes to before all others
+first = (x @ gate.T + bias).argmax(axis=1)  # the expert with each row's highest score
 for where in range(8):
     counts = np.bincount(first[place == where], minlength=EXPERTS)
     print("place %d goes to expert %d: %3d of %3d rows"

@@ -1,8 +1,8 @@
-"""Teaches the model inside the library another way to write, by an adapter of a few weights.
+"""Teaches the embedded model another style of writing, with an adapter of a few weights.
 
     python3 examples/python/lora.py [TEXT.txt]
 
-Without a file it learns the log book of a boat, which is made here.
+Without a file it learns the log book of a boat, which this program generates.
 """
 import argparse
 import pathlib
@@ -28,7 +28,7 @@ def log_book(nights, seed):
 
 
 def loss_of(model, text):
-    """Mean -log probability of each token of a text, given those before it."""
+    """Mean -log probability of the tokens of a text, each given the previous ones."""
     ids = model.tokenizer.encode(text)[:200]
     with model.network as network:
         logits = network.forward_tokens(ids).astype(np.float64)[:-1]
@@ -56,7 +56,7 @@ after = loss_of(model, other)
 print("after: loss %.3f" % after)
 print("  Night on" + model.generate("Night on", max_tokens=40, seed=1))
 
-with tempfile.TemporaryDirectory() as folder:  # the adapter alone, as PEFT has it
+with tempfile.TemporaryDirectory() as folder:  # the adapter alone, in PEFT's files
     model.save_adapter(folder)
     size = sum(file.stat().st_size for file in pathlib.Path(folder).iterdir())
     print("the adapter has %d KB, the model %d parameters"

@@ -2,7 +2,7 @@
 
     python3 examples/python/lstm_text.py [TEXT.txt]
 
-Without a file the text comes from a small grammar, so that what is written can be judged.
+Without a file the text comes from a small grammar, so that the generated text can be checked.
 """
 import argparse
 import pathlib
@@ -48,7 +48,7 @@ letters = sorted(set(text))
 ids = np.array([letters.index(letter) for letter in text], np.int32)
 
 network = Network(layers.Sequential(
-    layers.Input(ids=len(letters)),  # one letter a row, the rows of a text one behind the other
+    layers.Input(ids=len(letters)),  # one letter per row, in the order of the text
     layers.Embedding(16),
     layers.LSTM(64),
     layers.Linear(len(letters)),

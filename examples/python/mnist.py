@@ -2,9 +2,9 @@
 
     python3 examples/python/mnist.py [FOLDER | --drawn]
 
-FOLDER has the four files of MNIST (train-images-idx3-ubyte.gz, ...). Without it they are looked for
-in ../shared/data/mnist beside the checkout; where they are absent, or with --drawn, the digits are
-drawn by digits.py.
+FOLDER has the four files of MNIST (train-images-idx3-ubyte.gz, ...). The default is
+../shared/data/mnist beside the checkout. If the files are absent, or with --drawn, digits.py draws
+the digits.
 """
 import argparse
 import gzip
@@ -56,7 +56,7 @@ print("%d images learned, mean loss of each epoch %s"
       % (len(x), ", ".join("%.3f" % loss for loss in history["loss"])))
 
 right = {}
-for dtype in ("f32", "i8", "i4"):  # fewer bits for each weight, the same network
+for dtype in ("f32", "i8", "i4"):  # the same network with fewer bits per weight
     network.morph(dtype)
     right[dtype] = (network(test_x).argmax(axis=1) == test_y).mean()
     print("%-4s reads %.1f %% of %d images that it has not seen"

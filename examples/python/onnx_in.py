@@ -1,4 +1,4 @@
-"""Takes over a network that PyTorch trained and exported as ONNX, and trains it further.
+"""Imports a network that PyTorch trained and exported as ONNX, and trains it further.
 
     python3 examples/python/onnx_in.py
 """
@@ -35,7 +35,7 @@ print("as a network: %d parameters, scores differ by %.1e at most"
       % (network.info["parameters"], difference))
 print("white digits on black: %.1f %%" % (100 * accuracy(network, images, labels)))
 
-# The same digits in black on white are new to it: a second training, of a few seconds.
+# Black digits on white are new to the network: train it again for a few seconds.
 before = accuracy(network, 1 - images, labels)
 more, more_labels = digits.draw(2000, seed=3)
 both = np.concatenate([more, 1 - more])

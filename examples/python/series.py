@@ -2,7 +2,8 @@
 
     python3 examples/python/series.py
 
-A table of dates and values needs no program: `loom train --data series.csv`, then `loom predict`.
+For a table of dates and values no program is needed: `loom train --data series.csv`, then
+`loom predict`.
 """
 import sys
 
@@ -15,14 +16,14 @@ PAST, AHEAD = 36, 12
 
 
 def make_series(months):
-    """Passengers of an airline that grows, with two seasons that grow along."""
+    """Passengers of a growing airline, with two seasons that grow in proportion."""
     random, month = np.random.default_rng(5), np.arange(months)
     season = 1 + 0.25 * np.sin(month * np.pi / 6) + 0.1 * np.cos(month * np.pi / 3)
     return 100 * np.exp(month / 150) * season * np.exp(random.normal(0, 0.02, months))
 
 
 def windows(series):
-    """Every stretch of PAST + AHEAD months, and what its values are told from: the last of PAST."""
+    """Every stretch of PAST + AHEAD months, relative to the last month of PAST."""
     stretches = np.lib.stride_tricks.sliding_window_view(np.log(series), PAST + AHEAD)
     return stretches - stretches[:, PAST - 1:PAST]
 
@@ -30,7 +31,7 @@ def windows(series):
 series = make_series(360)
 learned, later = windows(series[:-60]), windows(series[-60 - PAST:])
 network = Network(layers.Sequential(
-    layers.Input(PAST, 1),  # steps, values of a step
+    layers.Input(PAST, 1),  # steps, values per step
     layers.GRU(32, output="last"),
     layers.Linear(AHEAD),
 ), seed=1)

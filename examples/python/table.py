@@ -2,7 +2,7 @@
 
     python3 examples/python/table.py
 
-`loom train --data table.csv` does all of this by itself; here it is done by hand, to show how.
+`loom train --data table.csv` does all of this automatically; this program shows each step.
 """
 import csv
 import io
@@ -17,7 +17,7 @@ TOWNS = ["Aber", "Brig", "Combe", "Dale"]
 
 
 def make_table(rows):
-    """A CSV of houses: every tenth area is not known, and a garden is worth more in some towns."""
+    """A CSV of houses: every tenth area is unknown, and a garden is worth more in some towns."""
     random = np.random.default_rng(3)
     lines = ["town,area,age,garden,price"]
     for _ in range(rows):
@@ -44,7 +44,7 @@ hidden = layers.concat(layers.Flatten()(layers.Embedding(4)(town)), known)
 for _ in range(2):
     hidden = layers.Linear(32, activation="silu")(hidden)
 network = Network(layers.Model([town, sizes], layers.Linear(1)(hidden)), seed=1)
-for p in network.parameters:  # what Standardize subtracts and multiplies by: set, not learned
+for p in network.parameters:  # mean and scale of Standardize: set, not learned
     if p.role in ("mean", "scale"):
         mean, spread = np.nanmean(numbers[:2400], axis=0), np.nanstd(numbers[:2400], axis=0)
         network.set(p.name, mean if p.role == "mean" else 1 / spread)

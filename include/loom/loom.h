@@ -130,6 +130,14 @@ LOOM_API const char* loom_code_name(int32_t code);
  *     formats, layers, embedded_model */
 LOOM_API int32_t loom_info(loom_bytes* info, loom_error* error);
 
+/* Reports the machine: processor, caches, memory, GPU. Opens no socket. Where it measures, it
+ * takes a second or two.
+ *   options: JSON: device ("auto"), measure (false): docs/reference/options.md, audit
+ *   report: JSON: os, cpu, caches, memory, gpus, measured, unknown (why a key is null, by its
+ *     path), loom: docs/reference/audit.md */
+LOOM_API int32_t loom_audit(const char* options, size_t options_size, loom_bytes* report,
+                            loom_error* error);
+
 /* A format of weights by its name.
  *   format: docs/reference/dtypes.md
  *   info: JSON: format (its one spelling), dtype, bits (of a code), is_float, is_signed, scaled,

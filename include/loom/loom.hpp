@@ -229,6 +229,11 @@ inline void unregister_layer(std::string_view name, std::int32_t version) {
 inline std::string version() { return loom_version(); }
 // JSON.
 inline std::string info() { return detail::text(loom_info); }
+// JSON: what this machine offers to Loom (docs/reference/audit.md). Options as JSON: device
+// ("auto"; "cpu": no GPU is looked for; "gpu": an error where there is none), measure (false).
+inline std::string audit(std::string_view options = {}) {
+  return detail::text(loom_audit, options.data(), options.size());
+}
 // JSON: what a format of weights is.
 inline std::string format_info(std::string_view format) {
   return detail::text(loom_format_info, format.data(), format.size());

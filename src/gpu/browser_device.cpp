@@ -146,6 +146,7 @@ Status BrowserDevice::describe() {
   LOOM_ASSIGN(info_.driver, json.get_string("driver", ""));
   LOOM_ASSIGN(info_.software, json.get_bool("software", false));
   info_.library = "navigator.gpu";
+  info_.backend = "webgpu";
   LOOM_ASSIGN(limits_.subgroups, json.get_bool("subgroups", false));
   const auto limit = [&]<class T>(const char* key, T& out) -> Status {
     LOOM_ASSIGN(const double value, json.get_number(key, 0));

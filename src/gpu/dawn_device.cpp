@@ -198,11 +198,27 @@ Status DawnDevice::request_adapter(bool software) {
   return {};
 }
 
+const char* backend_name(WGPUBackendType type) {
+  switch (type) {
+    case WGPUBackendType_Vulkan: return "vulkan";
+    case WGPUBackendType_Metal: return "metal";
+    case WGPUBackendType_D3D12: return "d3d12";
+    case WGPUBackendType_D3D11: return "d3d11";
+    case WGPUBackendType_OpenGL: return "opengl";
+    case WGPUBackendType_OpenGLES: return "opengles";
+    default: return "other";
+  }
+}
+
 Status DawnDevice::describe_adapter(AdapterLimits& own) {
   WGPUAdapterInfo info{};
   w_.AdapterGetInfo(adapter_, &info);
-  info_ = {text(info.device), text(info.vendor), text(info.description), w_.path,
-           info.adapterType == WGPUAdapterType_CPU};
+  info_ = {text(info.device),
+           text(info.vendor),
+           text(info.description),
+           w_.path,
+           info.adapterType == WGPUAdapterType_CPU,
+           backend_name(info.backendType)};
   w_.AdapterInfoFreeMembers(info);
   // Dawn's last resort computes nothing.
   if (info.backendType == WGPUBackendType_Null)

@@ -20,6 +20,7 @@ struct DeviceInfo {
   std::string vendor, driver;
   std::string library;  // the file that was loaded
   bool software = false;
+  std::string backend;  // "vulkan", "metal", "d3d12"; in a browser "webgpu"
 };
 
 // The adapter's own limits, not the defaults of the standard.

@@ -16,7 +16,7 @@ enum class DType : std::uint8_t {
 #include "numeric/dtypes.def"
 };
 
-// How a dtype multiplies: it decides the bits of products (docs/reference/numerics.md, rule 0).
+// How a dtype multiplies: it decides the bits of products (docs/reference/numerics.md, rule 5).
 enum class ArithClass : std::uint8_t {
   integer,  // I: activations as q15, sums exact in int32, scale after the sum
   bfloat,   // B: activations as bf16 hi + lo, exact products, two chains

@@ -1,4 +1,4 @@
-// Activations as kernels of classes I and B read them (numerics rule 0). Reference functions:
+// Activations as kernels of classes I and B read them (numerics rule 5). Reference functions:
 // portable, without branches in their loops, any thread. Fast kernels give the same bits.
 #pragma once
 

@@ -408,7 +408,7 @@ TEST(Trainer, ProgressMeter) {
 }
 
 // Masters are finer than what a program reads: a weight below 2^-40 is 0 in every product (numerics
-// rule 9), wherever its values are read from. Gradients of 1e12 would make it visible in the layer
+// rule 8), wherever its values are read from. Gradients of 1e12 would make it visible in the layer
 // before.
 TEST(Learner, ReadsWeightsBelowTheSmallestValueAsZero) {
   for (const int out : {3, 16, 35}) {

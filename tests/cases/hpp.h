@@ -70,6 +70,9 @@ inline text code_name(result code) { return loom_code_name(code); }
 inline result info(handle* o, err e) {
   return gives(o, e, [] { return loom::info(); });
 }
+inline result audit(text s, size n, handle* o, err e) {
+  return gives(o, e, [&] { return loom::audit(sv(s, n)); });
+}
 inline result fake_quantize(const float* v, size n, text f, size fn, std::int64_t rows, float* o,
                             size on, err e) {
   return attempt(e, [&] { loom::fake_quantize(sp(v, n), sv(f, fn), sp(o, on), rows); });

@@ -189,7 +189,7 @@ TEST(Exponentials, RowsOfDoublesStayWithinFourUlp) {
   check_rows<double, long double>(isa, rows_to_check() / 4, 0x1p-80L);
 }
 
-// The sum of x[d] * y[d] in the order of rule 4.
+// The sum of x[d] * y[d] in the order of rule 3.
 float chained(const float* x, const float* y, std::int64_t n) {
   float sum = 0;
   for (std::int64_t d0 = 0; d0 < n; d0 += 32) {

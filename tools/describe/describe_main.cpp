@@ -91,6 +91,7 @@ Json options() {
   add("file_convert", ConvertOptions(), "A model file in another format.");
   add("file_info", DescribeOptions(), "Facts of a model file.");
   add("verify", c_api::Verify(), "Computes the numerics table.");
+  add("audit", c_api::Audit(), "Reports the machine ([keys](audit.md)).");
   return list;
 }
 

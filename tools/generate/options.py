@@ -19,7 +19,7 @@ INTERFACES = {"session_create": "SessionOptions", "session_observe": "ObserveOpt
               "file_convert": "ConvertOptions", "file_info": "FileInfoOptions",
               "evaluator_create": "EvaluatorOptions",
               "predictor_open": "PredictorOptions", "predictor_plan": "PlanOptions",
-              "verify": "VerifyOptions"}
+              "verify": "VerifyOptions", "audit": "AuditOptions"}
 SHAPES = {"id": "number | null", "ids": "number | number[] | null", "sampling": "Sampling",
           "device": "Device", "mode": "Mode", "seed": "number | bigint"}
 # Keys whose type in JavaScript says more than their kind of value does.

@@ -1,13 +1,13 @@
 // loom bench: speed of products, of language models of real shapes with random weights, as shares
 // of what this machine's memory delivers, and of learning.
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 
 #include "arguments/machine_options.h"
+#include "audit/read_bandwidth.h"
 #include "base/json/json.h"
 #include "base/random.h"
 #include "bench/bench.h"
@@ -77,32 +77,6 @@ void bind(CommandLine& c, Args& a) {
   c.flag("--fp8", a.fp8, "training: products in FP8, and the loss beside that of f32");
   c.flag("--quick", a.quick, "layers, training, crossover: a few runs, to see that they work");
   c.flag("--json", a.json, "layers, training, crossover: one JSON object on stdout");
-}
-
-// Bytes per second that all threads together read from a block larger than the caches.
-double read_bandwidth(ThreadPool& pool, int repeats) {
-  struct Job {
-    std::vector<std::uint64_t> data = std::vector<std::uint64_t>(std::size_t{32} << 20, 1);
-    std::atomic<std::uint64_t> sum{0};
-  } job;
-  const double seconds = median_seconds(repeats, [&] {
-    pool.run(
-        [](void* context, int worker, int workers) noexcept {
-          auto& j = *static_cast<Job*>(context);
-          const std::size_t begin = j.data.size() * static_cast<std::size_t>(worker) /
-                                    static_cast<std::size_t>(workers),
-                            end = j.data.size() * static_cast<std::size_t>(worker + 1) /
-                                  static_cast<std::size_t>(workers);
-          std::uint64_t lanes[16] = {};
-          for (std::size_t i = begin; i + 16 <= end; i += 16)
-            for (std::size_t k = 0; k < 16; ++k) lanes[k] += j.data[i + k];
-          std::uint64_t total = 0;
-          for (std::uint64_t v : lanes) total += v;
-          j.sum += total;
-        },
-        &job);
-  });
-  return static_cast<double>(job.data.size() * 8) / seconds;
 }
 
 // Random weights in a packed format, quickly: a few panels are encoded (the search of the 4-bit
@@ -244,7 +218,7 @@ int bench_llm(const Args& a, ThreadPool& pool) {
   TokenRuns runs(session, a.repeats, config.vocab_size);
   runs.prefill(64, 0);  // once before the clock runs, and to see that it does
   if (!runs.status.ok()) return fail(runs.status, kFailed);
-  const double bandwidth = read_bandwidth(pool, a.repeats);
+  LOOM_OR_EXIT(const double bandwidth, audit::read_bandwidth(pool, a.repeats), kFailed);
   std::string out = machine_text(session, device, pool, bandwidth, bytes);
   for (const std::uint32_t n : {128u, 512u})
     out += "prefill " + std::to_string(n) + ": " + fixed(n / runs.seconds_of_prefill(n), 1) +
@@ -262,7 +236,7 @@ int bench_llm(const Args& a, ThreadPool& pool) {
 }
 
 int bench_ops(const Args& a, ThreadPool& pool) {
-  const double bandwidth = read_bandwidth(pool, a.repeats);
+  LOOM_OR_EXIT(const double bandwidth, audit::read_bandwidth(pool, a.repeats), kFailed);
   std::string out =
       "read bandwidth " + fixed(bandwidth / 1e9, 1) +
       " GB/s\nproduct 1024 x 1024        1 row: GB/s of weights   256 rows: GFLOP/s\n";

@@ -27,9 +27,8 @@ export type Rows = Numbers | Numbers[];
 
 // Options: docs/reference/options.md. A device and a mode give always the same bits; methods that
 // return at once cannot wait for a GPU and refuse "gpu".
-import type { ConvertOptions, Device, EvaluatorOptions, FileInfoOptions, ForecastOptions,
-  ObserveOptions,
-  GeneratorOptions, Mode, ModelOptions, Sampling,
+import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOptions,
+  ForecastOptions, GeneratorOptions, Mode, ModelOptions, ObserveOptions, Sampling,
   SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions, StepMeshOptions,
   TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
@@ -60,6 +59,68 @@ export interface Info {
   formats: string[];
   layers: string[];
   embedded_model: boolean;
+}
+/** docs/reference/audit.md. A value that nothing here tells is null, with the reason in `unknown`
+ *  by the path of its key. */
+export interface Audit {
+  os: { name: string; version: string | null; kernel: string | null; architecture: string };
+  cpu: {
+    model: string | null;
+    vendor: string | null;
+    logical_cores: number | null;
+    physical_cores: number | null;
+    affinity_cores: number | null;
+    quota_cores: number | null;
+    usable_cores: number | null;
+    features: string[];
+    isas: string[];
+    fast_isas: string[];
+    isa: string;
+  };
+  caches: AuditCache[] | null;
+  memory: {
+    total: number | null;
+    available: number | null;
+    limit: number | null;
+    page_size: number | null;
+    resident: number | null;
+  };
+  gpus: AuditGpu[] | null;
+  measured: AuditSpeeds | null;
+  loom: {
+    version: string;
+    abi_version: number;
+    numerics_version: number;
+    threads: number;
+    dtypes: number;
+    embedded_model: boolean;
+  };
+  unknown: Record<string, string>;
+}
+export interface AuditCache {
+  level: number;
+  type: 'data' | 'instruction' | 'unified' | null;
+  bytes: number | null;
+  line: number | null;
+  shared_by: number | null;
+  count: number;
+}
+export interface AuditGpu {
+  name: string;
+  vendor: string;
+  driver: string;
+  backend: string;
+  library: string;
+  software: boolean;
+  numerics: string;
+  limits: Record<string, number | boolean>;
+}
+export interface AuditSpeeds {
+  threads: number;
+  read_bytes: number;
+  read_bytes_per_second: number;
+  f32_flops: number;
+  i8_ops: number;
 }
 export interface Report {
   numerics_version: number;
@@ -724,6 +785,7 @@ export interface LoomWorker {
     train: Made<typeof Tokenizer.train>;
   };
   readonly ModelFile: { open: Made<typeof ModelFile.open> };
+  audit(options?: AuditOptions): Promise<Audit>;
   info(): Promise<Info>;
   version(): Promise<string>;
   numericsVersion(): Promise<number>;
@@ -813,6 +875,7 @@ export interface Loom {
   readonly Trainer: typeof Trainer;
   readonly Transformer: typeof Transformer;
   createWorker: typeof createWorker;
+  audit(options?: AuditOptions): Promise<Audit>;
   info(): Info;
   version(): string;
   fakeQuantize(values: Rows, format: string, options?: { rows?: number }): Float32Array;
@@ -830,6 +893,7 @@ export interface Loom {
 
 export function initLoom(options?: InitOptions): Promise<Loom>;
 export function createWorker(options?: InitOptions): Promise<LoomWorker>;
+export function audit(options?: AuditOptions): Promise<Audit>;
 export function info(): Info;
 export function version(): string;
 /** Version of the numerics contract: equal versions give equal bits. */

@@ -31,6 +31,25 @@ export async function initLoom(options) {
 export function info() {
   return library().call('info').info;
 }
+/** What this machine offers to Loom (docs/reference/audit.md): what the module knows, and what its
+ *  host tells of cores and memory. device: 'auto' looks for a GPU, 'cpu' does not, 'gpu' is an
+ *  error where there is none. */
+export async function audit(options = {}) {
+  const { device = 'auto', measure = false } = known('audit', options, ['device', 'measure']);
+  const lib = await start();
+  const { report } = await lib.ask('audit', { options: { device, measure } }, device);
+  return withHost(report);
+}
+function withHost(report) {
+  const { hardwareConcurrency: cores, deviceMemory: gigabytes } = globalThis.navigator ?? {};
+  const tell = (section, key, value) => {
+    report[section][key] = value;
+    delete report.unknown[`${section}.${key}`];
+  };
+  if (cores > 0) for (const key of ['logical_cores', 'usable_cores']) tell('cpu', key, cores);
+  if (gigabytes > 0) tell('memory', 'total', gigabytes * 2 ** 30);
+  return report;
+}
 /** Version of the library. */
 export function version() {
   return library().call('version').result;
@@ -102,6 +121,6 @@ function Generate(prompt, maxTokens = 50, options = {}) {
 }
 
 const loom = { Data, Decoder, InferenceSession, ModelFile, Network, Seq2Seq, Session, StepMesh,
-  Tensor, Tokenizer, Trainer, Transformer, convert, createWorker, evaluate, info, version,
+  Tensor, Tokenizer, Trainer, Transformer, convert, createWorker, audit, evaluate, info, version,
   numericsVersion, formatInfo, liveHandles, fakeQuantize, simulate, compareDna, compareDNA, gpu,
   verify, LoadTransformer, Generate };

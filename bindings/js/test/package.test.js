@@ -76,6 +76,22 @@ test('the numerics table has the golden fingerprint', async () => {
   assert.equal(report.equal, true);
 });
 
+test('an audit has what the host tells, and a reason for each null', async () => {
+  const report = await loom.audit({ device: 'cpu' });
+  const { os, cpu, memory, caches, unknown } = report;
+  assert.deepEqual([os.name, os.architecture, caches], ['wasm', 'wasm32', null]);
+  assert.equal(cpu.logical_cores ?? 0, globalThis.navigator?.hardwareConcurrency ?? 0);
+  assert.ok(memory.resident > 0 && memory.resident % memory.page_size === 0);
+  const nulls = ['os', 'cpu', 'memory'].flatMap((section) => Object.entries(report[section])
+    .filter(([, value]) => value === null).map(([key]) => `${section}.${key}`));
+  assert.deepEqual(Object.keys(unknown).sort(), [...nulls, 'caches', 'gpus', 'measured'].sort());
+  const found = await loom.audit({ measure: true });
+  assert.ok(found.unknown.gpus.includes('navigator.gpu'));
+  assert.ok(found.measured.read_bytes_per_second > 1e6 && found.measured.i8_ops > 1e6);
+  await assert.rejects(loom.audit({ device: 'gpu' }), (e) => e instanceof UnsupportedError);
+  await assert.rejects(loom.audit({ speed: 1 }), (e) => e instanceof InvalidArgumentError);
+});
+
 test('the embedded model tells the story that the native build tells', async () => {
   const { prompt, options, text, fingerprint } = story;
   const pieces = [];

@@ -145,6 +145,8 @@ class Numbers(unittest.TestCase):
             (np.zeros((3, 2), "m8[s]"), "x: expects numbers, got an array of timedelta64[s]"),
             ([["1", "2"]], "x: expects numbers, got an array of <U1"),
             (Sparse(), "got a sparse matrix: x.toarray()"),
+            (None, "x: expects numbers, got None"),
+            ([[1.0, None]], "x: expects numbers, got None"),
         ):
             with self.subTest(wanted), self.assertRaises(TypeError) as caught:
                 self.network(x)

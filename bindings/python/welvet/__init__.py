@@ -39,9 +39,9 @@ __all__ = [
     "Observation",
     "Parameter", "Piece", "Predictor", "Progress", "Seq2Seq", "Session", "Step", "StepMesh",
     "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported",
-    "Verification", "compareDNA", "compare_dna", "convert", "custom_layer", "dna", "evaluate",
-    "fake_quantize", "fit", "from_onnx", "info", "layers", "live_handles", "numerics_version",
-    "register_layer", "simulate", "unregister_layer", "verify", "version",
+    "Verification", "audit", "compareDNA", "compare_dna", "convert", "custom_layer", "dna",
+    "evaluate", "fake_quantize", "fit", "from_onnx", "info", "layers", "live_handles",
+    "numerics_version", "register_layer", "simulate", "unregister_layer", "verify", "version",
 ]
 __version__ = "0.1.0"
 
@@ -71,6 +71,16 @@ def info() -> Dict[str, Any]:
     """What this build and machine can do: version, abi_version, numerics_version, isa, isas,
     fast_isas, threads, dtypes, formats, layers, embedded_model, and the path of the library."""
     return {**_call.call("info"), "library": _call.library().path}
+
+
+def audit(device: str = "auto", measure: bool = False) -> Dict[str, Any]:
+    """What this machine offers to Loom: os, cpu, caches, memory, gpus, measured, loom, and
+    `unknown`, which holds the reason for each value that is None by its path ("cpu.model"):
+    docs/reference/audit.md. `device`: "auto" looks for a GPU, "cpu" does not, "gpu" raises
+    Unsupported where there is none. `measure` adds speeds of memory and products, which takes a
+    second or two. Opens no socket."""
+    return _call.interruptible(  # type: ignore[no-any-return]
+        lambda: _call.call("audit", {"device": device, "measure": measure}))
 
 
 def fake_quantize(x: Any, format: str) -> np.ndarray:

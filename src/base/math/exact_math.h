@@ -1,5 +1,5 @@
 // Elementary functions made of + - * / sqrt and integer work on the bits only, in the arithmetic of
-// their type, so that they return the same bits on every target (numerics rule 7). No libm, no
+// their type, so that they return the same bits on every target (numerics rule 2). No libm, no
 // tables except the digits of 2/pi, no state: any thread.
 //
 // Each comes for float and double from one template; only the coefficients differ (near-minimax

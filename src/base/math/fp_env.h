@@ -1,4 +1,4 @@
-// The host's floating-point environment must not leak into results (numerics rule 13): while one of
+// The host's floating-point environment must not leak into results (numerics rule 11): while one of
 // these lives, the thread rounds to nearest even and keeps subnormals; the host's settings come
 // back afterwards. Game engines change both.
 #pragma once

@@ -333,6 +333,20 @@ void fields(V& v, Verify& o) {
   machine_fields(v, o.machine);
 }
 
+struct Audit {
+  std::string device = "auto";
+  bool measure = false;
+};
+template <class V>
+void fields(V& v, Audit& o) {
+  v("device", o.device,
+    {.doc = "`auto`: the GPU where there is one; `gpu`: an error where there is none; `cpu`: no "
+            "GPU is looked for",
+     .one_of = webgpu::kDeviceNames});
+  v("measure", o.measure,
+    {.doc = "with speeds of memory and products, which take a second or two"});
+}
+
 struct TokenizerTrain {
   BpeTrainerOptions trainer;
   std::int64_t vocab_size = static_cast<std::int64_t>(trainer.vocab_size);

@@ -1,5 +1,5 @@
 // Picks the next token from a row of logits. The pick is a pure function of (logits, history,
-// settings, index): the same on every target (numerics rule 12). One sampler per thread: it keeps
+// settings, index): the same on every target (numerics rule 10). One sampler per thread: it keeps
 // scratch memory.
 #pragma once
 

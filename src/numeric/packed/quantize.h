@@ -27,7 +27,7 @@ struct GroupScale {
 };
 
 // Magnitudes below become 0 when packed, so that no product or partial sum of a kernel is subnormal
-// on any device (numerics rule 9): f32 2^-40, bf16 2^-56, class D none, all others 2^-100.
+// on any device (numerics rule 8): f32 2^-40, bf16 2^-56, class D none, all others 2^-100.
 double flush_floor(DType dtype);
 
 // Whether all are numbers of at most this magnitude. T: float or double.

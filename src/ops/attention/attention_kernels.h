@@ -265,7 +265,7 @@ static void attention_rows_alibi(const KernelArgs& a) {
   attend_rows<T>(a, a.t[5], a.t[6], row<T>(a.t[4], 0));
 }
 
-// The sum over d of g[d] * y[d] by rule 4.
+// The sum over d of g[d] * y[d] by rule 3.
 template <class T>
 static inline T dot_product(const T* g, const T* y, i64 n) {
   T even = 0, odd = 0, dot = 0;
@@ -321,7 +321,7 @@ static inline void over_queries(const Span& s, const T* weight, const T* x, i64 
 }
 
 // Gradients of attention_rows. With P = e / den: gv_j = sum_i P_ij gy_i; dP_ij = gy_i . v_j; dS = P
-// (dP - gy_i . y_i); gq_i = scale sum_j dS_ij k_j; gk_j = scale sum_i dS_ij q_i. Sums by rule 4
+// (dP - gy_i . y_i); gq_i = scale sum_j dS_ij k_j; gk_j = scale sum_i dS_ij q_i. Sums by rule 3
 // over positions from 0; per KV head one chain through its query heads. scratch: keys and values
 // [hd][padded], P and dS [length][padded].
 template <class T>

@@ -129,7 +129,7 @@ __attribute__((noinline, cold)) static T settle_scores(T* s, Seen see, T top, Sc
   return top;
 }
 
-// s becomes e over a block; returns its sum by rule 5 (64 lanes, one element each).
+// s becomes e over a block; returns its sum by rule 4 (64 lanes, one element each).
 template <class T>
 LOOM_FLATTEN static inline T block_weights(T* s, Seen see, T top) {
   T e[kBlock];

@@ -79,7 +79,7 @@ Status unregister_custom_layer(std::string_view name, std::int32_t version);
 Result<CustomLayerPtr> find_custom_layer(std::string_view name, std::int32_t version);
 // What the layer says of this call, checked.
 Result<CallPlan> plan_call(const CustomLayer& layer, const Call& call);
-// What it throws becomes a Status; what it wrote is then as instructions store it (rules 9, 12).
+// What it throws becomes a Status; what it wrote is then as instructions store it (rule 8).
 Status run_call(const CustomLayer& layer, const CallArrays& arrays, bool backward) noexcept;
 // "custom(acme.swirl@1)" where a program calls layers, else what is said `otherwise`.
 std::string custom_numerics(const std::vector<Call>& calls, std::string_view otherwise);

@@ -1,5 +1,5 @@
 // Statistics of channels over all rows: a channel is `inner` consecutive columns. Sums within a row
-// by rule 5, over rows by rule 4.
+// by rule 4, over rows by rule 3.
 #pragma once
 
 #include "ops/cpu/vectors/rows.h"

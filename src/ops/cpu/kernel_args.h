@@ -49,8 +49,8 @@ static inline Range share(i64 n, i64 grain, int worker, int workers) {
 }
 
 // What goes to memory when an instruction writes x: an f32 below 2^-40 as 0, so that no product or
-// sum of stored values is subnormal on any device (numerics rule 9), and every NaN as the one
-// canonical NaN (rule 12).
+// sum of stored values is subnormal on any device (numerics rule 8), and every NaN as the one
+// canonical NaN (rule 8).
 template <int Exponent>
 static inline float stored_above(float x) {
   const int bits = __builtin_bit_cast(int, x), magnitude = bits & 0x7FFFFFFF;

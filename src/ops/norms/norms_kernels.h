@@ -1,5 +1,5 @@
 // RMSNorm (Zhang and Sennrich, arXiv 1910.07467) and LayerNorm (Ba et al., arXiv 1607.06450) over
-// groups of columns; sums by rule 5.
+// groups of columns; sums by rule 4.
 #pragma once
 
 #include "ops/cpu/vectors/simd.h"

@@ -7,7 +7,7 @@
 
 namespace loom::cpu::LOOM_ISA {
 
-// Micro-batch number `micro` joins the binary counter of sums (rule 4): level l of `levels` holds a
+// Micro-batch number `micro` joins the binary counter of sums (rule 3): level l of `levels` holds a
 // pending sum of 2^l micro-batches. The last one folds what is pending into `total`, which the
 // optimizer reads.
 template <class T>
@@ -33,7 +33,7 @@ static void grad_merge(const KernelArgs& k) {
   }
 }
 
-// total (+)= sum of squares of all elements by rule 5 over the row-major index.
+// total (+)= sum of squares of all elements by rule 4 over the row-major index.
 template <class T>
 static void sum_squares(const KernelArgs& k) {
   if (k.worker != 0) return;
@@ -80,7 +80,7 @@ static void clip_scale(const KernelArgs& k) {
 }
 
 // Weights and moments are finer than other values: f32 is kept down to 2^-100, and a gradient that
-// is squared down to 2^-50 (rule 9).
+// is squared down to 2^-50 (rule 8).
 template <class T>
 static inline T kept(T x) {
   return stored_above<-100>(x);

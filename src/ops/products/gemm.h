@@ -1,4 +1,4 @@
-// Float matrix products in the canonical order (numerics rule 4, "AMX32"): chunks of 32 k; in a
+// Float matrix products in the canonical order (numerics rule 3, "AMX32"): chunks of 32 k; in a
 // chunk one chain over even k and one over odd k, each from +0; chunks are added in ascending order
 // to C. Vectorized across outputs, so every tile shape gives the same bits.
 #pragma once

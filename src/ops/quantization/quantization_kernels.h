@@ -1,4 +1,4 @@
-// Rows of f32 as q15 (numerics rule 0): x = (128 * hi + lo) * 2^e up to rounding, as quantize_q15
+// Rows of f32 as q15 (numerics rule 5): x = (128 * hi + lo) * 2^e up to rounding, as quantize_q15
 // of numeric/q15.h.
 #pragma once
 

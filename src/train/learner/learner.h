@@ -1,6 +1,6 @@
 // Learns a network: one program with forward, loss, backward and update segments, replayed per
 // micro-batch and per step. Gradients are those of the summed loss; the update multiplies by 1/N
-// (numerics rule 9), so how a step is cut into micro-batches, threads or workers never changes what
+// (numerics rule 3), so how a step is cut into micro-batches, threads or workers never changes what
 // it means.
 #pragma once
 

@@ -1,8 +1,8 @@
 // Made by tools/generate from the field lists in src: edit those.
 // Options: docs/reference/options.md. Keys in camelCase, as the package takes them.
 
-/** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
- *  CPU */
+/** `auto`: the GPU where there is one; `gpu`: an error where there is none; `cpu`: no GPU is
+ *  looked for */
 export type Device =
   'cpu' | 'gpu' | 'auto';
 
@@ -365,4 +365,13 @@ export interface VerifyOptions {
   /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
    *  CPU */
   device?: Device;
+}
+
+/** Reports the machine ([keys](audit.md)). */
+export interface AuditOptions {
+  /** `auto`: the GPU where there is one; `gpu`: an error where there is none; `cpu`: no GPU is
+   *  looked for */
+  device?: Device;
+  /** with speeds of memory and products, which take a second or two */
+  measure?: boolean;
 }

@@ -58,6 +58,6 @@ export const REMOTE = {
   },
   Decoder: { makers: [], getters: [], methods: ['push', 'finish'] },
   ModelFile: { makers: ['open'], getters: [], methods: ['info', 'hash'] },
-  loom: { makers: [], getters: [], methods: ['info', 'version', 'numericsVersion', 'formatInfo',
-    'liveHandles', 'fakeQuantize', 'gpu', 'verify', 'convert'] },
+  loom: { makers: [], getters: [], methods: ['audit', 'info', 'version', 'numericsVersion',
+    'formatInfo', 'liveHandles', 'fakeQuantize', 'gpu', 'verify', 'convert'] },
 };

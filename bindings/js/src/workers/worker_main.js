@@ -1,6 +1,6 @@
 // The inside of a worker (worker.js): makes objects, runs what is asked of them, streams what they
 // yield.
-import { Data, Decoder, ModelFile, Network, Seq2Seq, Session, StepMesh, Tokenizer, Trainer,
+import { audit, Data, Decoder, ModelFile, Network, Seq2Seq, Session, StepMesh, Tokenizer, Trainer,
   Transformer, convert, fakeQuantize, formatInfo, gpu, info, initLoom, liveHandles,
   numericsVersion, verify, version } from '../index.js';
 import { errorNamed } from '../runtime/errors.js';
@@ -13,7 +13,7 @@ const TYPES = { Data, Decoder, ModelFile, Network, Seq2Seq, Session, StepMesh, T
   Transformer };
 Network.create = (spec, options) => new Network(spec, options);
 const objects = new Map([
-  ['loom', { init: async (options) => void (await initLoom(options)), info, version,
+  ['loom', { init: async (options) => void (await initLoom(options)), audit, info, version,
     numericsVersion, formatInfo, liveHandles, fakeQuantize, gpu, verify, convert }],
   ...Object.entries(TYPES),
 ]);

@@ -163,7 +163,10 @@ def array(x: Any, dtype: Any, name: str = "array") -> np.ndarray:
     are masked, and where integers are wanted for what is no whole number or beyond their range."""
     if np.issubdtype(dtype, np.integer):
         return np.ascontiguousarray(_integers(_anything(x, name), np.dtype(dtype), name))
-    return np.ascontiguousarray(plain(x, name), dtype=dtype)
+    given = plain(x, name)
+    if given.dtype.kind == "O" and any(v is None for v in given.flat):  # NumPy makes NaN of it
+        raise TypeError("%s: expects numbers, got None: a missing value is float('nan')" % name)
+    return np.ascontiguousarray(given, dtype=dtype)
 
 
 def numbers(x: Any, name: str) -> np.ndarray:

@@ -52,6 +52,7 @@ FUNCTIONS = {
     "numerics_version": ("i32", ()),
     "code_name": ("cstr", (("code", "i32"),)),
     "info": ("code", (("info", "new json"),)),
+    "audit": ("code", (("options", "json"), ("report", "new json"),)),
     "format_info": ("code", (("format", "text"), ("info", "new json"),)),
     "fake_quantize": ("code", (("values", "read f32"), ("format", "text"), ("rows", "i64"),
         ("rounded", "fill f32"),)),

@@ -69,7 +69,7 @@ static inline void exp_row(const T* x, i64 n, T top, T* e) {
   for (i64 i = whole; i < n; ++i) e[i] = to[i - whole];
 }
 
-// The largest number of a row, and the sum of exp(x - top) by rule 5, which lost `rest`.
+// The largest number of a row, and the sum of exp(x - top) by rule 4, which lost `rest`.
 template <class T>
 struct ExpSum {
   T top, sum, rest;

@@ -123,7 +123,7 @@ static inline T* row(const TensorArg& t, i64 r) {
 }
 static inline i64 min(i64 a, i64 b) { return a < b ? a : b; }
 
-// The reduction order along a row (numerics rule 5): element i goes to lane i mod 64, lanes ascend,
+// The reduction order along a row (numerics rule 4): element i goes to lane i mod 64, lanes ascend,
 // then halves are added.
 template <class T>
 struct RowReduce {
@@ -160,7 +160,7 @@ static inline T reduce_row(i64 n, F f) {
   return r.total();
 }
 
-// Blocks of a long sum combine like the digits of a binary counter (numerics rule 4): pairwise, in
+// Blocks of a long sum combine like the digits of a binary counter (numerics rule 3): pairwise, in
 // an order fixed by their index.
 template <class Value>
 struct BinaryCounter {
@@ -180,7 +180,7 @@ struct BinaryCounter {
   }
 };
 
-// A sum over rows in the order of rule 4: chunks of 32, even rows in one chain and odd in another,
+// A sum over rows in the order of rule 3: chunks of 32, even rows in one chain and odd in another,
 // blocks of 1,024 rows.
 template <class Value>
 struct RowSum {

@@ -1,5 +1,5 @@
 // gradient.wgsl's sums over rows where they are many and their results few: a workgroup sums the 32
-// chunks of a block of 1,024 rows side by side (rule 4), eight threads each, then adds them in
+// chunks of a block of 1,024 rows side by side (rule 3), eight threads each, then adds them in
 // order.
 
 var<workgroup> sums: array<f32, 32u * 64u>;  // [chunk][result]

@@ -1,4 +1,4 @@
-// gw (+)= gy^T x in tiles: gradient.wgsl's sums over rows (rule 4), whose blocks of 1,024 rows
+// gw (+)= gy^T x in tiles: gradient.wgsl's sums over rows (rule 3), whose blocks of 1,024 rows
 // combine like the digits of a binary counter. DEPTH: of the counter.
 
 // Four words of a row from `first` on, as far as its `count` goes.

@@ -82,7 +82,7 @@ static inline PanelOutputs panel_outputs(const KernelArgs& k, i64 panel, bool of
   return o;
 }
 
-// f(S) of numerics rule 0: rounds once.
+// f(S) of numerics rule 5: rounds once.
 static inline auto sum_to_f32(Ints sum) {
   using F = V<float>::Native;
   return __builtin_convertvector(sum >> 12, F) * 4096.0f + __builtin_convertvector(sum & 4095, F);

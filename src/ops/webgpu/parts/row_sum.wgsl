@@ -1,4 +1,4 @@
-// A sum over rows in the order of rule 4: chunks of 32, even rows in one chain and odd in another,
+// A sum over rows in the order of rule 3: chunks of 32, even rows in one chain and odd in another,
 // blocks of 1,024 rows, which combine like the digits of a binary counter.
 
 struct RowSum {
