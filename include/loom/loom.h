@@ -433,6 +433,25 @@ LOOM_API int32_t loom_session_forecast(loom_session session, const char* options
                                        size_t history_count, loom_bytes* forecasts,
                                        loom_error* error);
 
+/* From the next run on, statistics of the outputs of every cell are kept: an event for each cell
+ * of an observed pass, which is a run of this session (docs/guide/observe.md). Observed passes
+ * run a second program with outputs of the same bits; passes that are not observed run the one
+ * of always. Begins anew where the session observes already.
+ *   options: JSON: every (1), passes (0), window (1), keep (64): docs/reference/options.md,
+ *     session_observe */
+LOOM_API int32_t loom_session_observe(loom_session session, const char* options,
+                                      size_t options_size, loom_error* error);
+
+/* Takes the events that session_observe has kept, the oldest first; none are left then.
+ *   statistics: JSON: passes (runs since session_observe), observed (of them), dropped (events
+ *     that were not taken in time), events: [{direction, pass, passes, path, at, type, enabled,
+ *     mean, std, min, max, active_share, nan_count, inf_count, count, first_bad}]. Pass counts
+ *     from 0, and is the last of a window of passes. In an event mean, std (of the population),
+ *     min and max are of the finite values (null: there are none); active_share is of |x| >
+ *     1e-6; first_bad is [row, column] of the first value that is not finite, or null */
+LOOM_API int32_t loom_session_statistics(loom_session session, loom_bytes* statistics,
+                                         loom_error* error);
+
 /* Sizes, and what computes.
  *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or
  *     why a device is not), threads, device (its name; null: the CPU), note (why `auto` took the

@@ -396,6 +396,13 @@ class Session : public Object {
           positions.size(), sequences.data(), sequences.size(), head.data(), head.size(), y.data(),
           y.size());
   }
+  // Statistics of the outputs of every cell, from the next run on (docs/guide/observe.md): JSON
+  // options every (0: none any more), passes, window, keep. statistics() takes the events so far:
+  // JSON, docs/reference/c-api.md.
+  void observe(std::string_view options = {}) {
+    check(loom_session_observe, handle(), options.data(), options.size());
+  }
+  std::string statistics() { return detail::text(loom_session_statistics, handle()); }
   // Of a network that loom train learned from a time series: JSON, docs/reference/c-api.md.
   std::string forecast(std::string_view options = {}, std::span<const double> history = {}) {
     return detail::text(loom_session_forecast, handle(), options.data(), options.size(),

@@ -115,9 +115,25 @@ struct WorkerOf : ExclusiveOf<Kind> {
   std::uint64_t values = 0, forms = 0;  // of the network, when it was made ready
 };
 
+// Events of a session until somebody takes them.
+struct Observing {
+  Observing(std::int64_t keep, std::int64_t window) : recorder(keep), window(window, recorder) {}
+  ObserveOptions options;
+  bool on = true;
+  Recorder recorder;
+  WindowObserver window;
+};
+
 struct SessionObject : WorkerOf<LOOM_KIND_SESSION> {
   using WorkerOf::WorkerOf;
+  // Before a session is made anew.
+  void keep() {
+    if (!observing || !observing->on || !session) return;
+    observing->options.passed = session->passes();
+    observing->options.observed = session->observed_passes();
+  }
   SessionOptions options;
+  std::unique_ptr<Observing> observing;  // outlives the session
   std::optional<Session> session;
 };
 

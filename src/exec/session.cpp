@@ -18,6 +18,45 @@ bool has_states(const Program& program) {
                              [](const Buffer& b) { return b.kind == BufferKind::state; });
 }
 
+// Whether an instruction from `begin` on writes columns of a view.
+bool written(const Program& program, const View& v, std::size_t begin) {
+  for (std::size_t n = begin; n < program.code.size(); ++n) {
+    const Instruction& ins = program.code[n];
+    const OpInfo& op = info(ins.op);
+    for (std::size_t i = 0; i < op.operands.size(); ++i) {
+      const View& to = ins.operands[i];
+      if (op.operands[i].role != Role::read && to.buffer == v.buffer && to.col < v.col + v.cols &&
+          v.col < to.col + to.cols)
+        return true;
+    }
+  }
+  return false;
+}
+
+// Makes what each cell hands on outlive the run: a temporary becomes an output as it is.
+Result<std::vector<View>> keep_cells(ProgramBuilder& emit, const NetworkEmitter& emitter) {
+  Program& program = emit.program();
+  std::vector<View> cells;
+  for (const NetworkEmitter::CellValue& cell : emitter.cell_values()) {
+    View y = cell.y;
+    Buffer& b = program.buffers[static_cast<std::size_t>(y.buffer)];
+    if (written(program, y, cell.end))
+      return Status(Code::internal, "session: cell " + std::to_string(cells.size()) +
+                                        "'s output is overwritten, and cannot be observed");
+    const std::string name = "cell" + std::to_string(cells.size());
+    if (b.kind == BufferKind::temp) {
+      b.kind = BufferKind::output;
+      b.role = name;
+    } else if (b.kind != BufferKind::output && b.kind != BufferKind::input) {
+      const View copy = emit.output(name, b.type, b.rows, y.cols);
+      emit.copy_to(y, copy);
+      y = copy;
+    }
+    cells.push_back(y);
+  }
+  return cells;
+}
+
 }  // namespace
 
 WeightLookup weights_of(Network& network, const std::shared_ptr<Adapter>& adapter) {
@@ -27,7 +66,8 @@ WeightLookup weights_of(Network& network, const std::shared_ptr<Adapter>& adapte
   };
 }
 
-Result<Program> emit_program(Network& network, const SessionOptions& options) {
+Result<Program> emit_program(Network& network, const SessionOptions& options,
+                             std::vector<View>* cells) {
   auto limit = [](std::int64_t v, std::string_view what) {
     return v >= 1 && v <= INT32_MAX ? Status()
                                     : Status(Code::invalid_argument,
@@ -58,12 +98,21 @@ Result<Program> emit_program(Network& network, const SessionOptions& options) {
   if (emit.type(last) == ValueType::u32)
     return Status(Code::invalid_argument, "session: the network has no layers");
   emit.copy_to(last, emit.output("y", emit.type(last), emit.rows(last), last.cols));
+  if (cells) {
+    LOOM_ASSIGN(*cells, keep_cells(emit, emitter));
+  }
   remove_dead_code(program);
   return program;
 }
 
 Result<Session> Session::create(Network& network, ThreadPool& pool, const SessionOptions& options) {
-  LOOM_ASSIGN(Program program, emit_program(network, options));
+  return make(network, pool, options, false);
+}
+
+Result<Session> Session::make(Network& network, ThreadPool& pool, const SessionOptions& options,
+                              bool tapped) {
+  std::vector<View> cells;
+  LOOM_ASSIGN(Program program, emit_program(network, options, tapped ? &cells : nullptr));
   Session s;
   s.network_ = &network;
   s.pool_ = &pool;
@@ -81,6 +130,7 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
               Executor::create(std::move(program), weights_of(network, options.adapter), pool, eo));
   s.find_buffers();
   s.reserve();
+  if (tapped) s.taps_ = std::make_unique<Taps>(*s.executor_, cells, s.head_);
   if (options.auto_device && eo.device) LOOM_TRY(s.add_cpu_fallback());
   return s;
 }
@@ -170,7 +220,16 @@ auto Session::faster(std::size_t rows, const Run& run) -> decltype(run(*this)) {
   return result;
 }
 
+template <class Run>
+auto Session::observed(const Run& run) -> decltype(run(*this)) {
+  std::unique_ptr<Observation> observation;
+  auto result = run(begin_pass(observation));
+  if (Status ended = end_pass(std::move(observation), result.ok()); !ended.ok()) return ended;
+  return result;
+}
+
 Status Session::refresh() {
+  if (observation_) LOOM_TRY(observation_->session->refresh());
   if (cpu_fallback_) LOOM_TRY(cpu_fallback_->refresh());
   return executor_->refresh();
 }
@@ -179,11 +238,17 @@ Status Session::adapt(std::shared_ptr<Adapter> adapter) {
   SessionOptions options = options_;
   options.adapter = std::move(adapter);
   LOOM_ASSIGN(Session next, create(*network_, *pool_, options));
+  if (observation_ && observation_->observer) {
+    ObserveOptions on = observation_->options;
+    on.passed = observation_->passes, on.observed = observation_->observed;
+    LOOM_TRY(next.observe(observation_->observer, on));
+  }
   *this = std::move(next);
   return {};
 }
 
 Result<std::span<const float>> Session::run(std::span<const float> x, std::int64_t rows) {
+  if (observation_) return observed([&](Session& s) { return s.run(x, rows); });
   if (cpu_fallback_)
     return faster(static_cast<std::size_t>(rows), [&](Session& s) { return s.run(x, rows); });
   if (positions_ != kNone)
@@ -193,6 +258,7 @@ Result<std::span<const float>> Session::run(std::span<const float> x, std::int64
   return run_values(x, rows);
 }
 Status Session::run(std::span<const double> x, std::int64_t rows) {
+  if (observation_) return observed([&](Session& s) { return s.run(x, rows); });
   if (!wide_input_)
     return Status(Code::invalid_argument,
                   "session: this network computes in f32, and takes f32: doubles are for networks "
@@ -260,7 +326,8 @@ Status Session::run_rows(const Tokens& tokens, const Put& put) {
                       static_cast<std::int64_t>(tokens.head.size())));
   LOOM_TRY(check_positions(tokens));
   if (!recurs_) LOOM_TRY(set_rows(tokens, put));
-  if (const Status ran = recurs_ ? run_in_turn(tokens, put) : executor_->run(); !ran.ok()) {
+  if (const Status ran = recurs_ ? run_in_turn(tokens, put) : execute({{}, tokens.head});
+      !ran.ok()) {
     forget(tokens);
     return ran;
   }
@@ -308,7 +375,7 @@ Status Session::run_in_turn(const Tokens& tokens, const Put& put) {
                       [&](std::int64_t r, std::int64_t to) {
                         put(static_cast<std::int64_t>(turn_.from[static_cast<std::size_t>(r)]), to);
                       }));
-    LOOM_TRY(executor_->run());
+    LOOM_TRY(execute({turn_.from, turn_.head, turn_.to.empty()}));
     const auto collect = [&]<class T>(std::vector<T>& into) {
       for (std::size_t i = 0; i < turn_.to.size(); ++i) {
         const std::span<const T> y = executor_->row<T>(output_, static_cast<std::int64_t>(i));
@@ -343,6 +410,7 @@ Status Session::run_places(std::span<const T> x, std::span<const std::uint32_t> 
 Result<std::span<const float>> Session::run(std::span<const float> x,
                                             std::span<const std::uint32_t> sequences,
                                             std::span<const std::uint32_t> positions) {
+  if (observation_) return observed([&](Session& s) { return s.run(x, sequences, positions); });
   if (cpu_fallback_)
     return faster(positions.size(), [&](Session& s) { return s.run(x, sequences, positions); });
   LOOM_TRY(run_places(x, sequences, positions));
@@ -351,12 +419,14 @@ Result<std::span<const float>> Session::run(std::span<const float> x,
 
 Status Session::run(std::span<const double> x, std::span<const std::uint32_t> sequences,
                     std::span<const std::uint32_t> positions) {
+  if (observation_) return observed([&](Session& s) { return s.run(x, sequences, positions); });
   if (!wide_input_)
     return Status(Code::invalid_argument, "session: the network takes f32, not doubles");
   return run_places(x, sequences, positions);
 }
 
 Result<std::span<const float>> Session::run_ids(std::span<const std::uint32_t> ids) {
+  if (observation_) return observed([&](Session& s) { return s.run_ids(ids); });
   const Shape& in = network_->input();
   const auto steps = static_cast<std::size_t>(in.count());
   if (in.ids == 0 || in.dims.empty())
@@ -429,7 +499,7 @@ Result<std::span<const float>> Session::run_set(std::int64_t rows) {
     for (std::int64_t r = 0; r < rows; ++r)
       executor_->row<std::uint32_t>(head_rows_, r)[0] = static_cast<std::uint32_t>(r);
   }
-  LOOM_TRY(executor_->run());
+  LOOM_TRY(execute({}));
   return output(0);
 }
 
@@ -454,6 +524,8 @@ Status Session::run_tokens(std::span<const std::uint32_t> ids,
                            std::span<const std::uint32_t> sequences,
                            std::span<const std::uint32_t> positions,
                            std::span<const std::uint32_t> head) {
+  if (observation_)
+    return observed([&](Session& s) { return s.run_tokens(ids, sequences, positions, head); });
   if (cpu_fallback_)
     return faster(ids.size(),
                   [&](Session& s) { return s.run_tokens(ids, sequences, positions, head); });
@@ -466,6 +538,11 @@ Status Session::run_tokens(std::span<const std::uint32_t> ids,
 
 Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position,
                            std::span<std::uint32_t> picked) {
+  if (observation_ && observation_->observer)
+    return Status(Code::unsupported,
+                  "session: a session that observes is not resident: pick ids after run_tokens");
+  if (observation_)
+    return observed([&](Session& s) { return s.run_greedy(id, sequence, position, picked); });
   if (cpu_fallback_)
     return faster(1, [&](Session& s) { return s.run_greedy(id, sequence, position, picked); });
   const std::uint32_t row = 0;
@@ -502,15 +579,15 @@ std::span<const T> Session::answer(std::vector<T>& collected, std::int64_t i) {
 }
 
 std::span<const double> Session::output_f64(std::int64_t i) {
-  Session& s = active();
+  Session& s = latest();
   if (!s.wide_output_) return {};
   return s.answer(s.collected_f64_, i);
 }
 
 std::span<const float> Session::output(std::int64_t i) {
-  Session& s = active();
+  Session& s = latest();
   if (!s.wide_output_) return s.answer(s.collected_, i);
-  const std::span<const double> y = s.output_f64(i);
+  const std::span<const double> y = s.answer(s.collected_f64_, i);
   const auto row = std::span(s.rounded_).subspan(static_cast<std::size_t>(i) * y.size(), y.size());
   std::transform(y.begin(), y.end(), row.begin(), [](double v) { return static_cast<float>(v); });
   return row;

@@ -12,6 +12,8 @@
 
 #include "base/status.h"
 #include "base/threads/thread_pool.h"
+#include "exec/observe/observer.h"
+#include "exec/observe/taps.h"
 #include "grid/adapter.h"
 #include "grid/network.h"
 #include "ops/executor.h"
@@ -71,7 +73,7 @@ class Session {
   // Where `resident`: `id` is run at `position` of a sequence, then the most probable id (ties to
   // the lower) after it, and so on; picked are the ids so found, at most Executor::kMaxPicked, ~0
   // after a row without a number. On a device nothing else moves. output(0) is of the last run.
-  bool resident() const { return !recurs_ && active().executor_->resident(); }
+  bool resident() const { return !recurs_ && !observation_ && active().executor_->resident(); }
   // Whether a sequence can go back to an earlier position other than 0: recurrent states cannot.
   bool rewinds() const { return !recurs_; }
   Status run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position,
@@ -80,6 +82,18 @@ class Session {
   std::span<const float> output(std::int64_t i);
   // There unrounded; empty where they compute in f32.
   std::span<const double> output_f64(std::int64_t i);
+
+  // From the next run on `observer` has an event per cell of each pass that the options ask for
+  // (null: of none any more). A pass is a call of run. Observed ones run a second program, in which
+  // what every cell hands on is kept: the outputs have the same bits, and passes in between run the
+  // program that runs without an observer. Costs its arena and its prepared weights again, and
+  // where the network has states a copy of them when the programs change over. Nothing is allocated
+  // by runs. The observer must outlive the session or its end here. A session that observes is not
+  // resident. Errors: invalid_argument for the options.
+  Status observe(Observer* observer, const ObserveOptions& options = {});
+  // Passes since observe(), and those of them that were observed.
+  std::int64_t passes() const { return observation_ ? observation_->passes : 0; }
+  std::int64_t observed_passes() const { return observation_ ? observation_->observed : 0; }
 
   // Runs with another adapter, or with none, from now on. States (KV caches) begin anew: they were
   // another network's.
@@ -97,7 +111,30 @@ class Session {
     double seconds[2] = {};  // the shortest, here and on the twin
     int runs[2] = {};
   };
+  // A session of the second program, and who looks at it.
+  struct Observation {
+    std::unique_ptr<Session> session;
+    Observer* observer = nullptr;
+    ObserveOptions options;
+    std::int64_t passes = 0, observed = 0;
+    bool last = false;  // the last run was observed: its outputs and states are there
+  };
   Session() = default;
+  static Result<Session> make(Network& network, ThreadPool& pool, const SessionOptions& options,
+                              bool tapped);
+  std::vector<ObservedCell> observed_cells() const;
+  template <class Run>
+  auto observed(const Run& run) -> decltype(run(*this));
+  // Which session a pass runs; `o` holds the observation meanwhile, as neither side may have it.
+  Session& begin_pass(std::unique_ptr<Observation>& o);
+  Status end_pass(std::unique_ptr<Observation> o, bool ran);
+  Status report_pass();
+  // States and lengths of sequences go where the next run needs them.
+  void hand_states(Session& to);
+  Session& latest() {
+    return observation_ && observation_->last ? *observation_->session : active();
+  }
+  Status execute(const Taps::Places& places);
   // What create() does: finds the program's registers and buffers, makes room for what a run needs,
   // and makes the session on the CPU that is measured against the device.
   void find_buffers();
@@ -141,6 +178,8 @@ class Session {
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Session> cpu_fallback_;  // on the CPU, where this one is on a device
   bool on_cpu_fallback_ = false;           // the last run
+  std::unique_ptr<Taps> taps_;             // of a session of the second program
+  std::unique_ptr<Observation> observation_;
   std::vector<Cost> costs_;
   RegisterId rows_ = kNone, head_ = kNone;
   BufferId input_ = kNone, output_ = kNone, positions_ = kNone, sequences_ = kNone,
@@ -169,7 +208,9 @@ class Session {
 
 // The parameter lookup of a network and its adapter, for executors.
 WeightLookup weights_of(Network& network, const std::shared_ptr<Adapter>& adapter = {});
-// The program a session of these options runs.
-Result<Program> emit_program(Network& network, const SessionOptions& options);
+// The program a session of these options runs. With `cells` that of observed passes, and where it
+// keeps what each cell hands on.
+Result<Program> emit_program(Network& network, const SessionOptions& options,
+                             std::vector<View>* cells = nullptr);
 
 }  // namespace loom

@@ -213,6 +213,12 @@ inline result session_forecast(handle h, text s, size n, const double* x, size x
                                err e) {
   return gives(o, e, [&] { return As<Session>(h)->forecast(sv(s, n), sp(x, xn)); });
 }
+inline result session_observe(handle h, text s, size n, err e) {
+  return attempt(e, [&] { As<Session>(h)->observe(sv(s, n)); });
+}
+inline result session_statistics(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Session>(h)->statistics(); });
+}
 inline result session_info(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Session>(h)->info(); });
 }

@@ -218,6 +218,11 @@ OPTIONS = (
     ("session_create", {"device": "abacus"}, False),
     ("session_create", {"mode": "cpu-sc"}, True),
     ("session_create", {"mode": "turbo"}, False),
+    ("session_observe", {"every": 2, "passes": 3, "window": 4, "keep": 5}, True),
+    ("session_observe", {"every": 0}, True),
+    ("session_observe", {"every": -1}, False),
+    ("session_observe", {"keep": 65537}, False),
+    ("session_observe", {"each": 1}, False),
     ("session_forecast", {"horizon": 3, "last": "1960-12"}, True),
     ("session_forecast", {"horizon": 0}, False),
     ("session_forecast", {"steps": 3}, False),
@@ -247,6 +252,7 @@ OPTIONS = (
     ("generator_start", {"min_p": 1.5}, False),
     ("generator_start", {"stop": "a"}, False),
 )
+NOTHING_NEW = ("generator_start", "session_observe")
 LATER = ("generator_start", "session_forecast", "seq2seq_search")
 NETWORK = {"format": "loom-topology", "version": 1, "input": {"ids": 5}, "layers_per_cell": 2,
            "cells": [{"at": [0, 0, 0, 0], "type": "embedding", "out": 4},
@@ -275,7 +281,7 @@ def options_and_library():
                 len(text))]
         if name == "session_forecast":
             given += [None, ctypes.c_size_t(0)]  # no history
-        outputs = [] if name == "generator_start" else [ctypes.byref(made)]
+        outputs = [] if name in NOTHING_NEW else [ctypes.byref(made)]
         code = getattr(library, "loom_" + name)(*given, *outputs, error)
         return code, error.raw[4:].split(b"\0")[0].decode(), made.value
 
@@ -290,6 +296,7 @@ def options_and_library():
     seq2seq = ask("seq2seq_create", ask("network_create", pair)[2], {"target": "target"})[2]
     ring = ask("network_create", RING)[2]
     before = {"session_create": (network,), "session_forecast": (session,),
+              "session_observe": (session,),
               "step_mesh_create": (ring,),
               "model_create": (network, 0),
               "seq2seq_search": (seq2seq, 1, None),

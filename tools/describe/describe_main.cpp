@@ -71,6 +71,7 @@ Json options() {
   };
   add("session_create", c_api::SessionCreate(),
       "A session: a network that runs. `loom_network_program` takes the same.");
+  add("session_observe", c_api::SessionObserve(), "Statistics of the cells of a session.");
   add("session_forecast", c_api::SessionForecast(), "Forecasts of a time series.");
   add("seq2seq_create", c_api::Seq2SeqCreate(), "An encoder-decoder that runs step by step.");
   add("seq2seq_search", c_api::Seq2SeqSearch(), "Sequences that an encoder-decoder generates.");

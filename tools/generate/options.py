@@ -9,7 +9,8 @@ from reference import table
 from training import camel
 
 # Function of the C interface: its type in JavaScript.
-INTERFACES = {"session_create": "SessionOptions", "session_forecast": "ForecastOptions",
+INTERFACES = {"session_create": "SessionOptions", "session_observe": "ObserveOptions",
+              "session_forecast": "ForecastOptions",
               "seq2seq_create": "Seq2SeqOptions", "seq2seq_search": "SearchOptions",
               "step_mesh_create": "StepMeshOptions", "trainer_create": "TrainerOptions",
               "generator_create": "GeneratorOptions", "generator_start": "SamplingOptions",

@@ -8,6 +8,7 @@
 #include "files/npy.h"
 #include "files/outputs.h"
 #include "files/values.h"
+#include "models/network_file.h"
 #include "support/client.h"
 #include "support/console.h"
 
@@ -62,27 +63,6 @@ void check_outputs(const Args& a) {
       if (same != path && *same == *path)
         throw usage(std::string(name) + ": " + *path + ": is the file of " + other + ", too");
   }
-}
-
-// A topology, or a file with weights.
-Network load(const Args& a) {
-  const std::string begin = or_exit(kRefused, [&] {
-    const Bytes file = Bytes::load(a.network);
-    const auto bytes = file.span();
-    return bytes.empty() || bytes[0] != std::byte{'{'} ? std::string() : file.text();
-  });
-  const bool topology = begin.find("\"loom-topology\"") != std::string::npos;
-  if (!topology && a.seed_given.given())
-    throw usage("--seed is for a topology: " + a.network + " has weights");
-  return or_exit(
-      kRefused,
-      [&] {
-        if (!topology) return Network::load(a.network);
-        Network n = Network::create(begin);
-        n.initialize(a.seed);
-        return n;
-      },
-      topology ? a.network : "");
 }
 
 // What arrives, and for how many ticks.
@@ -302,7 +282,7 @@ bool print_json(const Args& a, const Answer& answer, const Run& run, const StepM
 
 int run(const Args& a) {
   check_outputs(a);
-  const Network network = load(a);
+  const Network network = load_network(a.network, a.seed, a.seed_given);
   Json options = machine_json(a.machine);
   options.set("streams", a.streams);
   StepMesh mesh = or_exit(kRefused, [&] { return StepMesh(network, options.dump()); }, a.network);

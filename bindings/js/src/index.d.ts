@@ -28,7 +28,7 @@ export type Rows = Numbers | Numbers[];
 // Options: docs/reference/options.md. A device and a mode give always the same bits; methods that
 // return at once cannot wait for a GPU and refuse "gpu".
 import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOptions,
-  ForecastOptions, GeneratorOptions, Mode, ModelOptions, Sampling,
+  ForecastOptions, GeneratorOptions, Mode, ModelOptions, ObserveOptions, Sampling,
   SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions, StepMeshOptions,
   TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
@@ -521,11 +521,44 @@ export interface SessionInfo {
 }
 /** Runs a network; holds its memory and its KV caches. Where the network changes, the session
  *  follows. */
+/** Of a cell of an observed run: docs/guide/observe.md. */
+export interface CellStatistics {
+  direction: 'forward';
+  /** From 0; of a window its last. */
+  pass: number;
+  passes: number;
+  path: string;
+  at: number[];
+  type: string;
+  enabled: boolean;
+  /** Of the finite values; null where there are none. */
+  mean: number | null;
+  std: number | null;
+  min: number | null;
+  max: number | null;
+  activeShare: number;
+  nanCount: number;
+  infCount: number;
+  count: number;
+  /** [row, column] of the first value that is not finite. */
+  firstBad: number[] | null;
+}
+export interface Observed {
+  passes: number;
+  observed: number;
+  dropped: number;
+  events: CellStatistics[];
+}
 export class Session extends Handled {
   constructor(network: Network, options?: SessionOptions);
   /** On a device; then the methods named ...Async are those to use. */
   static create(network: Network, options?: SessionOptions): Promise<Session>;
   readonly info: SessionInfo;
+  /** Statistics of the output of every cell, from the next run on. */
+  observe(options?: ObserveOptions): void;
+  observeAsync(options?: ObserveOptions): Promise<void>;
+  /** Takes the events of the runs so far. */
+  statistics(): Observed;
   /** Rows of values, at most maxRows. */
   run(x: Rows | Record<string, Rows>): Output;
   runAsync(x: Rows | Record<string, Rows>, options?: Abortable): Promise<Output>;

@@ -1,6 +1,6 @@
 // Sessions: a network's memory and KV caches, held by the caller.
 import { onCpu, optionsOf, placeOf } from './runtime/call.js';
-import { errorNamed, known } from './runtime/errors.js';
+import { errorNamed, known, refuseSignal } from './runtime/errors.js';
 import { BLOCK, inputRows, numbersOf, rowsOf, runRows, stepsOf, typed,
   wideRowsOf } from './rows.js';
 import { Handled, camel, libraryOf, runLater, runNow, snake } from './runtime/runtime.js';
@@ -83,6 +83,27 @@ export class Session extends Handled {
     const { output } = this.#network.info;
     return (yield ['session_run_tokens', { session: this.handle, ids, positions, sequences, head,
       y: Math.max(1, head.length) * output.width }]).y;
+  }
+
+  *#observe(options) {
+    yield ['session_observe', { session: this.handle, options: snake(options) }];
+  }
+
+  /** Statistics of the output of every cell, from the next run on (docs/guide/observe.md). Options:
+   *  every (0: none any more), passes, window, keep: docs/reference/options.md,
+   *  session_observe. */
+  observe(options = {}) {
+    refuseSignal('observe', options);
+    return this.#run('observe', {}, this.#observe(options));
+  }
+  /** The same of a session on a device. */
+  async observeAsync(options = {}) {
+    refuseSignal('observeAsync', options);
+    return this.#later('observeAsync', {}, () => this.#observe(options));
+  }
+  /** Takes the events of the runs so far: {passes, observed, dropped, events}. */
+  statistics() {
+    return camel(this.call('statistics').statistics);
   }
 
   /** Rows of values, at most maxRows: as Network.forward takes them. Returns rows of the output's

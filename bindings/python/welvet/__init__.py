@@ -22,6 +22,7 @@ from .custom import custom_layer, register_layer, unregister_layer
 from .files import Fitted, Training, convert, evaluate, fit
 from .graph import Graph, from_onnx
 from .network import Forecast, Network, Parameter, Session
+from .observe import Observation
 from .predictor import Predictor
 from .seq2seq import Found, Seq2Seq
 from .step_mesh import StepMesh
@@ -35,6 +36,7 @@ __all__ = [
     "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch",
     "Fitted", "Forecast", "Found", "Graph", "History", "Internal", "InvalidArgument",
     "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory", "OutOfRange",
+    "Observation",
     "Parameter", "Piece", "Predictor", "Progress", "Seq2Seq", "Session", "Step", "StepMesh",
     "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported",
     "Verification", "audit", "compareDNA", "compare_dna", "convert", "custom_layer", "dna",

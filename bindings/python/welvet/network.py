@@ -17,6 +17,7 @@ from ._core.outputs import Outputs, outputs_of, split
 from ._core.object import Idle, Object, Runner, cell_name
 from ._core.padding import padded
 from .layers.containers import Sequential
+from .observe import Observation
 
 if TYPE_CHECKING:
     from .training import History, Trainer
@@ -145,6 +146,7 @@ class Session(Runner):
     def __init__(self, network: "Network", **options: Any) -> None:
         self._network = network
         self._own(call("session_create", network._handle, options))
+        self._seen: Optional[Observation] = None
         info = self.info
         self.input_width, self.output_width = info["input_width"], info["output_width"]
         self._in_place = info["numerics"].startswith("custom(")
@@ -154,6 +156,24 @@ class Session(Runner):
         """target (what computes), threads, input_width, output_width, arena_bytes, state_bytes,
         weight_bytes."""
         return call("session_info", self._handle)  # type: ignore[no-any-return]
+
+    def observe(self, every: int = 1, passes: int = 0, window: int = 1) -> Observation:
+        """Statistics of what every cell hands on, from the next run on (docs/guide/observe.md): a
+        list that grows with each run, to be used in a `with` block, at whose end observation ends.
+        `every`: runs 0, every, 2 * every, ... are observed; `passes`: at most so many of them (0:
+        all); `window`: observed runs that become one event per cell. The outputs keep their bits.
+        A second observation ends the first."""
+        before, seen = self._seen, Observation(self, every, passes, window)
+        if before is not None:
+            before._session = None
+        self._seen = seen
+        return seen
+
+    def _run(self, name: str, *inputs: Any, size: Any = 1) -> Any:
+        result = super()._run(name, *inputs, size=size)
+        if self._seen is not None:
+            self._seen._take()
+        return result
 
     def run(self, x: Any, out: Any = None) -> np.ndarray:
         """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out`
@@ -528,6 +548,36 @@ class Network(Object):
         return split(y, info) if out is None else out
 
     __call__ = forward
+
+    def observe(self, x: Any, every: int = 1) -> List[Dict[str, Any]]:
+        """Statistics of what each cell hands on for x, as forward() takes it: a list of dicts, one
+        per cell (Observation has the keys). `every`: of the passes of 256 rows that a long x is cut
+        into, the first one and each `every`-th after it are observed."""
+        info = self.info
+        given = info["input"]
+        tokens = "ids" in given and "dims" not in given
+        x = one_sequence(array(x, np.int32, "ids")) if tokens else rows_of(x, given)[0]
+        if tokens and (x.ndim != 1 or x.size == 0):
+            raise ValueError("ids: expects (n,) with n at least 1, got the shape %s" % (x.shape,))
+        if len(x) == 0:
+            raise ValueError("x: expects at least one row")
+        room = {"max_rows": _ROWS, "max_head_rows": _ROWS} if tokens else {"max_rows": _ROWS}
+        if tokens:
+            room["max_positions"] = max(512, len(x))
+        session = Session(self, **room)
+        blocks = [np.arange(begin, min(begin + _ROWS, len(x)), dtype=np.int32)
+                  for begin in range(0, len(x), _ROWS)]
+        window = 1 + (len(blocks) - 1) // every if every > 0 else 1
+        with session.observe(every=every, window=window) as cells:
+            for block in blocks:
+                if tokens:
+                    session.run_tokens(x[block], block, head=block - block[0])
+                elif "ids" in given:
+                    session.run_ids(x[block])
+                else:
+                    session.run(x[block])
+        session.close()
+        return list(cells)
 
     def forecast(self, horizon: int = 12, history: Any = None, last: Any = None) -> List[Forecast]:
         """The next `horizon` steps of a time series that `loom train` learned, after the values of

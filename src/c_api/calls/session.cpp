@@ -38,8 +38,39 @@ Json dims_of(const Shape& shape) {
 }
 
 auto ready(SessionObject& s) {
-  return c_api::ready(s, s.session,
-                      [&s] { return Session::create(s.shared->network, s.pool, s.options); });
+  return c_api::ready(s, s.session, [&s]() -> Result<Session> {
+    LOOM_ASSIGN(Session session, Session::create(s.shared->network, s.pool, s.options));
+    if (s.observing && s.observing->on)
+      LOOM_TRY(session.observe(&s.observing->window, s.observing->options));
+    return session;
+  });
+}
+
+Status observe(SessionObject& s, const SessionObserve& o) {
+  LOOM_ASSIGN(const auto held, ready(s));
+  if (o.observe.every == 0) {
+    LOOM_TRY(s.session->observe(nullptr));
+    if (!s.observing || !s.observing->on) return {};
+    s.keep();
+    s.observing->on = false;
+    return s.observing->window.flush();
+  }
+  auto next = std::make_unique<Observing>(o.keep, o.window);
+  next->options = o.observe;
+  LOOM_TRY(s.session->observe(&next->window, next->options));
+  s.observing = std::move(next);
+  return {};
+}
+
+Json statistics(SessionObject& s) {
+  s.keep();
+  Json json = Json::object();
+  const Observing* seen = s.observing.get();
+  json.set("passes", seen ? seen->options.passed : 0);
+  json.set("observed", seen ? seen->options.observed : 0);
+  json.set("dropped", seen ? seen->recorder.dropped() : 0);
+  json.set("events", seen ? s.observing->recorder.take() : Json::array());
+  return json;
 }
 
 Status create(loom_network network, const Result<Json>& options, loom_session* session) {
@@ -204,6 +235,28 @@ int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t
       }
       return {};
     });
+  });
+}
+
+int32_t loom_session_observe(loom_session session, const char* options, size_t options_size,
+                             loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const auto s, get<SessionObject>(session));
+    LOOM_ASSIGN(const auto inside, enter(*s));
+    SessionObserve o;
+    LOOM_TRY(read_options(options, options_size, o));
+    return observe(*s, o);
+  });
+}
+
+int32_t loom_session_statistics(loom_session session, loom_bytes* statistics_json,
+                                loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(statistics_json));
+    LOOM_ASSIGN(const auto s, get<SessionObject>(session));
+    LOOM_ASSIGN(const auto inside, enter(*s));
+    *statistics_json = new_json(statistics(*s));
+    return {};
   });
 }
 

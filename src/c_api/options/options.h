@@ -115,6 +115,24 @@ void fields(V& v, SessionCreate& o) {
   place_fields(v, o.machine);
 }
 
+struct SessionObserve {
+  ObserveOptions observe;
+  std::int64_t window = 1, keep = 64;
+};
+template <class V>
+void fields(V& v, SessionObserve& o) {
+  v("every", o.observe.every,
+    {.doc = "passes 0, `every`, 2 x `every`, ... are observed; 0: none any more", .min = 0});
+  v("passes", o.observe.passes, {.doc = "that are observed; 0: all of those", .min = 0});
+  v("window", o.window,
+    {.doc = "observed passes that an event stands for, with all their values", .min = 1});
+  v("keep", o.keep,
+    {.doc = "passes (windows) whose events are kept until `session_statistics` takes them; the "
+            "oldest are dropped and counted",
+     .min = 1,
+     .max = Recorder::kMaxKept});
+}
+
 struct SessionForecast {
   std::int64_t horizon = kDefaultHorizon;
   std::string last;

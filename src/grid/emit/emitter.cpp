@@ -316,8 +316,17 @@ Status NetworkEmitter::begin(View x) {
 
 Result<View> NetworkEmitter::forward(View x) {
   LOOM_TRY(begin(x));
-  for (Execution& execution : executions_) LOOM_TRY(run(execution));
+  for (Execution& execution : executions_) {
+    LOOM_TRY(run(execution));
+    execution.end = emit_.program().code.size();
+  }
   return answer();
+}
+
+std::vector<NetworkEmitter::CellValue> NetworkEmitter::cell_values() const {
+  std::vector<CellValue> cells(network_.size());
+  for (const Execution& e : executions_) cells[e.cell] = {e.y, e.end};
+  return cells;
 }
 
 // Readers' gradients are added in the order in which they were emitted.

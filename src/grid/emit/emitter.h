@@ -82,6 +82,13 @@ class NetworkEmitter {
   View input_gradient() const { return input_gradient_; }
   // By ticks, after forward(): what each cell gave in the last one.
   std::vector<View> values() const;
+  // After forward(): what each cell gave (by ticks: in the last one), and the number of
+  // instructions then; later ones may write there again.
+  struct CellValue {
+    View y;
+    std::size_t end = 0;
+  };
+  std::vector<CellValue> cell_values() const;
   // The type of those values.
   std::vector<ValueType> value_types() const;
 
@@ -121,6 +128,7 @@ class NetworkEmitter {
     std::vector<View> arrivals;  // converted to the cell's type
     std::vector<ValueType> arrival_types;
     View x, y;
+    std::size_t end = 0;  // instructions when y was there
     Tape tape;
     View selected_from;  // head cell: what its rows were picked from
     std::vector<View> gradients;

@@ -35,6 +35,19 @@ export interface SessionOptions {
   mode?: Mode;
 }
 
+/** Statistics of the cells of a session. */
+export interface ObserveOptions {
+  /** passes 0, `every`, 2 x `every`, ... are observed; 0: none any more; at least 0 */
+  every?: number;
+  /** that are observed; 0: all of those; at least 0 */
+  passes?: number;
+  /** observed passes that an event stands for, with all their values; at least 1 */
+  window?: number;
+  /** passes (windows) whose events are kept until `session_statistics` takes them; the oldest
+   *  are dropped and counted; 1 to 65536 */
+  keep?: number;
+}
+
 /** Forecasts of a time series. */
 export interface ForecastOptions {
   /** steps to forecast; 1 to 100000 */

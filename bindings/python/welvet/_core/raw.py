@@ -122,6 +122,8 @@ FUNCTIONS = {
         ("y", "fill f32"),)),
     "session_forecast": ("code", (("session", "handle session"), ("options", "json"),
         ("history", "read f64"), ("forecasts", "new json"),)),
+    "session_observe": ("code", (("session", "handle session"), ("options", "json"),)),
+    "session_statistics": ("code", (("session", "handle session"), ("statistics", "new json"),)),
     "session_info": ("code", (("session", "handle session"), ("info", "new json"),)),
     "seq2seq_create": ("code", (("network", "handle network"), ("options", "json"),
         ("seq2seq", "new seq2seq"),)),

@@ -1,0 +1,275 @@
+// loom observe: statistics of the output of every cell of a network, over data.
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <optional>
+
+#include "arguments/machine_options.h"
+#include "files/files.h"
+#include "files/observe_svg.h"
+#include "files/outputs.h"
+#include "files/values.h"
+#include "models/network_file.h"
+#include "support/client.h"
+#include "support/console.h"
+#include "support/event_scalars.h"
+
+namespace loom::cli {
+namespace {
+
+struct Args {
+  std::string network, data, svg, tensorboard, events;
+  std::int64_t every = 1, rows = 64;
+  std::uint64_t seed = 1;
+  Option seed_given;
+  MachineOptions machine;
+  bool json = false;
+};
+
+void bind(CommandLine& c, Args& a) {
+  c.add("NETWORK", a.network, "an .entity file, or a topology (.json), whose weights are random")
+      .required();
+  c.add("--data", a.data,
+        "the rows that run: .npy, or CSV with a line for each row; of a network of tokens the ids "
+        "of one sequence")
+      .required()
+      .type_name("FILE");
+  c.add("--rows", a.rows, "rows of a pass (64)").between(1, 1 << 20);
+  c.add("--every", a.every, "observe the first pass and every N-th after it (1)")
+      .positive()
+      .type_name("N");
+  c.flag("--json", a.json, "one JSON object on stdout");
+  c.add("--events", a.events, "write the statistics of each cell and pass, a JSON object a line")
+      .type_name("FILE");
+  c.add("--tensorboard", a.tensorboard, "write the same as scalars for TensorBoard")
+      .type_name("DIR");
+  c.add("--svg", a.svg, "a drawing: mean and standard deviation over the cells").type_name("FILE");
+  a.seed_given = c.add("--seed", a.seed, "of the weights of a topology (1)");
+  bind_machine_options(c, a.machine);
+}
+
+void check_outputs(const Args& a) {
+  for (const auto& [name, path] : {std::pair("--svg", &a.svg), std::pair("--events", &a.events)})
+    if (!path->empty()) check_file_output(name, *path, {a.network, a.data});
+  if (!a.svg.empty() && a.svg == a.events)
+    throw problem(LOOM_INVALID_ARGUMENT, "--svg: " + a.svg + ": is the file of --events, too",
+                  kUsage);
+}
+
+// The rows of a file for a network.
+struct Data {
+  std::vector<double> values;
+  std::int64_t rows = 0, width = 0;
+  bool ids = false, tokens = false, wide = false;
+  std::int64_t output = 0;
+};
+
+Data data_of(const Args& a, const Network& network) {
+  const Json info = parsed(network.info());
+  const Json& input = member(info, "input");
+  Data d;
+  d.output = integer_in(member(info, "output"), "width");
+  d.ids = input.find("ids") != nullptr;
+  d.tokens = d.ids && !input.find("dims");
+  d.wide = input.find("dtype") && text_in(input, "dtype") == "f64";
+  d.width = 1;
+  if (!d.ids) d.width = integer_in(input, "width");
+  else if (!d.tokens)
+    for (const Json& steps : member(input, "dims").as_array()) d.width *= steps.as_integer();
+  Values file = read_values(a.data);
+  const auto count = static_cast<std::int64_t>(file.values.size());
+  if (count == 0 || count % d.width != 0)
+    throw problem(LOOM_INVALID_ARGUMENT,
+                  a.data + ": has " + std::to_string(count) + " numbers: expects rows of " +
+                      std::to_string(d.width),
+                  kRefused);
+  for (const double v : file.values)
+    if (d.ids && !(v == std::floor(v) && v >= 0 && v <= 2147483647))
+      throw problem(LOOM_INVALID_ARGUMENT, a.data + ": expects ids, got " + significant(v),
+                    kRefused);
+  d.rows = count / d.width;
+  d.values = std::move(file.values);
+  return d;
+}
+
+// Rows [begin, begin + rows) run.
+void run_rows(Session& session, const Data& d, std::int64_t begin, std::int64_t rows) {
+  const auto first = d.values.begin() + begin * d.width, last = first + rows * d.width;
+  const auto room = static_cast<std::size_t>(rows * d.output);
+  if (d.wide) {
+    std::vector<double> y(room);
+    return session.run(rows, std::span<const double>(first, last), std::span<double>(y));
+  }
+  std::vector<float> y(room);
+  if (!d.ids) return session.run(rows, std::vector<float>(first, last), std::span<float>(y));
+  const std::vector<std::int32_t> ids(first, last);
+  if (!d.tokens) return session.run_ids(ids, y);
+  std::vector<std::int32_t> positions, head;
+  for (std::int32_t r = 0; r < rows; ++r) {
+    positions.push_back(static_cast<std::int32_t>(begin) + r);
+    head.push_back(r);
+  }
+  session.run_tokens(ids, positions, {}, head, y);
+}
+
+// Two events of a cell as one of the values of both.
+void join(Json& all, const Json& event) {
+  const auto finite = [](const Json& e) {
+    return static_cast<double>(integer_in(e, "count") - integer_in(e, "nan_count") -
+                               integer_in(e, "inf_count"));
+  };
+  const auto count = [&](const char* key) { return integer_in(all, key) + integer_in(event, key); };
+  const double a = finite(all), b = finite(event);
+  const auto n = static_cast<double>(count("count"));
+  const double active =
+      (number_in(all, "active_share") * static_cast<double>(integer_in(all, "count")) +
+       number_in(event, "active_share") * static_cast<double>(integer_in(event, "count"))) /
+      n;
+  if (b > 0 && a == 0) {
+    for (const char* key : {"mean", "std", "min", "max"}) all.set(key, member(event, key));
+  } else if (b > 0 && !member(all, "std").is_null() && !member(event, "std").is_null()) {
+    const double apart = number_in(event, "mean") - number_in(all, "mean");
+    const double s = number_in(all, "std"), t = number_in(event, "std");
+    const double squares = a * s * s + b * t * t + apart * apart * (a * b / (a + b));
+    all.set("mean", number_in(all, "mean") + apart * (b / (a + b)));
+    all.set("std", std::sqrt(squares / (a + b)));
+    all.set("min", std::min(number_in(all, "min"), number_in(event, "min")));
+    all.set("max", std::max(number_in(all, "max"), number_in(event, "max")));
+  }
+  all.set("active_share", active);
+  for (const char* key : {"count", "nan_count", "inf_count", "passes"}) all.set(key, count(key));
+  all.set("pass", member(event, "pass"));
+}
+
+// Events of all passes: written, and joined by cell.
+class Seen {
+ public:
+  Seen(const Args& a) : rows_(a.rows) {
+    if (!a.tensorboard.empty()) scalars_.emplace(a.tensorboard);
+    if (a.events.empty()) return;
+    path_ = a.events;
+    lines_.open(path_, std::ios::binary | std::ios::trunc);
+    written();
+  }
+  void take(Session& session) {
+    Json events = member(parsed(session.statistics()), "events");
+    std::size_t cell = 0;
+    for (Json& event : events.as_array()) {
+      // Rows count from the first of the data.
+      if (Json bad = member(event, "first_bad"); !bad.is_null()) {
+        bad.as_array()[0] = bad.as_array()[0].as_integer() + integer_in(event, "pass") * rows_;
+        event.set("first_bad", std::move(bad));
+      }
+      if (scalars_) scalars_->add(event);
+      if (!path_.empty()) lines_ << event.dump() << '\n';
+      if (cell == cells_.as_array().size()) cells_.push(event);
+      else {
+        Json& all = cells_.as_array()[cell];
+        if (member(all, "first_bad").is_null()) all.set("first_bad", member(event, "first_bad"));
+        join(all, event);
+      }
+      ++cell;
+    }
+    if (!path_.empty()) written();
+  }
+  void finish() {
+    if (scalars_) scalars_->flush();
+    if (path_.empty()) return;
+    lines_.close();
+    written();
+  }
+  const Json& cells() const { return cells_; }
+
+ private:
+  void written() const {
+    if (!lines_) throw problem(LOOM_IO, path_ + ": cannot be written", kFailed);
+  }
+  const std::int64_t rows_;
+  std::string path_;
+  std::ofstream lines_;
+  std::optional<EventScalars> scalars_;
+  Json cells_ = Json::array();
+};
+
+std::string table_of(const Json& cells) {
+  std::string table = "path type mean std min max active-share nan inf count first-bad\n";
+  for (const Json& cell : cells.as_array()) {
+    const std::string type = text_in(cell, "type");
+    table += text_in(cell, "path") + " " + (flag_in(cell, "enabled") ? type : type + "(off)");
+    for (const char* key : {"mean", "std", "min", "max"}) {
+      const Json& v = member(cell, key);
+      table += " " + (v.is_null() ? std::string("-") : significant(v.as_number()));
+    }
+    table += " " + fixed(number_in(cell, "active_share"), 4);
+    for (const char* key : {"nan_count", "inf_count", "count"})
+      table += " " + std::to_string(integer_in(cell, key));
+    const Json& bad = member(cell, "first_bad");
+    table += bad.is_null() ? " -\n"
+                           : " " + std::to_string(bad.as_array()[0].as_integer()) + "," +
+                                 std::to_string(bad.as_array()[1].as_integer()) + "\n";
+  }
+  return table;
+}
+
+// Passes over the data until the end or Ctrl-C; the rows that ran.
+std::int64_t run_passes(const Args& a, Session& session, const Data& d, Seen& seen) {
+  Progress progress("rows", static_cast<std::uint64_t>(d.rows), Progress::Unit::steps);
+  const Interrupt::Cancels cancels(session.handle());
+  std::int64_t done = 0;
+  while (done < d.rows && !Interrupt::pressed()) {
+    const std::int64_t rows = std::min(a.rows, d.rows - done);
+    try {
+      run_rows(session, d, done, rows);
+    } catch (const Error& error) {
+      if (error.code() != LOOM_CANCELLED) throw;
+      break;
+    }
+    seen.take(session);
+    done += rows;
+    progress.update(static_cast<std::uint64_t>(done));
+  }
+  progress.finish();
+  return done;
+}
+
+int run(const Args& a) {
+  check_outputs(a);
+  const Network network = load_network(a.network, a.seed, a.seed_given);
+  const Data d = data_of(a, network);
+  Json options = machine_json(a.machine);
+  options.set("max_rows", a.rows);
+  options.set("max_head_rows", a.rows);
+  if (d.tokens) options.set("max_positions", std::max<std::int64_t>(d.rows, 64));
+  Session session = or_exit(kRefused, [&] { return Session(network, options.dump()); }, a.network);
+  say_note(parsed(session.info()));
+  Json observe = Json::object();
+  observe.set("every", a.every);
+  observe.set("keep", 1);
+  or_exit(kRefused, [&] { session.observe(observe.dump()); }, a.network);
+  Seen seen(a);
+  const Interrupt interrupt;
+  const std::int64_t done =
+      or_exit(kRefused, [&] { return run_passes(a, session, d, seen); }, a.data);
+  seen.finish();
+  if (!a.svg.empty())
+    write_text(a.svg, observe_svg(a.network + ", " + std::to_string(done) + " rows", seen.cells()));
+  Json answer = Json::object();
+  answer.set("rows", done);
+  const std::int64_t passes = (done + a.rows - 1) / a.rows;
+  answer.set("passes", passes);
+  answer.set("observed", (passes + a.every - 1) / a.every);
+  answer.set("cells", seen.cells());
+  const bool printed = print(a.json ? answer.dump() + "\n" : table_of(seen.cells()));
+  say(std::to_string(done) + " of " + std::to_string(d.rows) + " rows ran");
+  if (!printed) return kFailed;
+  return done < d.rows && print_problem().empty() ? Interrupt::code() : kOk;
+}
+
+}  // namespace
+
+void add_observe(CLI::App& app, Action& action) {
+  add_command<Args>(app, action, "observe", "statistics of the output of every cell, over data",
+                    bind, run);
+}
+
+}  // namespace loom::cli

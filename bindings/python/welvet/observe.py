@@ -1,0 +1,54 @@
+"""Statistics of what the cells of a network hand on while it runs."""
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Type
+
+from ._core.call import call
+
+if TYPE_CHECKING:
+    from .network import Session
+
+
+class Observation(List[Dict[str, Any]]):
+    """The events of a Session, which grow with its runs: a dict for each cell of an observed pass
+    with path, at (z, y, x, l), type, enabled, mean, std, min, max (of the finite values; None where
+    there are none), active_share (of |x| > 1e-6), nan_count, inf_count, count, first_bad ([row,
+    column] of the first value that is not finite, or None), pass (from 0; of a window its last),
+    passes (of the window) and direction ("forward"). Ends with its `with` block, or stop()."""
+
+    def __init__(self, session: "Session", every: int, passes: int, window: int) -> None:
+        super().__init__()
+        if every < 1:
+            raise ValueError("every: expects at least 1, got %r" % (every,))
+        call("session_observe", session._handle,
+             {"every": every, "passes": passes, "window": window})
+        self._session: Optional["Session"] = session
+        # Runs since it began, and those of them that were observed.
+        self.passes = self.observed = 0
+
+    def _take(self) -> None:
+        """What the session has kept so far."""
+        if self._session is None:
+            return
+        seen = call("session_statistics", self._session._handle)
+        self.passes, self.observed = seen["passes"], seen["observed"]
+        self.extend(seen["events"])
+
+    def stop(self) -> None:
+        """Ends observation; a window that is not full becomes an event."""
+        session = self._session
+        if session is None:
+            return
+        if session._seen is self:
+            call("session_observe", session._handle, {"every": 0})
+            self._take()
+            session._seen = None
+        self._session = None
+
+    def __enter__(self) -> "Observation":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.stop()

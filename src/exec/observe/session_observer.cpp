@@ -1,0 +1,96 @@
+// Sessions that are observed: the second program, and what goes from one to the other.
+#include <algorithm>
+
+#include "exec/session.h"
+
+namespace loom {
+
+Status Session::observe(Observer* observer, const ObserveOptions& options) {
+  if (!observer) {
+    // The last run's outputs stay until the next one.
+    if (observation_) observation_->observer = nullptr;
+    return {};
+  }
+  if (options.every < 1)
+    return Status(Code::invalid_argument,
+                  "observe: every must be at least 1, got " + std::to_string(options.every));
+  if (options.passes < 0)
+    return Status(Code::invalid_argument, "observe: passes must be at least 0 (all), got " +
+                                              std::to_string(options.passes));
+  LOOM_TRY(observer->begin(observed_cells()));
+  if (!observation_) {
+    SessionOptions tapped = options_;
+    if (tapped.auto_device && (cpu_fallback_ || network_->on_cpu_alone())) tapped.device = nullptr;
+    tapped.auto_device = false;
+    LOOM_ASSIGN(Session session, make(*network_, *pool_, tapped, true));
+    observation_ = std::make_unique<Observation>();
+    observation_->session = std::make_unique<Session>(std::move(session));
+  }
+  observation_->observer = observer;
+  observation_->options = options;
+  observation_->passes = options.passed;
+  observation_->observed = options.observed;
+  return {};
+}
+
+std::vector<ObservedCell> Session::observed_cells() const {
+  std::vector<ObservedCell> cells;
+  for (std::size_t i = 0; i < network_->size(); ++i) {
+    const Node& node = network_->node(network_->executed(i));
+    cells.push_back({network_->path(i), std::string(node.type ? node.type->name() : "empty"),
+                     network_->coordinate(i), network_->node(i).enabled && node.enabled});
+  }
+  return cells;
+}
+
+Session& Session::begin_pass(std::unique_ptr<Observation>& o) {
+  o = std::move(observation_);
+  const ObserveOptions& want = o->options;
+  const bool due =
+      o->observer && o->passes % want.every == 0 && (want.passes == 0 || o->observed < want.passes);
+  Session& next = due ? *o->session : *this;
+  if (due != o->last) (due ? *this : *o->session).hand_states(next);
+  o->last = due;
+  if (due) next.taps_->clear();
+  return next;
+}
+
+Status Session::end_pass(std::unique_ptr<Observation> o, bool ran) {
+  if (!o->observer) return {};
+  observation_ = std::move(o);
+  if (!ran) return {};
+  ++observation_->passes;
+  return observation_->last ? report_pass() : Status();
+}
+
+Status Session::report_pass() {
+  Observation& o = *observation_;
+  const Taps& taps = *o.session->taps_;
+  ++o.observed;
+  CellEvent event;
+  event.pass = o.passes - 1;
+  for (event.cell = 0; event.cell < taps.size(); ++event.cell) {
+    event.statistics = taps.of(event.cell);
+    LOOM_TRY(o.observer->on_forward(event));
+  }
+  return {};
+}
+
+Status Session::execute(const Taps::Places& places) {
+  LOOM_TRY(executor_->run());
+  if (taps_) taps_->read(*executor_, *pool_, places);
+  return {};
+}
+
+void Session::hand_states(Session& to) {
+  const Program &mine = executor_->program(), &others = to.executor_->program();
+  for (std::size_t i = 0; i < mine.buffers.size(); ++i) {
+    const Buffer& b = mine.buffers[i];
+    if (b.kind != BufferKind::state) continue;
+    const std::span<std::byte> from = executor_->state(static_cast<BufferId>(i));
+    std::ranges::copy(from, to.executor_->state(others.find(b.kind, b.path, b.role)).begin());
+  }
+  to.lengths_ = lengths_;
+}
+
+}  // namespace loom

@@ -1,0 +1,172 @@
+#include "exec/observe/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kLanes = 8;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Vectors of 16 bytes, which every target has; compilers widen them badly.
+typedef float Floats __attribute__((vector_size(16)));
+typedef double Doubles __attribute__((vector_size(16)));
+typedef std::int32_t FloatCounts __attribute__((vector_size(16)));
+typedef std::int64_t DoubleCounts __attribute__((vector_size(16)));
+
+// The sums of values that are all finite; `x` has whole lanes, at least one.
+template <class T>
+void sum_finite(const T* x, std::size_t count, BlockSums& s) {
+  constexpr bool kFloat = sizeof(T) == 4;
+  using Values = std::conditional_t<kFloat, Floats, Doubles>;
+  using Counts = std::conditional_t<kFloat, FloatCounts, DoubleCounts>;
+  constexpr std::size_t kPer = 16 / sizeof(T), kParts = kLanes / kPer;
+  // Of float, 1e-6f lies just below 1e-6, and no float lies between.
+  const T limit = static_cast<T>(CellStatistics::kActive);
+  const Doubles pivot{s.pivot, s.pivot};
+  Doubles sum[kLanes / 2]{}, squares[kLanes / 2]{};
+  Values min[kParts], max[kParts];
+  Counts active[kParts]{};
+  std::memcpy(min, x, sizeof min);
+  std::memcpy(max, x, sizeof max);
+  for (std::size_t i = 0; i < count; i += kLanes) {
+    for (std::size_t p = 0; p < kParts; ++p) {
+      Values v;
+      std::memcpy(&v, x + i + p * kPer, sizeof v);
+      for (std::size_t h = 0; h < kPer; h += 2) {
+        const Doubles d = Doubles{static_cast<double>(v[h]), static_cast<double>(v[h + 1])} - pivot;
+        sum[(p * kPer + h) / 2] += d;
+        squares[(p * kPer + h) / 2] += d * d;
+      }
+      min[p] = v < min[p] ? v : min[p];
+      max[p] = v > max[p] ? v : max[p];
+      active[p] -= (v > limit) | (v < -limit);
+    }
+  }
+  s.sum = s.squares = 0;
+  s.active = 0;
+  T low = min[0][0], high = max[0][0];
+  for (std::size_t k = 0; k < kLanes; ++k) {
+    s.sum += sum[k / 2][k % 2];
+    s.squares += squares[k / 2][k % 2];
+    low = std::min(low, static_cast<T>(min[k / kPer][k % kPer]));
+    high = std::max(high, static_cast<T>(max[k / kPer][k % kPer]));
+    s.active += static_cast<std::int32_t>(active[k / kPer][k % kPer]);
+  }
+  s.min = static_cast<double>(low) + 0.0;  // of -0: 0
+  s.max = static_cast<double>(high) + 0.0;
+}
+
+template <class T>
+void sum_padded(const T* x, std::size_t count, T pivot, BlockSums& s) {
+  s.pivot = static_cast<double>(pivot);
+  const std::size_t whole = count / kLanes * kLanes;
+  if (whole == count) {
+    sum_finite(x, count, s);
+    return;
+  }
+  // The pivot once more in the lanes that are left: it adds zeros.
+  T padded[BlockSums::kBlock];
+  std::copy_n(x, count, padded);
+  const std::size_t end = whole + kLanes;
+  std::fill(padded + count, padded + end, pivot);
+  sum_finite(padded, end, s);
+  if (std::fabs(static_cast<double>(pivot)) > CellStatistics::kActive)
+    s.active -= static_cast<std::int32_t>(end - count);
+}
+
+// With values that are not finite, in whose place the pivot stands.
+template <class T>
+void sum_others(const T* x, std::size_t count, BlockSums& s) {
+  T finite[BlockSums::kBlock];
+  const T* first = std::find_if(x, x + count, [](T v) { return std::isfinite(v); });
+  const T pivot = first == x + count ? T{0} : *first;
+  const bool pivot_active = std::fabs(static_cast<double>(pivot)) > CellStatistics::kActive;
+  std::int32_t active = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    finite[i] = std::isfinite(x[i]) ? x[i] : pivot;
+    if (std::isfinite(x[i])) continue;
+    if (s.first_bad < 0) s.first_bad = static_cast<std::int32_t>(i);
+    if (std::isnan(x[i])) ++s.nan_count;
+    else ++s.inf_count, ++active;
+    if (pivot_active) --active;
+  }
+  sum_padded(finite, count, pivot, s);
+  s.active += active;
+}
+
+}  // namespace
+
+template <class T>
+BlockSums block_sums(const T* x, std::size_t count) {
+  BlockSums s;
+  s.count = static_cast<std::int32_t>(count);
+  if (count == 0) return s;
+  sum_padded(x, count, x[0], s);
+  // Anything that is not finite makes the sum of squares so.
+  if (!std::isfinite(s.squares)) sum_others(x, count, s);
+  return s;
+}
+template BlockSums block_sums(const float*, std::size_t);
+template BlockSums block_sums(const double*, std::size_t);
+
+CellStatistics::CellStatistics() : min(kInfinity), max(-kInfinity) {}
+
+double CellStatistics::std() const {
+  return finite() == 0 ? 0 : std::sqrt(squares / static_cast<double>(finite()));
+}
+double CellStatistics::active_share() const {
+  return count == 0 ? 0 : static_cast<double>(active) / static_cast<double>(count);
+}
+
+void CellStatistics::add(const CellStatistics& o) {
+  const auto a = static_cast<double>(finite()), b = static_cast<double>(o.finite());
+  if (b > 0 && a == 0) mean = o.mean, squares = o.squares;
+  else if (b > 0) {
+    const double apart = o.mean - mean;
+    mean += apart * (b / (a + b));
+    squares += o.squares + apart * apart * (a * b / (a + b));
+  }
+  min = std::min(min, o.min);
+  max = std::max(max, o.max);
+  if (bad_row < 0) bad_row = o.bad_row, bad_column = o.bad_column;
+  count += o.count, nan_count += o.nan_count, inf_count += o.inf_count, active += o.active;
+}
+
+CellStatistics combine(std::span<const BlockSums> blocks, std::int64_t width) {
+  CellStatistics s;
+  const BlockSums* first = nullptr;  // with a finite value
+  double total = 0, from_first = 0;  // sums of x, and of x - its pivot
+  for (const BlockSums& b : blocks) {
+    const std::int32_t finite = b.count - b.nan_count - b.inf_count;
+    if (s.bad_row < 0 && b.first_bad >= 0) {
+      const std::int64_t at = s.count + b.first_bad;
+      s.bad_row = at / width, s.bad_column = at % width;
+    }
+    s.count += b.count, s.nan_count += b.nan_count, s.inf_count += b.inf_count;
+    s.active += b.active;
+    if (finite == 0) continue;
+    if (!first) first = &b;
+    total += b.pivot * finite + b.sum;
+    from_first += (b.pivot - first->pivot) * finite + b.sum;
+    s.min = std::min(s.min, b.min);
+    s.max = std::max(s.max, b.max);
+  }
+  if (s.finite() == 0) return s;
+  s.mean = total / static_cast<double>(s.finite());
+  // Deviations are from the mean before it is rounded to the size of the values.
+  const double mean = from_first / static_cast<double>(s.finite());
+  for (const BlockSums& b : blocks) {
+    const auto finite = static_cast<double>(b.count - b.nan_count - b.inf_count);
+    if (finite == 0) continue;
+    const double apart = (b.pivot - first->pivot) - mean + b.sum / finite;
+    s.squares += std::max(b.squares - b.sum * (b.sum / finite), 0.0) + finite * (apart * apart);
+  }
+  return s;
+}
+
+}  // namespace loom

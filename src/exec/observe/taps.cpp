@@ -1,0 +1,114 @@
+#include "exec/observe/taps.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/math/fp_env.h"
+
+namespace loom {
+namespace {
+
+constexpr std::size_t kAlone = 8;  // so few blocks are not worth waking the team
+
+std::size_t size_of(ValueType type) { return type == ValueType::f64 ? 8 : 4; }
+
+}  // namespace
+
+Taps::Taps(const Executor& executor, const std::vector<View>& cells, RegisterId head) {
+  const Program& p = executor.program();
+  std::size_t blocks = 0;
+  for (const View& view : cells) {
+    const Buffer& b = p.buffers[static_cast<std::size_t>(view.buffer)];
+    Cell cell;
+    cell.view = view;
+    cell.type = b.type;
+    cell.head = head != kNone && (b.rows.a == head || b.rows.b == head);
+    cell.of_row = b.rows.a == kNone && b.rows.b == kNone ? 1 : b.rows.constant;
+    cell.count = p.max_rows(view.buffer) * view.cols;
+    blocks += cell.blocks();
+    cells_.push_back(cell);
+  }
+  blocks_.resize(blocks);
+}
+
+void Taps::clear() {
+  for (Cell& cell : cells_) cell.statistics = CellStatistics();
+}
+
+// Values [index * kBlock, ...) of a cell's rows, which need not lie side by side.
+BlockSums Taps::block(const Cell& cell, std::size_t index) const {
+  alignas(16) std::byte copy[BlockSums::kBlock * 8];
+  const std::size_t begin = index * BlockSums::kBlock;
+  const std::size_t count =
+      std::min(BlockSums::kBlock, static_cast<std::size_t>(cell.count) - begin);
+  const std::size_t size = size_of(cell.type), cols = static_cast<std::size_t>(cell.view.cols);
+  const auto stride = static_cast<std::size_t>(cell.stride);
+  std::size_t row = begin / cols, col = begin % cols;
+  const std::byte* from = cell.data + row * stride + col * size;
+  const bool together = stride == cols * size || col + count <= cols;
+  if (!together) {
+    for (std::size_t done = 0; done < count; ++row, col = 0) {
+      const std::size_t n = std::min(count - done, cols - col);
+      std::memcpy(copy + done * size, cell.data + row * stride + col * size, n * size);
+      done += n;
+    }
+    from = copy;
+  }
+  if (cell.type == ValueType::f64) return block_sums(reinterpret_cast<const double*>(from), count);
+  if (cell.type == ValueType::f32) return block_sums(reinterpret_cast<const float*>(from), count);
+  double wide[BlockSums::kBlock];  // ids
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t id;
+    std::memcpy(&id, from + i * 4, 4);
+    wide[i] = id;
+  }
+  return block_sums(wide, count);
+}
+
+void Taps::sum(void* context, int worker, int workers) noexcept {
+  [[maybe_unused]] const FpEnvGuard fp;
+  Taps& taps = *static_cast<Taps*>(context);
+  const auto w = static_cast<std::size_t>(worker), all = static_cast<std::size_t>(workers);
+  const std::size_t begin = taps.used_ * w / all, end = taps.used_ * (w + 1) / all;
+  for (const Cell& cell : taps.cells_) {
+    const std::size_t last = std::min(end, cell.first + cell.blocks());
+    for (std::size_t i = std::max(begin, cell.first); i < last; ++i)
+      taps.blocks_[i] = taps.block(cell, i - cell.first);
+  }
+}
+
+void Taps::read(Executor& executor, ThreadPool& pool, const Places& places) {
+  used_ = 0;
+  for (Cell& cell : cells_) {
+    const Program& p = executor.program();
+    const Buffer& b = p.buffers[static_cast<std::size_t>(cell.view.buffer)];
+    std::int64_t rows = b.rows.constant;
+    for (const RegisterId r : {b.rows.a, b.rows.b})
+      if (r != kNone) rows *= executor.get(r);
+    if (cell.head && places.head_unwanted) rows = 0;
+    cell.count = rows * cell.view.cols;
+    cell.first = used_;
+    used_ += cell.blocks();
+    if (rows == 0) continue;
+    const std::byte* first = executor.row_bytes(cell.view.buffer, 0);
+    cell.stride = rows > 1 ? executor.row_bytes(cell.view.buffer, 1) - first : 0;
+    cell.data = first + static_cast<std::size_t>(cell.view.col) * size_of(cell.type);
+  }
+  if (used_ > kAlone) pool.run(&Taps::sum, this);
+  else sum(this, 0, 1);
+  [[maybe_unused]] const FpEnvGuard fp;
+  for (Cell& cell : cells_) {
+    if (cell.count == 0) continue;
+    CellStatistics s = combine(std::span(blocks_).subspan(cell.first, cell.blocks()),
+                               cell.of_row * cell.view.cols);
+    if (s.bad_row >= 0) {
+      auto row = static_cast<std::size_t>(s.bad_row);
+      if (cell.head && !places.head.empty()) row = places.head[row];
+      if (!places.rows.empty()) row = places.rows[row];
+      s.bad_row = static_cast<std::int64_t>(row);
+    }
+    cell.statistics.add(s);
+  }
+}
+
+}  // namespace loom
