@@ -80,12 +80,11 @@ void sum_padded(const T* x, std::size_t count, T pivot, BlockSums& s) {
 }
 
 // With values that are not finite, in whose place the pivot stands.
-template <class T>
-void sum_others(const T* x, std::size_t count, BlockSums& s) {
-  T finite[BlockSums::kBlock];
-  const T* first = std::find_if(x, x + count, [](T v) { return std::isfinite(v); });
-  const T pivot = first == x + count ? T{0} : *first;
-  const bool pivot_active = std::fabs(static_cast<double>(pivot)) > CellStatistics::kActive;
+void sum_others(const double* x, std::size_t count, BlockSums& s) {
+  double finite[BlockSums::kBlock];
+  const double* first = std::find_if(x, x + count, [](double v) { return std::isfinite(v); });
+  const double pivot = first == x + count ? 0.0 : *first;
+  const bool pivot_active = std::fabs(pivot) > CellStatistics::kActive;
   std::int32_t active = 0;
   for (std::size_t i = 0; i < count; ++i) {
     finite[i] = std::isfinite(x[i]) ? x[i] : pivot;
@@ -108,7 +107,11 @@ BlockSums block_sums(const T* x, std::size_t count) {
   if (count == 0) return s;
   sum_padded(x, count, x[0], s);
   // Anything that is not finite makes the sum of squares so.
-  if (!std::isfinite(s.squares)) sum_others(x, count, s);
+  if (!std::isfinite(s.squares)) {
+    double wide[BlockSums::kBlock];
+    std::copy_n(x, count, wide);
+    sum_others(wide, count, s);
+  }
   return s;
 }
 template BlockSums block_sums(const float*, std::size_t);
