@@ -241,6 +241,7 @@ PARTS = {
     "training": (("data", "trainer", "training", "predictor", "evaluator"),
                  "data, training, and measures"),
     "file": (("file",), "model files"),
+    "step_mesh": (("step mesh",), "networks that run by ticks"),
 }
 
 
@@ -337,7 +338,7 @@ typedef struct loom_error {
     elsewhere = {group for groups, _ in PARTS.values() for group in groups} | {"layer"}
     out.append(prototypes(g for g in api["groups"] if g["name"] not in elsewhere))
     out.append("\n#ifdef __cplusplus\n}\n#endif\n\n")
-    out += ["#include <loom/%s.h>\n" % part for part in ("file", "layer", "options", "training")]
+    out += ["#include <loom/%s.h>\n" % part for part in ("file", "layer", "options", "step_mesh", "training")]
     out.append("\n#endif\n")
     return "".join(out)
 
@@ -449,6 +450,7 @@ OUTPUTS = {
     "include/loom/layer.h": layer_header,
     "include/loom/training.h": part_header("training"),
     "include/loom/file.h": part_header("file"),
+    "include/loom/step_mesh.h": part_header("step_mesh"),
     "include/loom/options.h": options_header,
     "include/loom/options.hpp": cpp_options,
     "src/c_api/options/structs.inc": options_table,

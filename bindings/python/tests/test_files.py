@@ -1,4 +1,5 @@
 """welvet.fit and welvet.evaluate: training from files, and measures of models."""
+import gc
 import os
 import pathlib
 import sys
@@ -77,6 +78,7 @@ class Fit(unittest.TestCase):
             welvet.fit("no such table.csv")
 
     def test_no_handles_are_lost(self):
+        gc.collect()  # of other tests, whose objects may end at any time
         before = welvet.live_handles()
         fitted = welvet.fit(self.csv, steps=20, threads=1)
         fitted.network.close()
