@@ -338,7 +338,8 @@ typedef struct loom_error {
     elsewhere = {group for groups, _ in PARTS.values() for group in groups} | {"layer"}
     out.append(prototypes(g for g in api["groups"] if g["name"] not in elsewhere))
     out.append("\n#ifdef __cplusplus\n}\n#endif\n\n")
-    out += ["#include <loom/%s.h>\n" % part for part in ("file", "layer", "options", "step_mesh", "training")]
+    parts = sorted([*PARTS, "layer", "options"])
+    out += ["#include <loom/%s.h>\n" % part for part in parts]
     out.append("\n#endif\n")
     return "".join(out)
 
