@@ -72,6 +72,36 @@ TEST_P(Allocation, NoneWhileASessionRuns) {
   EXPECT_TRUE(ok);
 }
 
+// Counts what it is told.
+struct Counter : Observer {
+  Status begin(const std::vector<ObservedCell>&) override { return {}; }
+  Status on_forward(const CellEvent& event) override {
+    values += event.statistics.count;
+    return {};
+  }
+  std::int64_t values = 0;
+};
+
+TEST_P(Allocation, NoneWhileASessionIsObserved) {
+  Network n = decoder(GetParam());
+  ThreadPool pool(2);
+  auto session = Session::create(n, pool, {.max_rows = 8, .max_positions = 64, .sequences = 2});
+  ASSERT_TRUE(session.ok());
+  Counter counter;
+  WindowObserver window(3, counter);
+  ASSERT_TRUE(session->observe(&window, {.every = 2}).ok());  // the programs take turns
+  const auto run = [&](std::uint32_t p) {
+    const std::uint32_t id[] = {p % 11}, sequence[] = {1}, position[] = {p}, last[] = {0};
+    return session->run_tokens(id, sequence, position, last).ok();
+  };
+  bool ok = run(0) && run(1);
+  const long before = allocations.load();
+  for (std::uint32_t p = 2; p < 40; ++p) ok = ok && run(p);
+  EXPECT_EQ(allocations.load(), before);
+  EXPECT_TRUE(ok);
+  EXPECT_GT(counter.values, 0);
+}
+
 TEST_P(Allocation, NoneWhileALearnerLearns) {
   Network n = decoder(GetParam());
   ThreadPool pool(2);

@@ -106,7 +106,13 @@ TEST(MeshCommand, RefusesWrongArguments) {
   LOOM_EXPECT_REFUSED(loom({"mesh", line, "--ticks", "0"}), 2, "--ticks");
   LOOM_EXPECT_REFUSED(loom({"mesh", line, "--ticks", "2", "--streams", "0"}), 2, "--streams");
   LOOM_EXPECT_REFUSED(loom({"mesh", line, "--input", x, "--ticks", "2"}), 3,
-                      "has 6 numbers: expects 1 streams x 2 x 2");
+                      "has the shape (3, 2): expects (2, 2)");
+  // As many numbers as ticks, in other rows.
+  const std::string wide = folder.write("wide.csv", "1,2,3,4\n5,6,7,8\n");
+  LOOM_EXPECT_REFUSED(loom({"mesh", line, "--input", wide}), 3,
+                      "has the shape (2, 4): expects (ticks, 2)");
+  LOOM_EXPECT_REFUSED(loom({"mesh", line, "--input", wide, "--streams", "2"}), 3,
+                      "expects (2, ticks, 2) or (2 x ticks, 2)");
   LOOM_EXPECT_REFUSED(loom({"mesh", line, "--input", x, "--output", x}), 2, "this command reads");
   LOOM_EXPECT_REFUSED(loom({"mesh", line, "--input", x, "--svg", line}), 2, "this command reads");
   const std::string out = folder / "out";
@@ -121,7 +127,7 @@ TEST(MeshCommand, RefusesWrongArguments) {
   LOOM_EXPECT_REFUSED(loom({"mesh", line, "--input", folder.write("none.csv", "\n")}), 3,
                       "no numbers");
   LOOM_EXPECT_REFUSED(loom({"mesh", line, "--input", folder.write("cut.npy", "\x93NUMPY\x01")}), 3,
-                      "ends in its header");
+                      "the header ends at byte 10, the file has 7");
   LOOM_EXPECT_REFUSED(loom({"mesh", line, "--mode", "auto", "--ticks", "1"}), 3, "name the device");
 }
 

@@ -52,6 +52,9 @@ TEST(ObserveCommand, RefusesWhatIsNoData) {
   const Folder folder;
   const std::string net = folder.write("net.json", kNet), data = folder.write("x.csv", "1,-2,3\n");
   EXPECT_EQ(loom({"observe", net, "--data", data}).code, 3);
+  // As many numbers as rows, in other rows.
+  LOOM_EXPECT_REFUSED(loom({"observe", net, "--data", folder.write("wide.csv", "1,2,3,4\n")}), 3,
+                      "has the shape (1, 4): expects (rows, 2)");
   EXPECT_EQ(loom({"observe", net, "--data", data, "--svg", data}).code, 2);
   EXPECT_EQ(loom({"observe", net}).code, 2);
   EXPECT_EQ(loom({"observe", net, "--data", folder / "none.csv"}).code, 3);

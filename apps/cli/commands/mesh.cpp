@@ -83,17 +83,22 @@ Input input_of(const Args& a, std::int64_t width) {
   }
   Values file = read_values(a.input);
   const auto count = static_cast<std::int64_t>(file.values.size());
+  const auto before = sizes_before(file, width);
   const std::int64_t found = count / once;
-  const bool right =
-      count > 0 && count % once == 0 && (!a.ticks || found == 1 || found == *a.ticks);
-  // Streams stand first; a file of one stream has none, and ids one number for a tick.
-  if (!right || (a.streams > 1 && file.shape.size() > 2 && file.shape[0] != a.streams))
+  // Streams stand first where the file has them.
+  const bool right = before && count > 0 && count % once == 0 && before->size() < 3 &&
+                     (before->size() < 2 || before->front() == a.streams) &&
+                     (!a.ticks || found == 1 || found == *a.ticks);
+  if (!right) {
+    const std::string ticks = a.ticks ? std::to_string(*a.ticks) : "ticks",
+                      of_tick = ticks + ", " + std::to_string(width) + ")";
     throw problem(LOOM_INVALID_ARGUMENT,
-                  a.input + ": has " + std::to_string(count) + " numbers: expects " +
-                      std::to_string(a.streams) + " streams x " +
-                      (a.ticks ? std::to_string(*a.ticks) : "ticks") + " x " +
-                      std::to_string(width),
+                  a.input + ": has the shape " + shape_text(file.shape) + ": expects " +
+                      (a.streams > 1 ? "(" + std::to_string(a.streams) + ", " + of_tick + " or (" +
+                                           std::to_string(a.streams) + " x " + of_tick
+                                     : "(" + of_tick),
                   kRefused);
+  }
   in.values = std::move(file.values);
   in.ticks = a.ticks.value_or(found);
   in.held = found == 1;
@@ -207,17 +212,17 @@ void draw(Drawing& d, const StepMesh& mesh, std::int64_t tick) {
 
 // What ran: of each stream the outputs of its ticks.
 struct Answer {
-  std::vector<std::vector<double>> y;
-  std::int64_t first = 0, done = 0;  // ticks before it, and of it
+  std::vector<std::vector<double>> y;  // without --output those of the last step
+  std::int64_t first = 0, done = 0;    // ticks before it, and of it
 };
 
 bool tell(const Args& a, const Answer& answer, std::int64_t from, std::int64_t width) {
   if (a.json || !a.output.empty()) return true;
   std::string lines;
-  for (std::int64_t t = from; t < answer.done; ++t)
+  for (std::int64_t t = 0; t < answer.done - from; ++t)
     for (std::size_t s = 0; s < answer.y.size(); ++s) {
       lines += (answer.y.size() > 1 ? std::to_string(s) + " " : "") +
-               std::to_string(answer.first + t + 1);
+               std::to_string(answer.first + from + t + 1);
       for (std::int64_t i = 0; i < width; ++i)
         lines += " " + significant(answer.y[s][static_cast<std::size_t>(t * width + i)]);
       lines += "\n";
@@ -244,7 +249,7 @@ void run_ticks(const Args& a, StepMesh& mesh, const Input& in, Run& run, Drawing
     for (std::int64_t s = 0; s < a.streams; ++s) {
       const auto at = run.y().begin() + s * count * width;
       auto& y = answer.y[static_cast<std::size_t>(s)];
-      if (a.output.empty() && a.json) y.clear();  // the last tick alone is told
+      if (a.output.empty() && answer.done > before) y.clear();  // told, or the last tick alone is
       y.insert(y.end(), at, at + (answer.done - before) * width);
     }
     if (!a.svg.empty() && goes_on && (answer.done % d.every == 0 || answer.done == in.ticks))

@@ -78,11 +78,15 @@ Data data_of(const Args& a, const Network& network) {
     for (const Json& steps : member(input, "dims").as_array()) d.width *= steps.as_integer();
   Values file = read_values(a.data);
   const auto count = static_cast<std::int64_t>(file.values.size());
-  if (count == 0 || count % d.width != 0)
-    throw problem(LOOM_INVALID_ARGUMENT,
-                  a.data + ": has " + std::to_string(count) + " numbers: expects rows of " +
-                      std::to_string(d.width),
-                  kRefused);
+  // One sequence of ids may be a line or a column.
+  const bool right = d.tokens ? count > 0 && count == *std::ranges::max_element(file.shape)
+                              : count > 0 && sizes_before(file, d.width).has_value();
+  if (!right)
+    throw problem(
+        LOOM_INVALID_ARGUMENT,
+        a.data + ": has the shape " + shape_text(file.shape) + ": expects " +
+            (d.tokens ? "the ids of one sequence" : "(rows, " + std::to_string(d.width) + ")"),
+        kRefused);
   for (const double v : file.values)
     if (d.ids && !(v == std::floor(v) && v >= 0 && v <= 2147483647))
       throw problem(LOOM_INVALID_ARGUMENT, a.data + ": expects ids, got " + significant(v),
@@ -152,7 +156,9 @@ class Seen {
     written();
   }
   void take(Session& session) {
-    Json events = member(parsed(session.statistics()), "events");
+    const Json told = parsed(session.statistics());
+    passes_ = integer_in(told, "passes"), observed_ = integer_in(told, "observed");
+    Json events = member(told, "events");
     std::size_t cell = 0;
     for (Json& event : events.as_array()) {
       // Rows count from the first of the data.
@@ -179,12 +185,15 @@ class Seen {
     written();
   }
   const Json& cells() const { return cells_; }
+  std::int64_t passes() const { return passes_; }
+  std::int64_t observed() const { return observed_; }
 
  private:
   void written() const {
     if (!lines_) throw problem(LOOM_IO, path_ + ": cannot be written", kFailed);
   }
   const std::int64_t rows_;
+  std::int64_t passes_ = 0, observed_ = 0;
   std::string path_;
   std::ofstream lines_;
   std::optional<EventScalars> scalars_;
@@ -255,9 +264,8 @@ int run(const Args& a) {
     write_text(a.svg, observe_svg(a.network + ", " + std::to_string(done) + " rows", seen.cells()));
   Json answer = Json::object();
   answer.set("rows", done);
-  const std::int64_t passes = (done + a.rows - 1) / a.rows;
-  answer.set("passes", passes);
-  answer.set("observed", (passes + a.every - 1) / a.every);
+  answer.set("passes", seen.passes());
+  answer.set("observed", seen.observed());
   answer.set("cells", seen.cells());
   const bool printed = print(a.json ? answer.dump() + "\n" : table_of(seen.cells()));
   say(std::to_string(done) + " of " + std::to_string(d.rows) + " rows ran");

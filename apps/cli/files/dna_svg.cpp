@@ -7,25 +7,13 @@
 #include <cstring>
 #include <map>
 
+#include "files/files.h"
 #include "support/console.h"
 
 namespace loom::cli {
 namespace {
 
 constexpr double kWidth = 132, kHeight = 34, kStep = 46, kTop = 64, kGap = 160, kMargin = 24;
-
-// XML text.
-std::string xml(const std::string& text) {
-  std::string out;
-  for (const char c : escaped(text)) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
-  }
-  return out;
-}
 
 std::string number(double value) { return fixed(value, 1); }
 
@@ -72,8 +60,8 @@ class Grid {
 
   // `pairs`: by path of this network.
   std::string drawn(const std::map<std::string, const Json*>& pairs) const {
-    std::string out =
-        "<text x=\"" + number(left_) + "\" y=\"44\" class=\"name\">" + xml(name_) + "</text>\n";
+    std::string out = "<text x=\"" + number(left_) + "\" y=\"44\" class=\"name\">" +
+                      xml_text(name_) + "</text>\n";
     for (const auto& [path, place] : places_) {
       const auto found = pairs.find(path);
       const bool known = found != pairs.end();
@@ -82,12 +70,12 @@ class Grid {
       out += "<rect x=\"" + number(place.x) + "\" y=\"" + number(place.y) + "\" width=\"" +
              number(kWidth) + "\" height=\"" + number(kHeight) + "\" rx=\"4\" fill=\"" +
              (known ? colour(score) : std::string("#dddddd")) + "\"" +
-             (small ? " stroke-dasharray=\"3 2\"" : "") + "><title>" + xml(path) +
+             (small ? " stroke-dasharray=\"3 2\"" : "") + "><title>" + xml_text(path) +
              (known ? " score " + fixed(score, 4) : std::string(" without a counterpart")) +
              "</title></rect>\n<text x=\"" + number(place.x + 6) + "\" y=\"" +
-             number(place.y + 14) + "\">" + xml(path) + (known ? " " + fixed(score, 2) : "") +
+             number(place.y + 14) + "\">" + xml_text(path) + (known ? " " + fixed(score, 2) : "") +
              "</text>\n<text x=\"" + number(place.x + 6) + "\" y=\"" + number(place.y + 27) +
-             "\">" + xml(place.label) + "</text>\n";
+             "\">" + xml_text(place.label) + "</text>\n";
     }
     return out;
   }

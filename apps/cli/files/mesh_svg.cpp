@@ -4,23 +4,13 @@
 #include <cmath>
 #include <cstdio>
 
+#include "files/files.h"
 #include "support/console.h"
 
 namespace loom::cli {
 namespace {
 
 constexpr std::int64_t kLabel = 150, kTop = 52, kHeight = 16, kMargin = 16;
-
-std::string xml(const std::string& text) {
-  std::string out;
-  for (const char c : escaped(text)) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else out += c;
-  }
-  return out;
-}
 
 std::string colour(double share) {
   if (!std::isfinite(share)) return "#999999";
@@ -31,7 +21,7 @@ std::string colour(double share) {
 }
 
 std::string text_at(std::int64_t x, std::int64_t y, const std::string& text) {
-  return "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\">" + xml(text) +
+  return "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\">" + xml_text(text) +
          "</text>\n";
 }
 
@@ -71,7 +61,7 @@ std::string mesh_svg(const std::string& title, const HeatMap& p) {
       out += "<rect x=\"" + std::to_string(kLabel + c * step) + "\" y=\"" + std::to_string(y) +
              "\" width=\"" + std::to_string(step) + "\" height=\"" + std::to_string(kHeight - 2) +
              "\" fill=\"" + colour(largest > 0 ? v / largest : v) + "\"><title>" +
-             xml(p.cells[row]) + ", tick " + std::to_string(p.ticks[column]) + ": " +
+             xml_text(p.cells[row]) + ", tick " + std::to_string(p.ticks[column]) + ": " +
              significant(v) + "</title></rect>\n";
     }
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "files/files.h"
 #include "support/console.h"
 
 namespace loom::cli {
@@ -12,20 +13,9 @@ namespace {
 
 constexpr double kLeft = 70, kTop = 44, kWidth = 720, kHeight = 300, kBottom = 40;
 
-std::string xml(const std::string& text) {
-  std::string out;
-  for (const char c : escaped(text)) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else out += c;
-  }
-  return out;
-}
-
 std::string text_at(double x, double y, const std::string& text, const char* anchor = "start") {
   return "<text x=\"" + fixed(x, 1) + "\" y=\"" + fixed(y, 1) + "\" text-anchor=\"" + anchor +
-         "\">" + xml(text) + "</text>\n";
+         "\">" + xml_text(text) + "</text>\n";
 }
 
 bool has_numbers(const Json& cell) {
@@ -98,7 +88,7 @@ std::string observe_svg(const std::string& title, const Json& cells) {
     const double y = has_numbers(cell) ? points.back().mean : kTop + kHeight;
     marks += "<circle class=\"" + std::string(bad ? "bad" : "cell") + "\" cx=\"" + fixed(x, 1) +
              "\" cy=\"" + fixed(y, 1) + "\" r=\"3\"><title>" +
-             xml(text_in(cell, "path") + " " + text_in(cell, "type")) + "</title></circle>\n";
+             xml_text(text_in(cell, "path") + " " + text_in(cell, "type")) + "</title></circle>\n";
     if (list.size() <= 24)
       marks += text_at(x, kTop + kHeight + 16, text_in(cell, "path"), "middle");
   }

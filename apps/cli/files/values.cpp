@@ -1,84 +1,27 @@
 #include "files/values.h"
 
 #include <charconv>
-#include <cstring>
+#include <span>
 #include <string_view>
 
 #include "files/files.h"
+#include "formats/npy/npy.h"
 #include "support/client.h"
 #include "support/console.h"
 
 namespace loom::cli {
 namespace {
 
-Exit refused(const std::string& path, const std::string& what) {
-  return problem(LOOM_CORRUPT, path + ": " + what, kRefused);
-}
-
-// The text behind a key of the header of .npy, which is a dictionary of Python's.
-std::string_view behind(std::string_view header, std::string_view key) {
-  const std::size_t at = header.find(key);
-  return at == std::string_view::npos ? std::string_view() : header.substr(at + key.size());
-}
-
-std::vector<std::int64_t> shape_of(std::string_view text) {
-  std::vector<std::int64_t> shape;
-  text = text.substr(0, text.find(')'));
-  for (const char* at = text.data(); at < text.data() + text.size();) {
-    std::int64_t n = 0;
-    const auto [end, error] = std::from_chars(at, text.data() + text.size(), n);
-    if (error == std::errc()) shape.push_back(n);
-    at = error == std::errc() ? end : at + 1;
-  }
-  return shape;
-}
-
-template <class T>
-void take(const char* from, std::vector<double>& to) {
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    T value;
-    std::memcpy(&value, from + i * sizeof value, sizeof value);
-    to[i] = static_cast<double>(value);
-  }
-}
+Exit refused(const std::string& what) { return problem(LOOM_CORRUPT, what, kRefused); }
 
 Values npy(const std::string& path, std::string_view file) {
-  if (file.size() < 12) throw refused(path, "a .npy file that ends in its header");
-  const bool long_header = file[6] > 1;
-  const auto byte = [&](std::size_t i) {
-    return static_cast<std::size_t>(static_cast<unsigned char>(file[i]));
-  };
-  const std::size_t size = byte(8) + (byte(9) << 8) +
-                           (long_header ? (byte(10) << 16) + (byte(11) << 24) : 0),
-                    begin = (long_header ? 12 : 10) + size;
-  if (begin > file.size()) throw refused(path, "a .npy file that ends in its header");
-  const std::string_view header = file.substr(0, begin);
-  if (behind(header, "'fortran_order': ").starts_with("True"))
-    throw refused(path, "an array in Fortran's order: save numpy.ascontiguousarray of it");
-  Values out;
-  out.shape = shape_of(behind(header, "'shape': ("));
-  const std::string_view type = behind(header, "'descr': '").substr(0, 3);
-  constexpr std::string_view kTypes[] = {"<f4", "<f8", "<i4", "<i8"};
-  std::size_t kind = 0;
-  while (kind < 4 && kTypes[kind] != type) ++kind;
-  if (kind == 4)
-    throw refused(path, "numbers of the type '" + std::string(type) +
-                            "': expects float32, float64, int32 or int64 in little-endian");
-  const std::size_t each = kind % 2 == 0 ? 4 : 8, room = (file.size() - begin) / each;
-  std::size_t count = 1;
-  for (const std::int64_t d : out.shape) {
-    if (d < 0 || (d > 0 && count > room / static_cast<std::size_t>(d))) count = room + 1;
-    if (count > room) break;
-    count *= static_cast<std::size_t>(d);
-  }
-  if (count > room || file.size() != begin + count * each)
-    throw refused(path, "the shape of the .npy file is not that of its values");
-  out.values.resize(count);
-  const char* from = file.data() + begin;
-  if (kind == 0) take<float>(from, out.values);
-  else if (kind == 1) take<double>(from, out.values);
-  else if (kind == 2) take<std::int32_t>(from, out.values);
-  else take<std::int64_t>(from, out.values);
+  const auto bytes = std::as_bytes(std::span(file.data(), file.size()));
+  const auto array = open_npy(source_from_view(bytes, path, nullptr));
+  if (!array.ok()) throw refused(array.status().message());
+  Values out{array->shape, std::vector<double>(static_cast<std::size_t>(array->elements()))};
+  if (out.shape.empty()) out.shape = {1};  // a single number
+  if (const Status read = read_f64(*array, 0, out.values); !read.ok())
+    throw refused(read.message());
   return out;
 }
 
@@ -94,9 +37,9 @@ std::vector<double> line_of(const std::string& path, std::string_view line, std:
     double value = 0;
     const auto read = std::from_chars(word.data(), word.data() + word.size(), value);
     if (word.empty() || read.ec != std::errc() || read.ptr != word.data() + word.size())
-      throw refused(path, "line " + std::to_string(number) + ", column " +
-                              std::to_string(out.size() + 1) + ": expects a number, got '" +
-                              std::string(word.substr(0, 40)) + "'");
+      throw refused(path + ": line " + std::to_string(number) + ", column " +
+                    std::to_string(out.size() + 1) + ": expects a number, got '" +
+                    std::string(word.substr(0, 40)) + "'");
     out.push_back(value);
     at = end + 1;
   }
@@ -116,12 +59,12 @@ Values csv(const std::string& path, std::string_view text) {
     const std::vector<double> row = line_of(path, line, number);
     const auto width = static_cast<std::int64_t>(row.size());
     if (out.shape[0] > 0 && width != out.shape[1])
-      throw refused(path, "line " + std::to_string(number) + " has " + std::to_string(width) +
-                              " numbers, those before " + std::to_string(out.shape[1]));
+      throw refused(path + ": line " + std::to_string(number) + " has " + std::to_string(width) +
+                    " numbers, those before " + std::to_string(out.shape[1]));
     out.shape = {out.shape[0] + 1, width};
     out.values.insert(out.values.end(), row.begin(), row.end());
   }
-  if (out.values.empty()) throw refused(path, "there are no numbers in it");
+  if (out.values.empty()) throw refused(path + ": there are no numbers in it");
   return out;
 }
 
@@ -130,6 +73,25 @@ Values csv(const std::string& path, std::string_view text) {
 Values read_values(const std::string& path) {
   const std::string file = read_text(path);
   return file.starts_with("\x93NUMPY") ? npy(path, file) : csv(path, file);
+}
+
+std::optional<std::vector<std::int64_t>> sizes_before(const Values& file, std::int64_t width) {
+  std::vector<std::int64_t> before = file.shape;
+  if (width == 1 && before.size() < 2) return before;
+  std::int64_t row = 1;
+  do {
+    if (before.empty() || before.back() < 1 || before.back() > width) return std::nullopt;
+    row *= before.back();
+    before.pop_back();
+  } while (row < width);
+  if (row != width) return std::nullopt;
+  return before;
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
 }
 
 }  // namespace loom::cli

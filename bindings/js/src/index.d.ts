@@ -32,6 +32,8 @@ import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOp
   SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions, StepMeshOptions,
   TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
+import type { Audit, Dna, DnaComparison, Observed } from './types/reports.js';
+export type * from './types/reports.js';
 
 export interface InitOptions {
   /** The module, where it does not lie beside the package. */
@@ -59,68 +61,6 @@ export interface Info {
   formats: string[];
   layers: string[];
   embedded_model: boolean;
-}
-/** docs/reference/audit.md. A value that nothing here tells is null, with the reason in `unknown`
- *  by the path of its key. */
-export interface Audit {
-  os: { name: string; version: string | null; kernel: string | null; architecture: string };
-  cpu: {
-    model: string | null;
-    vendor: string | null;
-    logical_cores: number | null;
-    physical_cores: number | null;
-    affinity_cores: number | null;
-    quota_cores: number | null;
-    usable_cores: number | null;
-    features: string[];
-    isas: string[];
-    fast_isas: string[];
-    isa: string;
-  };
-  caches: AuditCache[] | null;
-  memory: {
-    total: number | null;
-    available: number | null;
-    limit: number | null;
-    page_size: number | null;
-    resident: number | null;
-  };
-  gpus: AuditGpu[] | null;
-  measured: AuditSpeeds | null;
-  loom: {
-    version: string;
-    abi_version: number;
-    numerics_version: number;
-    threads: number;
-    dtypes: number;
-    embedded_model: boolean;
-  };
-  unknown: Record<string, string>;
-}
-export interface AuditCache {
-  level: number;
-  type: 'data' | 'instruction' | 'unified' | null;
-  bytes: number | null;
-  line: number | null;
-  shared_by: number | null;
-  count: number;
-}
-export interface AuditGpu {
-  name: string;
-  vendor: string;
-  driver: string;
-  backend: string;
-  library: string;
-  software: boolean;
-  numerics: string;
-  limits: Record<string, number | boolean>;
-}
-export interface AuditSpeeds {
-  threads: number;
-  read_bytes: number;
-  read_bytes_per_second: number;
-  f32_flops: number;
-  i8_ops: number;
 }
 export interface Report {
   numerics_version: number;
@@ -406,45 +346,6 @@ export interface Forecast {
   measured: boolean;
 }
 
-/** docs/reference/dna.md */
-export interface DnaLayer {
-  path: string;
-  at: [number, number, number, number];
-  type: string;
-  format: string;
-  rows: number;
-  cols: number;
-  values: number;
-  sha256: string;
-  norm: number;
-  sketch: number[];
-}
-export interface Dna {
-  grid: [number, number, number, number];
-  layers: DnaLayer[];
-}
-export interface DnaPair {
-  from: string;
-  to: string;
-  /** null where shapes differ, or nothing encodes the coarser format. */
-  cosine: number | null;
-  encoded: number | null;
-  matched: number;
-  chance: number;
-  score: number;
-  coverage: number;
-  movedUnits: number;
-  small: boolean;
-}
-export interface DnaComparison {
-  overlap: number;
-  similarity: number;
-  layers: DnaPair[];
-  shifts: DnaPair[];
-  onlyA: string[];
-  onlyB: string[];
-}
-
 export class Network extends Handled {
   constructor(spec: Topology | string, options?: { seed?: number | bigint | null });
   static load(source: Source, options?: LoadOptions): Promise<Network>;
@@ -518,36 +419,6 @@ export interface SessionInfo {
   stateBytes: number;
   weightBytes: number;
   scratchBytes: number;
-}
-/** Runs a network; holds its memory and its KV caches. Where the network changes, the session
- *  follows. */
-/** Of a cell of an observed run: docs/guide/observe.md. */
-export interface CellStatistics {
-  direction: 'forward';
-  /** From 0; of a window its last. */
-  pass: number;
-  passes: number;
-  path: string;
-  at: number[];
-  type: string;
-  enabled: boolean;
-  /** Of the finite values; null where there are none. */
-  mean: number | null;
-  std: number | null;
-  min: number | null;
-  max: number | null;
-  activeShare: number;
-  nanCount: number;
-  infCount: number;
-  count: number;
-  /** [row, column] of the first value that is not finite. */
-  firstBad: number[] | null;
-}
-export interface Observed {
-  passes: number;
-  observed: number;
-  dropped: number;
-  events: CellStatistics[];
 }
 export class Session extends Handled {
   constructor(network: Network, options?: SessionOptions);

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""The cost of observing every run (docs/guide/observe.md); run by hand, not in CI:
+
+    python3 tools/bench_observe.py [--threads N] [--dtype DTYPE]
+
+needs NumPy. Six dense layers of 512 with 64 rows, plain and observed runs in turn; printed are the
+medians of both and their ratio.
+"""
+import argparse
+import os
+import pathlib
+import sys
+import time
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+os.environ.setdefault("LOOM_LIBRARY", str(ROOT / "build" / "release" / "libloom.so"))
+sys.path.insert(0, str(ROOT / "bindings" / "python"))
+from welvet import Network, Session, layers  # noqa: E402
+
+RUNS = 400
+
+
+def seconds(session, x):
+    begun = time.perf_counter()
+    session.run(x)
+    return time.perf_counter() - begun
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--dtype", default="f32")
+    args = parser.parse_args()
+    network = Network(layers.Sequential(
+        layers.Input(512), *(layers.Linear(512, activation="relu") for _ in range(6))), seed=0)
+    network.morph(args.dtype)
+    x = np.random.default_rng(0).standard_normal((64, 512)).astype(np.float32)
+    plain, observed = (Session(network, max_rows=64, threads=args.threads) for _ in range(2))
+    # One window for all runs: the events are not made into dicts, which is Python's cost.
+    with observed.observe(window=1 << 30):
+        pairs = np.array([(seconds(plain, x), seconds(observed, x)) for _ in range(RUNS)])
+    medians = np.median(pairs[RUNS // 10:], axis=0) * 1e6
+    print("%s, %d threads: plain %.1f us, observed %.1f us, ratio of pairs %.3f" % (
+        args.dtype, args.threads, *medians, np.median(pairs[:, 1] / pairs[:, 0])))
+
+
+if __name__ == "__main__":
+    main()
