@@ -56,9 +56,9 @@ extra=$(objdump -p "$lib/libloom.so" | awk '/NEEDED/ { print $2 }' |
 [ -z "$extra" ] || { echo "libloom.so needs $extra" >&2; exit 1; }
 strip -o "$scratch/stripped.so" "$lib/libloom.so"
 size=$(wc -c <"$scratch/stripped.so")
-# Training from files (tables, images, texts, series, reports) and conversion are 0.5 MB of it
-# (docs/decisions/0027-library-size.md). gold
-# folds equal functions (cmake/modules.cmake); without it the library is larger.
+# Training from files (tables, images, texts, series, reports) and conversion are 0.5 MB of it; the
+# limit is docs/decisions/0027-library-size.md. gold folds equal functions (cmake/modules.cmake);
+# without it the library is larger.
 limit=7500000
 command -v ld.gold >/dev/null || limit=7700000
 [ "$size" -lt "$limit" ] ||
