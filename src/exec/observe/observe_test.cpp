@@ -71,6 +71,23 @@ class BlockStatistics : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(BlockStatistics, Types);
 
+// The order of statistics.h, by which all instruction sets have the same bits.
+TYPED_TEST(BlockStatistics, AddInLanesOfEight) {
+  for (const std::size_t count : {8, 64, 1000, 1024}) {
+    const auto x = values<TypeParam>(count, 3, 1.0 / 3);
+    double sums[8]{}, squares[8]{}, sum = 0, square = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double d = static_cast<double>(x[i]) - static_cast<double>(x[0]);
+      sums[i % 8] += d;
+      squares[i % 8] += d * d;
+    }
+    for (int k = 0; k < 8; ++k) sum += sums[k], square += squares[k];
+    const BlockSums s = block_sums(x.data(), count);
+    EXPECT_EQ(s.sum, sum);
+    EXPECT_EQ(s.squares, square);
+  }
+}
+
 TYPED_TEST(BlockStatistics, EqualTwoPassesInLongDouble) {
   for (const std::size_t count : {1, 2, 7, 8, 9, 1023, 1024, 1025, 5000, 70001})
     for (const double offset : {0.0, 1.0, -1e4})

@@ -12,36 +12,43 @@ namespace {
 constexpr std::size_t kLanes = 8;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Vectors of 16 bytes, which every target has; compilers widen them badly.
-typedef float Floats __attribute__((vector_size(16)));
-typedef double Doubles __attribute__((vector_size(16)));
-typedef std::int32_t FloatCounts __attribute__((vector_size(16)));
-typedef std::int64_t DoubleCounts __attribute__((vector_size(16)));
+// Vectors of `count` numbers.
+template <class T, std::size_t count>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(sizeof(T) * count)));
+};
+template <class T, std::size_t count>
+using Vector = typename VectorOf<T, count>::type;
 
-// The sums of values that are all finite; `x` has whole lanes, at least one.
-template <class T>
-void sum_finite(const T* x, std::size_t count, BlockSums& s) {
-  constexpr bool kFloat = sizeof(T) == 4;
-  using Values = std::conditional_t<kFloat, Floats, Doubles>;
-  using Counts = std::conditional_t<kFloat, FloatCounts, DoubleCounts>;
-  constexpr std::size_t kPer = 16 / sizeof(T), kParts = kLanes / kPer;
+// The sums of values that are all finite; `x` has whole lanes, at least one. `kWide` doubles are a
+// vector: lanes do not meet before the end, so that each width has the same bits.
+template <std::size_t kWide, class T>
+[[gnu::always_inline]] inline void sum_lanes(const T* x, std::size_t count, BlockSums& s) {
+  // As many bytes of T as a vector of doubles has, but not more than a step's values.
+  constexpr std::size_t kPer = std::min(kWide * sizeof(double) / sizeof(T), kLanes);
+  constexpr std::size_t kParts = kLanes / kPer, kDoubles = kLanes / kWide;
+  using Doubles = Vector<double, kWide>;
+  using Values = Vector<T, kPer>;
+  using Counts = Vector<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>, kPer>;
   // Of float, 1e-6f lies just below 1e-6, and no float lies between.
   const T limit = static_cast<T>(CellStatistics::kActive);
-  const Doubles pivot{s.pivot, s.pivot};
-  Doubles sum[kLanes / 2]{}, squares[kLanes / 2]{};
+  const Doubles pivot = Doubles{} + s.pivot;
+  Doubles sum[kDoubles]{}, squares[kDoubles]{};
   Values min[kParts], max[kParts];
   Counts active[kParts]{};
   std::memcpy(min, x, sizeof min);
   std::memcpy(max, x, sizeof max);
   for (std::size_t i = 0; i < count; i += kLanes) {
+    for (std::size_t k = 0; k < kDoubles; ++k) {
+      Vector<T, kWide> v;
+      std::memcpy(&v, x + i + k * kWide, sizeof v);
+      const Doubles d = __builtin_convertvector(v, Doubles) - pivot;
+      sum[k] += d;
+      squares[k] += d * d;
+    }
     for (std::size_t p = 0; p < kParts; ++p) {
       Values v;
       std::memcpy(&v, x + i + p * kPer, sizeof v);
-      for (std::size_t h = 0; h < kPer; h += 2) {
-        const Doubles d = Doubles{static_cast<double>(v[h]), static_cast<double>(v[h + 1])} - pivot;
-        sum[(p * kPer + h) / 2] += d;
-        squares[(p * kPer + h) / 2] += d * d;
-      }
       min[p] = v < min[p] ? v : min[p];
       max[p] = v > max[p] ? v : max[p];
       active[p] -= (v > limit) | (v < -limit);
@@ -51,14 +58,51 @@ void sum_finite(const T* x, std::size_t count, BlockSums& s) {
   s.active = 0;
   T low = min[0][0], high = max[0][0];
   for (std::size_t k = 0; k < kLanes; ++k) {
-    s.sum += sum[k / 2][k % 2];
-    s.squares += squares[k / 2][k % 2];
+    s.sum += sum[k / kWide][k % kWide];
+    s.squares += squares[k / kWide][k % kWide];
     low = std::min(low, static_cast<T>(min[k / kPer][k % kPer]));
     high = std::max(high, static_cast<T>(max[k / kPer][k % kPer]));
     s.active += static_cast<std::int32_t>(active[k / kPer][k % kPer]);
   }
   s.min = static_cast<double>(low) + 0.0;  // of -0: 0
   s.max = static_cast<double>(high) + 0.0;
+}
+
+// Two doubles are the vectors that every target has.
+template <class T>
+void sum_narrow(const T* x, std::size_t count, BlockSums& s) {
+  sum_lanes<2>(x, count, s);
+}
+#ifdef __x86_64__
+template <class T>
+[[gnu::target("avx2")]] void sum_avx2(const T* x, std::size_t count, BlockSums& s) {
+  sum_lanes<4>(x, count, s);
+}
+template <class T>
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void sum_avx512(const T* x, std::size_t count,
+                                                                      BlockSums& s) {
+  sum_lanes<8>(x, count, s);
+}
+#endif
+
+template <class T>
+using Sum = void (*)(const T*, std::size_t, BlockSums&);
+
+template <class T>
+Sum<T> best_sum() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    return sum_avx512<T>;
+  if (__builtin_cpu_supports("avx2")) return sum_avx2<T>;
+#endif
+  return sum_narrow<T>;
+}
+
+template <class T>
+void sum_finite(const T* x, std::size_t count, BlockSums& s) {
+  static const Sum<T> sum = best_sum<T>();
+  sum(x, count, s);
 }
 
 template <class T>
