@@ -87,6 +87,16 @@ class Executor {
   // instructions, on a device between submits. What was written until then is not to be used.
   // Updates are not cancelled: masters and moments change together.
   virtual Status run(Segment first = Segment::forward, Segment last = Segment::update) = 0;
+  // Who reads buffers while they are warm: `written` is called by every worker between two steps of
+  // a run, when buffer `buffers[index]` has its last value of that run; of those that the last
+  // steps write it is not called. Buffers must outlive the run's end (outputs). False: this
+  // executor does not call it.
+  struct Watcher {
+    std::vector<BufferId> buffers;
+    void (*written)(void* context, std::size_t index, int worker, int workers) noexcept = nullptr;
+    void* context = nullptr;
+  };
+  virtual bool watch(Watcher) { return false; }
   // Whether the last run got as far as its instructions: states may have changed, though it failed.
   bool began() const { return began_; }
   // Greedy decoding of one row without the host between the steps, where `resident`. Each step

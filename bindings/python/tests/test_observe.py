@@ -68,6 +68,18 @@ class Observe(unittest.TestCase):
         session.run(x)
         self.assertEqual(len(cells), 9)
 
+    def test_events_are_there_after_the_run_that_completes_them(self):
+        network, x = deep(), np.zeros((1, 33), np.float32)
+        for every, window in ((1, 1), (1, 3), (2, 1), (3, 2)):
+            session = network.session()
+            with session.observe(every=every, window=window) as cells:
+                for run in range(14):
+                    session.run(x)
+                    observed = run // every + 1
+                    self.assertEqual(len(cells), observed // window * 3)
+                    if run == 5:
+                        self.assertEqual((cells.passes, cells.observed), (6, observed))
+
     def test_windows_and_changes_of_the_network(self):
         network = deep()
         session = network.session()

@@ -172,7 +172,7 @@ class Session(Runner):
     def _run(self, name: str, *inputs: Any, size: Any = 1) -> Any:
         result = super()._run(name, *inputs, size=size)
         if self._seen is not None:
-            self._seen._take()
+            self._seen._ran()
         return result
 
     def run(self, x: Any, out: Any = None) -> np.ndarray:

@@ -24,15 +24,36 @@ class Observation(List[Dict[str, Any]]):
         call("session_observe", session._handle,
              {"every": every, "passes": passes, "window": window})
         self._session: Optional["Session"] = session
-        # Runs since it began, and those of them that were observed.
-        self.passes = self.observed = 0
+        # The next event exists after as many runs more, at the earliest; asking costs 30 us.
+        self._due = (window - 1) * every + 1
+        self._between = window * every
+        self._passes = self._observed = 0
+
+    @property
+    def passes(self) -> int:
+        """Runs since it began."""
+        self._take()
+        return self._passes
+
+    @property
+    def observed(self) -> int:
+        """Those of them that were observed."""
+        self._take()
+        return self._observed
+
+    def _ran(self) -> None:
+        self._due -= 1
+        if self._due <= 0:
+            before = len(self)
+            self._take()
+            self._due = self._between if len(self) > before else 1
 
     def _take(self) -> None:
         """What the session has kept so far."""
         if self._session is None:
             return
         seen = call("session_statistics", self._session._handle)
-        self.passes, self.observed = seen["passes"], seen["observed"]
+        self._passes, self._observed = seen["passes"], seen["observed"]
         self.extend(seen["events"])
 
     def stop(self) -> None:

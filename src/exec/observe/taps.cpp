@@ -14,9 +14,10 @@ std::size_t size_of(ValueType type) { return type == ValueType::f64 ? 8 : 4; }
 
 }  // namespace
 
-Taps::Taps(const Executor& executor, const std::vector<View>& cells, RegisterId head) {
+Taps::Taps(Executor& executor, const std::vector<View>& cells, RegisterId head) {
   const Program& p = executor.program();
   std::size_t blocks = 0;
+  Executor::Watcher watcher;
   for (const View& view : cells) {
     const Buffer& b = p.buffers[static_cast<std::size_t>(view.buffer)];
     Cell cell;
@@ -25,10 +26,23 @@ Taps::Taps(const Executor& executor, const std::vector<View>& cells, RegisterId 
     cell.head = head != kNone && (b.rows.a == head || b.rows.b == head);
     cell.of_row = b.rows.a == kNone && b.rows.b == kNone ? 1 : b.rows.constant;
     cell.count = p.max_rows(view.buffer) * view.cols;
+    cell.first = blocks;
     blocks += cell.blocks();
+    // Rows that the run measures are known after it.
+    const auto measured = [&](RegisterId r) {
+      return r != kNone &&
+             p.registers[static_cast<std::size_t>(r)].type == RegisterType::dynamic_rows;
+    };
+    if (!measured(b.rows.a) && !measured(b.rows.b)) {
+      watched_.push_back(cells_.size());
+      watcher.buffers.push_back(view.buffer);
+    }
     cells_.push_back(cell);
   }
   blocks_.resize(blocks);
+  watcher.written = &Taps::written;
+  watcher.context = this;
+  if (!executor.watch(std::move(watcher))) watched_.clear();
 }
 
 void Taps::clear() {
@@ -65,37 +79,57 @@ BlockSums Taps::block(const Cell& cell, std::size_t index) const {
   return block_sums(wide, count);
 }
 
-void Taps::sum(void* context, int worker, int workers) noexcept {
+// A worker's blocks of a cell.
+void Taps::sum(const Cell& cell, int worker, int workers) {
+  const auto w = static_cast<std::size_t>(worker), all = static_cast<std::size_t>(workers);
+  const std::size_t end = cell.blocks() * (w + 1) / all;
+  for (std::size_t i = cell.blocks() * w / all; i < end; ++i)
+    blocks_[cell.first + i] = block(cell, i);
+}
+
+void Taps::written(void* context, std::size_t index, int worker, int workers) noexcept {
   [[maybe_unused]] const FpEnvGuard fp;
   Taps& taps = *static_cast<Taps*>(context);
-  const auto w = static_cast<std::size_t>(worker), all = static_cast<std::size_t>(workers);
-  const std::size_t begin = taps.used_ * w / all, end = taps.used_ * (w + 1) / all;
-  for (const Cell& cell : taps.cells_) {
-    const std::size_t last = std::min(end, cell.first + cell.blocks());
-    for (std::size_t i = std::max(begin, cell.first); i < last; ++i)
-      taps.blocks_[i] = taps.block(cell, i - cell.first);
-  }
+  Cell& cell = taps.cells_[taps.watched_[index]];
+  taps.sum(cell, worker, workers);
+  if (worker == 0) cell.summed = true;
+}
+
+void Taps::sum_rest(void* context, int worker, int workers) noexcept {
+  [[maybe_unused]] const FpEnvGuard fp;
+  Taps& taps = *static_cast<Taps*>(context);
+  for (const Cell& cell : taps.cells_)
+    if (!cell.summed) taps.sum(cell, worker, workers);
+}
+
+// Where the values of a run are, and how many.
+void Taps::place(Cell& cell, Executor& executor, const Places& places) {
+  const Buffer& b = executor.program().buffers[static_cast<std::size_t>(cell.view.buffer)];
+  std::int64_t rows = b.rows.constant;
+  for (const RegisterId r : {b.rows.a, b.rows.b})
+    if (r != kNone) rows *= executor.get(r);
+  if (cell.head && places.head_unwanted) rows = 0;
+  cell.count = rows * cell.view.cols;
+  if (rows == 0) return;
+  const std::byte* first = executor.row_bytes(cell.view.buffer, 0);
+  cell.stride = rows > 1 ? executor.row_bytes(cell.view.buffer, 1) - first : 0;
+  cell.data = first + static_cast<std::size_t>(cell.view.col) * size_of(cell.type);
+}
+
+void Taps::begin(Executor& executor, const Places& places) {
+  for (Cell& cell : cells_) cell.summed = false;
+  for (const std::size_t cell : watched_) place(cells_[cell], executor, places);
 }
 
 void Taps::read(Executor& executor, ThreadPool& pool, const Places& places) {
-  used_ = 0;
+  std::size_t rest = 0;
   for (Cell& cell : cells_) {
-    const Program& p = executor.program();
-    const Buffer& b = p.buffers[static_cast<std::size_t>(cell.view.buffer)];
-    std::int64_t rows = b.rows.constant;
-    for (const RegisterId r : {b.rows.a, b.rows.b})
-      if (r != kNone) rows *= executor.get(r);
-    if (cell.head && places.head_unwanted) rows = 0;
-    cell.count = rows * cell.view.cols;
-    cell.first = used_;
-    used_ += cell.blocks();
-    if (rows == 0) continue;
-    const std::byte* first = executor.row_bytes(cell.view.buffer, 0);
-    cell.stride = rows > 1 ? executor.row_bytes(cell.view.buffer, 1) - first : 0;
-    cell.data = first + static_cast<std::size_t>(cell.view.col) * size_of(cell.type);
+    if (cell.summed) continue;
+    place(cell, executor, places);
+    rest += cell.blocks();
   }
-  if (used_ > kAlone) pool.run(&Taps::sum, this);
-  else sum(this, 0, 1);
+  if (rest > kAlone) pool.run(&Taps::sum_rest, this);
+  else sum_rest(this, 0, 1);
   [[maybe_unused]] const FpEnvGuard fp;
   for (Cell& cell : cells_) {
     if (cell.count == 0) continue;

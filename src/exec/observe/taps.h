@@ -1,5 +1,6 @@
-// Taps read the output of every cell after a pass of a program that keeps them. All room is made
-// when they are; reading allocates nothing.
+// Taps read the output of every cell in a pass of a program that keeps them: on the CPU as soon as
+// it is written, while it is warm, and else after the pass. All room is made when they are; reading
+// allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,9 @@ namespace loom {
 class Taps {
  public:
   // `cells`: the view of each cell's output in the executor's program, in host memory after a run.
-  // `head`: the register of the rows from the head cell on, or kNone.
-  Taps(const Executor& executor, const std::vector<View>& cells, RegisterId head);
+  // `head`: the register of the rows from the head cell on, or kNone. The executor calls these taps
+  // from now on, so they must outlive its runs.
+  Taps(Executor& executor, const std::vector<View>& cells, RegisterId head);
 
   // The statistics of a pass begin anew.
   void clear();
@@ -26,7 +28,8 @@ class Taps {
     std::span<const std::uint32_t> head;  // of each row from the head cell on, its row of the run
     bool head_unwanted = false;           // those are of no row that was asked for
   };
-  // Adds what the last run of the executor left.
+  // Before a run of the executor, whose registers are set, and after it; read adds what it left.
+  void begin(Executor& executor, const Places& places);
   void read(Executor& executor, ThreadPool& pool, const Places& places);
   const CellStatistics& of(std::size_t cell) const { return cells_[cell].statistics; }
   std::size_t size() const { return cells_.size(); }
@@ -41,16 +44,21 @@ class Taps {
     std::int64_t stride = 0;  // bytes from row to row
     std::int64_t count = 0;   // values of the run
     std::size_t first = 0;    // its first block
+    bool summed = false;      // in this run
     CellStatistics statistics;
     std::size_t blocks() const {
       return (static_cast<std::size_t>(count) + BlockSums::kBlock - 1) / BlockSums::kBlock;
     }
   };
-  static void sum(void* context, int worker, int workers) noexcept;
+  static void written(void* context, std::size_t index, int worker, int workers) noexcept;
+  static void sum_rest(void* context, int worker, int workers) noexcept;
+  static void place(Cell& cell, Executor& executor, const Places& places);
+  void sum(const Cell& cell, int worker, int workers);
   BlockSums block(const Cell& cell, std::size_t index) const;
   std::vector<Cell> cells_;
+  // Cells in the order of the executor's watcher; none where the executor does not call it.
+  std::vector<std::size_t> watched_;
   std::vector<BlockSums> blocks_;
-  std::size_t used_ = 0;  // of the blocks
 };
 
 }  // namespace loom

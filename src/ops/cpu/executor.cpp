@@ -293,6 +293,7 @@ void Executor::work(void* context, int worker, int workers) noexcept {
   char* copies =
       reinterpret_cast<char*>(self->arena_.get() + self->placement_.arena_bytes +
                               worker * (self->scratch_bytes_ + self->schedule_.private_bytes()));
+  std::size_t watched = self->first_watched();
   for (std::size_t n = self->run_begin_; n < self->run_end_; ++n) {
     const Step& step = self->steps_[n];
     KernelArgs args = step.args;
@@ -301,6 +302,7 @@ void Executor::work(void* context, int worker, int workers) noexcept {
       args.t[i].data = copies + step.private_at[i];
     }
     if (!self->meet(n, step.barrier, worker, workers)) return;
+    if (workers == 1 || step.barrier) watched = self->tell(watched, n, worker, workers);
     for (unsigned left = step.dynamic_operands; left != 0; left &= left - 1) {
       const int i = std::countr_zero(left);
       args.t[i].rows = self->lowered_.rows(
@@ -312,6 +314,36 @@ void Executor::work(void* context, int worker, int workers) noexcept {
     if (step.kernel) step.kernel(args);
     else if (worker == 0) self->call(step, args);
   }
+}
+
+bool Executor::watch(Watcher watcher) {
+  watcher_ = std::move(watcher);
+  watched_.clear();
+  for (std::size_t i = 0; i < watcher_.buffers.size(); ++i) {
+    std::size_t last = steps_.size();
+    for (std::size_t n = 0; n < steps_.size(); ++n) {
+      const LoweredInstruction& ins = *steps_[n].instruction;
+      const auto roles = operands(ins.op);
+      for (std::size_t k = 0; k < roles.size(); ++k)
+        if (ins.operands[k].buffer == watcher_.buffers[i] && roles[k].role != Role::read) last = n;
+    }
+    if (last < steps_.size()) watched_.push_back({last, i});
+  }
+  std::ranges::stable_sort(watched_, {}, &Watched::step);
+  return true;
+}
+
+std::size_t Executor::first_watched() const {
+  std::size_t first = 0;
+  while (first < watched_.size() && watched_[first].step < run_begin_) ++first;
+  return first;
+}
+
+// Of what is complete before a step, from `next` on; returns what is still to come.
+std::size_t Executor::tell(std::size_t next, std::size_t step, int worker, int workers) {
+  for (; next < watched_.size() && watched_[next].step < step; ++next)
+    watcher_.written(watcher_.context, watched_[next].index, worker, workers);
+  return next;
 }
 
 // The row counts of a run, and with them its barriers.

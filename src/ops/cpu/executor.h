@@ -49,9 +49,13 @@ class Executor final : public loom::Executor {
   std::span<std::byte> state(BufferId id) override;
   Status run(Segment first = Segment::forward, Segment last = Segment::update) override;
   Status refresh() override;
+  bool watch(Watcher watcher) override;
 
  private:
   struct Step;
+  struct Watched {
+    std::size_t step, index;  // the last step that writes it, its place in the watcher's list
+  };
   Executor(Program program, WeightLookup weights, ThreadPool& pool, const ExecutorOptions& options);
   Status plan(const ExecutorOptions& options);
   Status plan_states(const ExecutorOptions& options);
@@ -63,6 +67,8 @@ class Executor final : public loom::Executor {
   void bind_registers();
   bool meet(std::size_t step, bool barrier, int worker, int workers);
   static void work(void* self, int worker, int workers) noexcept;
+  std::size_t first_watched() const;
+  std::size_t tell(std::size_t next, std::size_t step, int worker, int workers);
 
   ThreadPool& pool_;
   const KernelTable* kernels_ = nullptr;
@@ -75,6 +81,8 @@ class Executor final : public loom::Executor {
   std::vector<CustomLayerPtr> called_;  // that steps call
   Status failed_;                       // of a call in this run
   std::vector<Step> steps_;
+  Watcher watcher_;
+  std::vector<Watched> watched_;  // in the order of their steps
   std::vector<std::unique_ptr<std::byte[], void (*)(std::byte*)>> states_;
   std::int64_t scratch_bytes_ = 0, state_bytes_ = 0;
   bool bound_ = false;
