@@ -29,11 +29,11 @@ Taps::Taps(Executor& executor, const std::vector<View>& cells, RegisterId head) 
     cell.first = blocks;
     blocks += cell.blocks();
     // Rows that the run measures are known after it.
-    const auto measured = [&](RegisterId r) {
+    const auto dynamic = [&](RegisterId r) {
       return r != kNone &&
              p.registers[static_cast<std::size_t>(r)].type == RegisterType::dynamic_rows;
     };
-    if (!measured(b.rows.a) && !measured(b.rows.b)) {
+    if (!dynamic(b.rows.a) && !dynamic(b.rows.b)) {
       watched_.push_back(cells_.size());
       watcher.buffers.push_back(view.buffer);
     }

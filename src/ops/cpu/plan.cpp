@@ -1,0 +1,109 @@
+// What an executor makes before its first run: prepared weights, states, tables of constants.
+#include <algorithm>
+#include <cstring>
+
+#include "ops/attention/alibi.h"
+#include "ops/attention/rope.h"
+#include "ops/cpu/executor.h"
+#include "ops/graph/kinds.h"
+#include "ops/lowering/lowered.h"
+#include "ops/lowering/prepared_weights.h"
+#include "ops/lowering/weight_forms.h"
+
+namespace loom::cpu {
+
+// Which forms of each weight are read.
+Status Executor::plan_weights() {
+  prepared_ = std::make_unique<PreparedWeights>(lowered_.buffers.size());
+  for (const LoweredInstruction& ins : lowered_.code) {
+    const WeightUse use = traits(ins.op).weight;
+    for (std::size_t i = 0; i < operands(ins.op).size(); ++i) {
+      const View& v = ins.operands[i];
+      if (!v.valid()) continue;
+      const Buffer& b = lowered_.buffers[static_cast<std::size_t>(v.buffer)];
+      if (b.kind != BufferKind::weight && b.kind != BufferKind::master) continue;
+      LOOM_ASSIGN(WeightStore* const store, parameter(b));
+      const std::string name = b.path + ":" + b.role;
+      if (b.kind == BufferKind::master) {
+        const bool f64 = b.type == ValueType::f64;
+        data_[static_cast<std::size_t>(v.buffer)] =
+            f64 ? reinterpret_cast<std::byte*>(store->mutable_master64().data())
+                : reinterpret_cast<std::byte*>(store->mutable_master().data());
+        if (!data_[static_cast<std::size_t>(v.buffer)])
+          return Status(Code::invalid_argument, "parameter " + name + ": training needs its " +
+                                                    (f64 ? "f64" : "f32") +
+                                                    " master, which was dropped");
+        continue;
+      }
+      const bool matrix = i == 0 && use != WeightUse::none, dense = use == WeightUse::rows;
+      if (matrix && b.type == ValueType::f32 &&
+          product_form(store->format()) != product_form(b.format))
+        return Status(Code::invalid_argument, "parameter " + name + ": the program multiplies " +
+                                                  to_string(b.format) + ", the network has " +
+                                                  to_string(store->format()));
+      prepared_->add(v.buffer, store, b.type,
+                     {.panels = matrix && !dense,
+                      .dense = matrix && dense,
+                      .vector = !matrix,
+                      .copies = matrix && copies_panels(lowered_, ins)});
+    }
+  }
+  for (const Buffer& b : lowered_.buffers) {
+    if (b.kind != BufferKind::master) continue;
+    LOOM_ASSIGN(WeightStore* const store, parameter(b));
+    prepared_->updates(store);
+  }
+  LOOM_TRY(refresh());
+  for (std::size_t b = 0; b < data_.size(); ++b)
+    if (lowered_.buffers[b].kind == BufferKind::weight)
+      data_[b] = prepared_->vector(static_cast<BufferId>(b));
+  return {};
+}
+
+Status Executor::plan_states(const ExecutorOptions& options) {
+  LOOM_TRY(plan_pages(options.sequences));
+  plan_limits();
+  states_.clear();
+  for (std::size_t b = 0; b < lowered_.buffers.size(); ++b) {
+    const Buffer& buffer = lowered_.buffers[b];
+    const auto id = static_cast<BufferId>(b);
+    if (buffer.kind == BufferKind::constant) {
+      states_.push_back(aligned_zeros(buffer_bytes(lowered_, id)));
+      if (!states_.back())
+        return Status(Code::out_of_memory, "session: no memory for a constant table");
+      data_[b] = states_.back().get();
+      if (buffer.constant.kind == ConstantKind::alibi) {
+        const std::vector<double> slopes = alibi_slopes(buffer.cols);
+        if (buffer.type == ValueType::f64)
+          std::copy(slopes.begin(), slopes.end(), reinterpret_cast<double*>(data_[b]));
+        else
+          std::transform(slopes.begin(), slopes.end(), reinterpret_cast<float*>(data_[b]),
+                         [](double v) { return static_cast<float>(v); });
+        continue;
+      }
+      if (buffer.constant.kind != ConstantKind::rope) {
+        const std::vector<std::int32_t> table = index_table(buffer.constant, lowered_.max_rows(id));
+        std::memcpy(data_[b], table.data(), table.size() * sizeof table[0]);
+        continue;
+      }
+      LOOM_ASSIGN(const RopeSpec spec, RopeSpec::from_reals(buffer.constant.reals));
+      if (buffer.type == ValueType::f64)
+        fill_rope_table(spec, lowered_.max_rows(id), buffer.cols, placement_.stride[b],
+                        reinterpret_cast<double*>(data_[b]));
+      else
+        fill_rope_table(spec, lowered_.max_rows(id), buffer.cols, placement_.stride[b],
+                        reinterpret_cast<float*>(data_[b]));
+    } else if (buffer.kind == BufferKind::state) {
+      states_.push_back(aligned_zeros(buffer_bytes(lowered_, id)));
+      if (!states_.back())
+        return Status(Code::out_of_memory,
+                      "session: no memory for the state " + buffer.path + ":" + buffer.role +
+                          " of " + std::to_string(buffer_bytes(lowered_, id)) + " bytes");
+      data_[b] = states_.back().get();
+      state_bytes_ += buffer_bytes(lowered_, id);
+    }
+  }
+  return {};
+}
+
+}  // namespace loom::cpu
