@@ -428,6 +428,7 @@ Result<StepReport> Trainer::try_step(std::int64_t micro_batches,
   }
   if (!report.skipped) {
     LOOM_TRY(learner_.update(report.lr, weight, number - scale_.skipped));
+    report.parts = learner_.part_reports();
     if (++scale_.since >= kScaleGrowth && scale_.exponent < kMaxScale)
       scale_.exponent += 1, scale_.since = 0;
   } else {

@@ -30,6 +30,7 @@ struct StepReport {
   double loss_scale = 0;      // with "fp8": of this step
   bool skipped =
       false;  // with "fp8": a gradient was not finite under that scale, and no weight has changed
+  std::vector<PartReport> parts;  // with target_propagation
   std::int64_t rows = 0;
   std::int64_t counted = 0;
   double epoch = 0;  // samples seen / samples there are

@@ -48,8 +48,8 @@ TEST(Choose, LearnsTables) {
 TEST(Choose, LearnsByOtherMethods) {
   LOOM_TEST_FILE(data, "tabular/iris.csv");
   const Folder folder;
-  for (const char* method :
-       {"mono_forward", "direct_feedback_alignment", "difference_target_propagation"}) {
+  for (const char* method : {"mono_forward", "direct_feedback_alignment",
+                             "difference_target_propagation", "target_propagation"}) {
     SCOPED_TRACE(method);
     const auto train = [&](std::vector<std::string> more) {
       std::vector<std::string> all = {"train",    "--data", data,    "--out", folder / "a.entity",

@@ -50,7 +50,7 @@ void bind_task(CommandLine& c, Args& a) {
   c.add("--method", a.method,
         "how gradients are found, in place of back_propagation; without a spec")
       .one_of({"back_propagation", "mono_forward", "direct_feedback_alignment",
-               "difference_target_propagation"});
+               "difference_target_propagation", "target_propagation"});
   const Option series = c.flag(
       "--series", a.series,
       "the table is a time series, also where it has more columns than dates and numbers, or their "

@@ -13,7 +13,8 @@ if os.environ.get("WELVET_INSTALLED") != "1":
 
 from welvet import InvalidArgument, LoomError, Network, layers  # noqa: E402
 
-METHODS = ("mono_forward", "direct_feedback_alignment", "difference_target_propagation")
+METHODS = ("mono_forward", "direct_feedback_alignment", "difference_target_propagation",
+           "target_propagation")
 
 
 def network(seed=1, **options):

@@ -299,7 +299,7 @@ void fields(V& v, TrainingOpen& o) {
   v("method", f.method,
     {.doc = "how gradients are found; empty: back_propagation; without a spec",
      .names = "back_propagation, mono_forward, direct_feedback_alignment, "
-              "difference_target_propagation"});
+              "difference_target_propagation, target_propagation"});
   v("series", f.series,
     {.doc = "whether a table is a time series; empty: what it looks like; without a spec",
      .names = "yes, no"});

@@ -136,7 +136,9 @@ Status Learner::emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View 
     LOOM_TRY(resolve_heads(*network_, options_.heads));
     LOOM_TRY(emitter.begin_parts(x));
     LOOM_TRY(method == MethodKind::mono_forward ? emit_mono_forward(emit, emitter, rows)
-                                                : emit_feedback(emit, emitter, rows));
+             : method == MethodKind::target_propagation
+                 ? emit_target_propagation(emit, emitter, rows)
+                 : emit_feedback(emit, emitter, rows));
   }
   if (!emitter.shared_state().empty())
     return bad("the layer at " + emitter.shared_state() + " runs in several places, and in " +
@@ -152,24 +154,28 @@ Status Learner::emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View 
 void Learner::emit_merge(Program& program, ProgramBuilder& emit) {
   const RegisterId micro =
       emit.u32_register("micro", static_cast<std::uint32_t>(options_.micro_batches - 1));
-  for (NetworkEmitter::Gradient& g : gradients_) {
-    // A micro-batch's gradient becomes a temporary; the pending sums and the total survive.
-    program.buffers[static_cast<std::size_t>(g.value.buffer)].kind = BufferKind::temp;
-    const View levels = emit.buffer({.type = g.type,
-                                     .kind = BufferKind::grad,
-                                     .rows = {merge_levels(options_.micro_batches) * g.rows},
-                                     .cols = g.cols,
-                                     .path = g.path,
-                                     .role = g.role + "/levels"});
-    const View total = emit.buffer({.type = g.type,
-                                    .kind = BufferKind::grad,
-                                    .rows = {g.rows},
-                                    .cols = g.cols,
-                                    .path = g.path,
-                                    .role = g.role + "/total"});
-    emit.grad_merge(g.value, levels, total, options_.micro_batches, micro);
-    g.value = total;
-  }
+  for (NetworkEmitter::Gradient& g : gradients_) emit_merge_of(program, emit, g, micro);
+  for (LearningPart& p : learning_parts_) emit_merge_of(program, emit, p.sums, micro);
+}
+
+// A micro-batch's gradient becomes a temporary; the pending sums and the total survive.
+void Learner::emit_merge_of(Program& program, ProgramBuilder& emit, NetworkEmitter::Gradient& g,
+                            RegisterId micro) {
+  program.buffers[static_cast<std::size_t>(g.value.buffer)].kind = BufferKind::temp;
+  const View levels = emit.buffer({.type = g.type,
+                                   .kind = BufferKind::grad,
+                                   .rows = {merge_levels(options_.micro_batches) * g.rows},
+                                   .cols = g.cols,
+                                   .path = g.path,
+                                   .role = g.role + "/levels"});
+  const View total = emit.buffer({.type = g.type,
+                                  .kind = BufferKind::grad,
+                                  .rows = {g.rows},
+                                  .cols = g.cols,
+                                  .path = g.path,
+                                  .role = g.role + "/total"});
+  emit.grad_merge(g.value, levels, total, options_.micro_batches, micro);
+  g.value = total;
 }
 
 void Learner::emit_squares(ProgramBuilder& emit) {
@@ -210,25 +216,16 @@ void Learner::find_buffers() {
   }
 }
 
-// One scale per float type, from one norm over all gradients of that type in path order.
-void Learner::emit_scales(ProgramBuilder& emit, RegisterId inv_n, View (&scales)[2]) {
-  const OptimizerSpec& spec = options_.optimizer;
-  for (const ValueType type : {ValueType::f32, ValueType::f64}) {
-    View total;
-    bool any = false;
-    for (const NetworkEmitter::Gradient& g : gradients_) {
-      if (g.type != type) continue;
-      if (spec.clip_norm > 0) {
-        if (!total.valid()) total = emit.temp(type, Rows{}, 1);
-        emit.sum_squares(g.value, total, any ? Accumulate::yes : Accumulate::no);
-      }
-      any = true;
-    }
-    if (!any) continue;
-    View& scale = scales[type == ValueType::f64];
-    scale = emit.temp(type, Rows{}, 1);
-    emit.clip_scale(total, scale, spec.clip_norm, inv_n);
+// The squared norm of all gradients of a type in path order; invalid where there are none.
+View Learner::emit_norm(ProgramBuilder& emit, ValueType type) {
+  View total;
+  for (const NetworkEmitter::Gradient& g : gradients_) {
+    if (g.type != type) continue;
+    const bool first = !total.valid();
+    if (first) total = emit.temp(type, Rows{}, 1);
+    emit.sum_squares(g.value, total, first ? Accumulate::no : Accumulate::yes);
   }
+  return total;
 }
 
 // The optimizer's rule for one parameter.
@@ -274,13 +271,34 @@ void Learner::emit_rule(ProgramBuilder& emit, const NetworkEmitter::Gradient& g,
   }
 }
 
+// The rate and the scale of every gradient: 1/N, and the clip factor of the norm over all gradients
+// of its type. In target_propagation each part has its own 1/N and rate.
+void Learner::emit_rules(ProgramBuilder& emit) {
+  View norms[2], scales[2];
+  if (options_.optimizer.clip_norm > 0)
+    for (const ValueType type : {ValueType::f32, ValueType::f64})
+      norms[type == ValueType::f64] = emit_norm(emit, type);
+  const auto scale_of = [&](ValueType type, RegisterId inv_n) {
+    const View scale = emit.temp(type, Rows{}, 1);
+    emit.clip_scale(norms[type == ValueType::f64], scale, options_.optimizer.clip_norm, inv_n);
+    return scale;
+  };
+  const RegisterId lr = emit.f32_register("lr"), inv_n = emit.f32_register("inv_n");
+  for (const NetworkEmitter::Gradient& g : gradients_) {
+    LearningPart* const part = part_of(g.path);
+    View& scale = (part ? part->scales : scales)[g.type == ValueType::f64];
+    if (part && part->lr == kNone) {
+      part->lr = emit.f32_register("lr of " + part->part.path);
+      part->inv_n = emit.f32_register("inv_n of " + part->part.path);
+    }
+    if (!scale.valid()) scale = scale_of(g.type, part ? part->inv_n : inv_n);
+    emit_rule(emit, g, scale, part ? part->lr : lr);
+  }
+}
+
 void Learner::emit_update(ProgramBuilder& emit) {
   emit.set_segment(Segment::update);
-  const RegisterId lr = emit.f32_register("lr"), inv_n = emit.f32_register("inv_n");
-  View scales[2];
-  emit_scales(emit, inv_n, scales);
-  for (const NetworkEmitter::Gradient& g : gradients_)
-    emit_rule(emit, g, scales[g.type == ValueType::f64], lr);
+  emit_rules(emit);
   for (const NetworkEmitter::Average& a : averages_)
     emit.moving_average(a.value,
                         emit.buffer({.type = a.type,
@@ -641,6 +659,8 @@ Status Learner::update(double learning_rate, double weight, std::int64_t step) {
     return bad("an update needs rows with a weight and a step from 1 on");
   executor_->set_real(lr_, learning_rate);
   executor_->set_real(inv_n_, 1.0 / (weight * loss_scale_));
+  read_parts();
+  set_part_rates(learning_rate, 1.0 / weight);
   if (correction1_ != kNone) {
     executor_->set_real(correction1_, 1.0 / (1.0 - power(options_.optimizer.beta1, step)));
     executor_->set_real(correction2_, 1.0 / (1.0 - power(options_.optimizer.beta2, step)));

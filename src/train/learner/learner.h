@@ -131,6 +131,10 @@ class Learner {
   // prepares them again.
   Status update(double learning_rate, double weight, std::int64_t step);
 
+  // Of target_propagation: each part in the last update, in the order of the chain. Empty with
+  // other methods.
+  const std::vector<PartReport>& part_reports() const { return part_reports_; }
+
   // Brings the network's masters up to date with the updates: before they are saved, morphed or
   // read. Nothing to do on the CPU.
   Status sync();
@@ -160,12 +164,31 @@ class Learner {
   Status emit_mono_forward(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows);
   Status emit_feedback(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows);
   Status emit_targets(ProgramBuilder& emit, NetworkEmitter& emitter, std::vector<View>& h, View gy);
+  Status emit_target_propagation(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows);
+  // Of target_propagation: a part of the chain, its sums over the batch of a a, a (a - t) and
+  // (t - a)(t - a), and the registers of its update.
+  struct LearningPart {
+    ChainPart part;
+    NetworkEmitter::Gradient sums;
+    RegisterId lr = kNone, inv_n = kNone;
+    View scales[2];  // of f32 and f64: 1/N and the clip factor
+  };
+  // `slope`: a - t.
+  void emit_part_sums(ProgramBuilder& emit, LearningPart& learning, const ChainPart& part, View a,
+                      View slope);
+  LearningPart* part_of(const std::string& path);
+  // Reads the sums of a step, and sets the rate and the 1/N of the parts' updates.
+  void read_parts();
+  void set_part_rates(double learning_rate, double inv_n);
   View emit_projection(ProgramBuilder& emit, const MethodMatrix& matrix, ValueType type, View h,
                        ValueType out, Rows rows);
   void emit_merge(Program& program, ProgramBuilder& emit);
   void emit_squares(ProgramBuilder& emit);
   void emit_update(ProgramBuilder& emit);
-  void emit_scales(ProgramBuilder& emit, RegisterId inv_n, View (&scales)[2]);
+  void emit_rules(ProgramBuilder& emit);
+  void emit_merge_of(Program& program, ProgramBuilder& emit, NetworkEmitter::Gradient& g,
+                     RegisterId micro);
+  View emit_norm(ProgramBuilder& emit, ValueType type);
   void emit_rule(ProgramBuilder& emit, const NetworkEmitter::Gradient& g, View scale,
                  RegisterId lr);
   void find_buffers();
@@ -211,6 +234,8 @@ class Learner {
   LearnerOptions options_;
   std::unique_ptr<Executor> executor_;
   std::vector<NetworkEmitter::Gradient> gradients_, projections_;
+  std::vector<LearningPart> learning_parts_;
+  std::vector<PartReport> part_reports_;
   std::vector<NetworkEmitter::Average> averages_;
   std::vector<Moment> moments_;
   std::vector<BufferId> head_targets_, head_losses_, head_weights_;

@@ -35,6 +35,7 @@ MatrixSizes sizes_of(MethodKind kind, const std::vector<ChainPart>& parts, std::
       const std::int64_t next = parts[i + 1].width;
       return {"feedback", width, next, exact::sqrt(1.0 / static_cast<double>(next))};
     }
+    case MethodKind::target_propagation:
     case MethodKind::back_propagation: break;
   }
   return {"", 0, 0, 0};
@@ -60,6 +61,7 @@ Status fill(MethodMatrix& matrix, ValueType type, double deviation, std::uint64_
 Result<MethodKind> parse_method(std::string_view text) {
   const auto found = std::find(std::begin(kMethodNames), std::end(kMethodNames), text);
   if (found != std::end(kMethodNames)) return static_cast<MethodKind>(found - kMethodNames);
+  if (text == "tween") return MethodKind::target_propagation;
   std::string list;
   for (const std::string_view known : kMethodNames)
     list += (list.empty() ? "" : ", ") + std::string(known);

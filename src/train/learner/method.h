@@ -15,26 +15,44 @@ namespace loom {
 
 // mono_forward: arXiv 2501.09238; direct_feedback_alignment: arXiv 1609.01596;
 // difference_target_propagation: arXiv 1412.7525, with feedback weights that do not learn, as in
-// arXiv 2212.10352.
+// arXiv 2212.10352; target_propagation: target_propagation.cpp.
 enum class MethodKind : std::uint8_t {
   back_propagation,
   mono_forward,
   direct_feedback_alignment,
   difference_target_propagation,
+  target_propagation,
 };
-inline constexpr std::string_view kMethodNames[] = {"back_propagation", "mono_forward",
-                                                    "direct_feedback_alignment",
-                                                    "difference_target_propagation"};
+inline constexpr std::string_view kMethodNames[] = {
+    "back_propagation", "mono_forward", "direct_feedback_alignment",
+    "difference_target_propagation", "target_propagation"};
 inline std::string_view name(MethodKind kind) {
   return kMethodNames[static_cast<std::size_t>(kind)];
 }
+// Of a name above, or "tween", the seeds' for target_propagation.
 Result<MethodKind> parse_method(std::string_view text);
 
 struct MethodSpec {
   MethodKind kind = MethodKind::back_propagation;
   double step = 0.1;  // difference_target_propagation: the last hidden part's target is so far down
                       // the gradient of the loss
+  // target_propagation:
+  double output_step = 1.0;     // the same of the network's output
+  double gradient_scale = 0.1;  // of what a part hands on to the part before it
+  double gate = 0.2;            // parts with a lower budget do not learn in that step
 };
+
+// Of a part in a step of target_propagation: its activations a and their targets t, over the whole
+// batch.
+struct PartReport {
+  std::string path;     // ChainPart
+  double budget = 0;    // (cos(a, t) + 1) / 2
+  double gap = 0;       // RMS of t - a over that of a
+  bool learned = true;  // the budget reached the gate
+};
+// Parts from the output back whose gap is at least this belong to the reach of a step.
+inline constexpr double kReachedGap = 1e-3;
+std::int64_t reach_of(const std::vector<PartReport>& parts);
 
 // Of the hidden parts of a chain (chain_parts), all but the last, with `outputs` the width of the
 // network's output:

@@ -20,7 +20,8 @@ using Matrix = std::vector<std::vector<double>>;
 constexpr std::int64_t kRows = 5;
 const std::vector<std::int64_t> kWidths = {4, 7, 6, 5, 3};  // of the input, then of each layer
 const MethodKind kMethods[] = {MethodKind::mono_forward, MethodKind::direct_feedback_alignment,
-                               MethodKind::difference_target_propagation};
+                               MethodKind::difference_target_propagation,
+                               MethodKind::target_propagation};
 
 std::string cell(std::size_t l, const std::string& what) {
   return (l ? "," : "") + (R"({"at":[0,0,0,)" + std::to_string(l) + R"(],"type":)") + what + "}";
@@ -358,7 +359,7 @@ TEST(Method, ATrainingResumesWithTheSameBits) {
       EXPECT_EQ(entity.find_tensor("training/method/0.0.0.0:" +
                                    std::string(kind == kMethods[0] ? "projection" : "feedback")) !=
                     nullptr,
-                true);
+                kind != MethodKind::target_propagation);
       Network loaded = std::move(*load_network(entity));
       EXPECT_EQ(loaded.parameter_count(), half.network.parameter_count());
       // Another method is another training.
@@ -472,7 +473,8 @@ TEST(Method, SaysWhatDoesNotFit) {
   EXPECT_EQ(refusal(good, R"("method":{"type":"difference_target_propagation","step":0.5})"), "");
   has(refusal(good, R"("method":"mono_foward")"),
       "unknown method \"mono_foward\": one of back_propagation, mono_forward, "
-      "direct_feedback_alignment, difference_target_propagation; did you mean \"mono_forward\"?");
+      "direct_feedback_alignment, difference_target_propagation, target_propagation; did you mean "
+      "\"mono_forward\"?");
   has(refusal(good, R"("method":{"type":"difference_target_propagation","steps":0.5})"),
       "method: unknown key \"steps\": known are type, step; did you mean \"step\"?");
   has(refusal(good, R"("method":{"type":"mono_forward","step":0.5})"), "unknown key \"step\"");

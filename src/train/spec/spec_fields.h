@@ -64,14 +64,31 @@ template <class V>
 void fields(V& v, MethodSpec& m) {
   v("type", m.kind,
     {.doc = "`back_propagation`, or a method by parts: `mono_forward` (arXiv 2501.09238), "
-            "`direct_feedback_alignment` (arXiv 1609.01596) or `difference_target_propagation` "
-            "(arXiv 1412.7525, with feedback weights that do not learn, arXiv 2212.10352)"});
+            "`direct_feedback_alignment` (arXiv 1609.01596), `difference_target_propagation` "
+            "(arXiv 1412.7525, with feedback weights that do not learn, arXiv 2212.10352) or "
+            "`target_propagation` (as `tween`, too)"});
   if (m.kind == MethodKind::difference_target_propagation)
     v("step", m.step,
       {.doc = "the target of the last hidden part is its activation less `step` times the "
               "gradient of the loss by it",
        .above = 0,
        .max = 1e6});
+  if (m.kind != MethodKind::target_propagation) return;
+  v("output_step", m.output_step,
+    {.doc = "the target of the output is the output less `output_step` times the gradient of the "
+            "loss by it; with `mse`, half the number of outputs makes it the label",
+     .above = 0,
+     .max = 1e6});
+  v("gradient_scale", m.gradient_scale,
+    {.doc = "the target of a part is its activation and `gradient_scale` times what the backward "
+            "pass of the part behind it makes of that part's gap",
+     .above = 0,
+     .max = 1e6});
+  v("gate", m.gate,
+    {.doc = "a part whose budget, (cos(activation, target) + 1) / 2, is lower does not learn in "
+            "that step; 0: all learn",
+     .min = 0,
+     .max = 1});
 }
 
 template <class V>

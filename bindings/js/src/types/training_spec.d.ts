@@ -69,10 +69,25 @@ export interface DifferenceTargetPropagationMethod {
    *  loss by it; above 0, at most 1e6; default 0.1 */
   step?: number;
 }
+
+export interface TargetPropagationMethod {
+  type: 'target_propagation';
+  /** the target of the output is the output less `output_step` times the gradient of the loss
+   *  by it; with `mse`, half the number of outputs makes it the label; above 0, at most 1e6;
+   *  default 1 */
+  outputStep?: number;
+  /** the target of a part is its activation and `gradient_scale` times what the backward pass
+   *  of the part behind it makes of that part's gap; above 0, at most 1e6; default 0.1 */
+  gradientScale?: number;
+  /** a part whose budget, (cos(activation, target) + 1) / 2, is lower does not learn in that
+   *  step; 0: all learn; 0 to 1; default 0.2 */
+  gate?: number;
+}
 export type MethodSpec =
   BackPropagationMethod | MonoForwardMethod | DirectFeedbackAlignmentMethod |
-  DifferenceTargetPropagationMethod | 'back_propagation' | 'mono_forward' |
-  'direct_feedback_alignment' | 'difference_target_propagation';
+  DifferenceTargetPropagationMethod | TargetPropagationMethod | 'back_propagation' |
+  'mono_forward' | 'direct_feedback_alignment' | 'difference_target_propagation' |
+  'target_propagation';
 
 export interface SgdOptimizer {
   type: 'sgd';

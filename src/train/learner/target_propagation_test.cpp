@@ -1,0 +1,255 @@
+// Target propagation: gradients against back-propagation's, budgets, the gate and the update
+// against formulas, and sequence layers that learn by it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/random.h"
+#include "train/data/tensor_data.h"
+#include "train/trainer.h"
+
+namespace loom {
+namespace {
+
+using Values = std::vector<double>;
+
+constexpr std::size_t kRows = 5;
+
+std::string cells(const std::vector<std::string>& list, std::int64_t width) {
+  std::string text;
+  for (std::size_t l = 0; l < list.size(); ++l)
+    text += (l ? "," : "") + (R"({"at":[0,0,0,)" + std::to_string(l) + R"(],)" + list[l] + "}");
+  return R"({"format":"loom-topology","version":3,"layers_per_cell":)" +
+         std::to_string(list.size()) + R"(,"input":{"width":)" + std::to_string(width) +
+         R"(},"cells":[)" + text + "]}";
+}
+std::string dense(std::int64_t out, const std::string& activation) {
+  return R"("type":"dense","dtype":"f64","out":)" + std::to_string(out) + R"(,"activation":")" +
+         activation + '"';
+}
+std::string mlp(const std::string& activation) {
+  return cells(
+      {dense(7, activation), dense(6, activation), dense(5, activation), dense(3, "linear")}, 4);
+}
+
+Values numbers(std::size_t n, std::uint64_t stream) {
+  const RandomStream random(11, stream);
+  Values v;
+  for (std::uint64_t i = 0; i < n; ++i) v.push_back(2.0 * random.uniform(i) - 1);
+  return v;
+}
+
+// A network after a micro-batch of a method.
+struct Made {
+  Network network;
+  ThreadPool pool{2};
+  Values x = numbers(kRows * 4, 1), target = numbers(kRows * 3, 2);
+  std::unique_ptr<Learner> learner;
+
+  Made(const std::string& topology, const MethodSpec& method, const OptimizerSpec& optimizer = {})
+      : network(std::move(*Network::from_json(std::string_view(topology)))) {
+    EXPECT_TRUE(network.initialize(3).ok());
+    auto made = Learner::create(
+        network, pool,
+        {.method = method, .optimizer = optimizer, .max_rows = kRows, .poison = true});
+    EXPECT_TRUE(made.ok()) << made.status().to_string();
+    learner = std::make_unique<Learner>(std::move(*made));
+    Batch batch;
+    batch.wide_x = x;
+    batch.x.assign(x.begin(), x.end());
+    batch.wide_values = target;
+    batch.values.assign(target.begin(), target.end());
+    EXPECT_TRUE(learner->batch(batch, false).ok());
+    EXPECT_TRUE(learner->accumulate().ok());
+  }
+  void update(double lr) {
+    const Status s = learner->update(lr, kRows, 1);
+    EXPECT_TRUE(s.ok()) << s.to_string();
+  }
+  Values gradient(std::size_t i) const {
+    const NetworkEmitter::Gradient& g = learner->gradients()[i];
+    Values values;
+    for (std::int64_t r = 0; r < g.rows; ++r)
+      for (const double v : learner->executor().row<double>(g.value.buffer, r)) values.push_back(v);
+    return values;
+  }
+  std::span<const double> master(std::size_t l, const char* role) {
+    return network.find("0.0.0." + std::to_string(l), role)->master64();
+  }
+  // Activations of linear layers.
+  std::vector<Values> activations() {
+    std::vector<Values> a;
+    for (std::size_t l = 0; l < network.size(); ++l) {
+      const Values& from = l ? a.back() : x;
+      const auto w = master(l, "weight"), bias = master(l, "bias");
+      const std::size_t out = bias.size(), in = w.size() / out;
+      Values y(kRows * out);
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        y[i] = bias[i % out];
+        for (std::size_t k = 0; k < in; ++k) y[i] += w[i % out * in + k] * from[i / out * in + k];
+      }
+      a.push_back(std::move(y));
+    }
+    return a;
+  }
+};
+
+MethodSpec chain(double scale = 0.1, double gate = 0.2) {
+  return {.kind = MethodKind::target_propagation, .gradient_scale = scale, .gate = gate};
+}
+
+double sum(const Values& a, const Values& b) {
+  double s = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) s += a[i] * b[i];
+  return s;
+}
+double budget_of(const Values& a, const Values& t) {
+  return (sum(a, t) / std::sqrt(sum(a, a) * sum(t, t)) + 1) / 2;
+}
+
+TEST(TargetPropagation, ThePartsGradientsAreThoseOfBackPropagationScaled) {
+  for (const char* activation : {"tanh", "relu", "linear"}) {
+    const Made whole(mlp(activation), {}), parts(mlp(activation), chain());
+    ASSERT_EQ(parts.learner->gradients().size(), whole.learner->gradients().size());
+    for (std::size_t i = 0; i < whole.learner->gradients().size(); ++i) {
+      const Values want = whole.gradient(i), got = parts.gradient(i);
+      const double scale = std::pow(0.1, 3 - static_cast<int>(i / 2));
+      for (std::size_t k = 0; k < want.size(); ++k)
+        EXPECT_NEAR(got[k], scale * want[k], 1e-14) << activation << ' ' << i;
+    }
+  }
+}
+
+// t[l - 1] = a[l - 1] + scale W[l]^T (t[l] - a[l]), and mean (y - target)^2 whose label is reached
+// by a step of half the outputs.
+TEST(TargetPropagation, OfLinearLayersTheTargetsAreAFormula) {
+  MethodSpec method = chain(0.3);
+  method.output_step = 1.5;
+  Made made(mlp("linear"), method, {.kind = OptimizerKind::sgd});
+  const std::vector<Values> a = made.activations();
+  Values t = made.target;
+  std::vector<Values> targets = {t};
+  for (std::size_t l = 3; l > 0; --l) {
+    const auto w = made.master(l, "weight");
+    const std::size_t out = a[l].size() / kRows, in = a[l - 1].size() / kRows;
+    Values before = a[l - 1];
+    for (std::size_t i = 0; i < before.size(); ++i)
+      for (std::size_t o = 0; o < out; ++o) {
+        const std::size_t at = i / in * out + o;
+        before[i] += 0.3 * w[o * in + i % in] * (targets[0][at] - a[l][at]);
+      }
+    targets.insert(targets.begin(), before);
+  }
+  std::vector<Values> was;
+  for (std::size_t l = 0; l < 4; ++l) {
+    const auto w = made.master(l, "weight");
+    was.emplace_back(w.begin(), w.end());
+  }
+  made.update(0.2);
+  const std::vector<PartReport>& reports = made.learner->part_reports();
+  ASSERT_EQ(reports.size(), 4u);
+  for (std::size_t l = 0; l < 4; ++l) {
+    Values gap = targets[l];
+    for (std::size_t i = 0; i < gap.size(); ++i) gap[i] -= a[l][i];
+    const double budget = budget_of(a[l], targets[l]);
+    EXPECT_EQ(reports[l].path, "0.0.0." + std::to_string(l));
+    EXPECT_NEAR(reports[l].budget, budget, 1e-8);
+    EXPECT_NEAR(reports[l].gap, std::sqrt(sum(gap, gap) / sum(a[l], a[l])), 1e-8);
+    EXPECT_TRUE(reports[l].learned);
+    // The mean over the rows of gap times input.
+    const Values& input = l ? a[l - 1] : made.x;
+    const std::size_t out = gap.size() / kRows, in = input.size() / kRows;
+    const auto w = made.master(l, "weight");
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      double delta = 0;
+      for (std::size_t r = 0; r < kRows; ++r)
+        delta += gap[r * out + i / in] * input[r * in + i % in];
+      EXPECT_NEAR(w[i] - was[l][i], 0.2 * (0.5 + 0.5 * budget) * delta / kRows, 1e-8) << l;
+    }
+  }
+}
+
+// A gate above a part's budget holds its weights still, whatever the optimizer, and no others.
+TEST(TargetPropagation, BelowTheGateAPartDoesNotLearn) {
+  for (const OptimizerKind kind :
+       {OptimizerKind::sgd, OptimizerKind::adamw, OptimizerKind::rmsprop, OptimizerKind::lion}) {
+    const OptimizerSpec optimizer = {
+        .kind = kind, .momentum = 0.9, .weight_decay = 0.1, .clip_norm = 1};
+    Made probe(mlp("tanh"), chain(), optimizer);
+    probe.update(0.1);
+    std::vector<PartReport> reports = probe.learner->part_reports();
+    double low = 1, next = 1;
+    for (const PartReport& r : reports) {
+      next = r.budget < low ? low : std::min(next, r.budget);
+      low = std::min(low, r.budget);
+    }
+    ASSERT_LT(low, next);
+    Made made(mlp("tanh"), chain(0.1, (low + next) / 2), optimizer);
+    std::vector<Values> was;
+    for (std::size_t l = 0; l < 4; ++l)
+      was.emplace_back(made.master(l, "weight").begin(), made.master(l, "weight").end());
+    made.update(0.1);
+    for (std::size_t l = 0; l < 4; ++l) {
+      const PartReport& r = made.learner->part_reports()[l];
+      EXPECT_EQ(r.budget, reports[l].budget);
+      EXPECT_EQ(r.learned, r.budget > low);
+      EXPECT_EQ(std::ranges::equal(made.master(l, "weight"), was[l]), !r.learned) << l;
+    }
+  }
+}
+
+TEST(TargetPropagation, TheReachEndsWithTheGaps) {
+  EXPECT_EQ(reach_of({}), 0);
+  EXPECT_EQ(reach_of({{.gap = 1}, {.gap = 1e-3}, {.gap = 0.5}}), 3);
+  EXPECT_EQ(reach_of({{.gap = 1}, {.gap = 1e-4}, {.gap = 0.5}}), 1);
+  EXPECT_EQ(reach_of({{.gap = 1}, {.gap = std::nan("")}}), 0);
+  Made made(mlp("tanh"), chain(1e-5));
+  made.update(0.1);
+  EXPECT_EQ(reach_of(made.learner->part_reports()), 1);
+}
+
+// Which of two halves of a sequence has the larger sum: parts of another number of rows than the
+// network's, gates and attention included.
+TEST(TargetPropagation, LayersOfSequencesLearn) {
+  for (const char* layer :
+       {R"("type":"lstm","hidden":12,"output":"last")",
+        R"("type":"rnn","hidden":12,"output":"last")", R"("type":"attention","heads":2)"}) {
+    const std::string text =
+        R"({"format":"loom-topology","version":3,"layers_per_cell":4,"input":{"dims":[8,1]},"cells":[)"
+        R"({"at":[0,0,0,0],"type":"dense","out":12,"activation":"tanh"},{"at":[0,0,0,1],)" +
+        std::string(layer) +
+        R"(},{"at":[0,0,0,2],"type":"flatten"},{"at":[0,0,0,3],"type":"dense","out":2}]})";
+    auto spec = parse_training_spec(std::string_view(
+        R"({"format":"loom-training","version":2,"method":"tween","loss":"cross_entropy","network":)" +
+        text + R"(,"steps":300,"batch":32,"seed":1,"schedule":{"type":"constant","lr":0.01}})"));
+    ASSERT_TRUE(spec.ok()) << spec.status().to_string();
+    auto network = create_network(*spec);
+    ASSERT_TRUE(network.ok()) << layer << network.status().to_string();
+    const RandomStream random(5, 1);
+    std::vector<float> x;
+    std::vector<std::int32_t> classes;
+    for (std::uint64_t r = 0; r < 256; ++r) {
+      float difference = 0;
+      for (std::uint64_t k = 0; k < 8; ++k) {
+        x.push_back(2 * random.uniform(8 * r + k) - 1);
+        difference += k < 4 ? x.back() : -x.back();
+      }
+      classes.push_back(difference > 0);
+    }
+    const auto data = std::move(*ArrayData::create(std::move(x), 8, std::move(classes)));
+    ThreadPool pool(1);
+    auto trainer = Trainer::create(*spec, *network, *data, pool);
+    ASSERT_TRUE(trainer.ok()) << layer << trainer.status().to_string();
+    double first = 0, last = 0;
+    const Status status = (*trainer)->run([&](const StepReport& r) -> Result<bool> {
+      (r.step == 1 ? first : last) = r.loss;
+      EXPECT_EQ(r.parts.size(), 3u);
+      return true;
+    });
+    ASSERT_TRUE(status.ok()) << status.to_string();
+    EXPECT_LT(last, 0.5 * first) << layer;
+  }
+}
+
+}  // namespace
+}  // namespace loom
