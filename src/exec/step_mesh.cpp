@@ -9,6 +9,7 @@
 #include "base/files/bytes.h"
 #include "exec/session.h"
 #include "grid/emit/emitter.h"
+#include "ops/cpu/isa.h"
 
 namespace loom {
 namespace {
@@ -73,27 +74,101 @@ void keep_values(ProgramBuilder& emit, std::vector<View> last, const std::vector
   for (std::size_t i = 0; i < last.size(); ++i) emit.copy_to(last[i], values[i]);
 }
 
-Result<Program> emit_ticks(Network& network, const StepMeshOptions& o) {
+}  // namespace
+
+std::byte* StepMesh::Ticks::row(const View& v, std::int64_t stream) {
+  return executor->row_bytes(v.buffer, stream) +
+         static_cast<std::size_t>(v.col) * size_of(type(v));
+}
+
+Result<Program> StepMesh::emit_ticks(Ticks& t) {
+  if (!groups_.groups.empty()) return emit_groups(t);
   Program program;
   ProgramBuilder emit(program);
-  const View x = emit_input(emit, network, Rows{o.streams});
+  Network& network = *t.network;
+  const View x = emit_input(emit, network, Rows{options_.streams});
   EmitOptions options;
-  options.adapter = o.adapter.get();
+  options.adapter = options_.adapter.get();
   const std::vector<ValueType> types = NetworkEmitter(network, emit, {}).value_types();
   for (std::size_t i = 0; i < network.size(); ++i) {
-    const Shape& out = network.output(i);
     // Of ids, which emission refuses, the width is 0.
-    options.values.push_back(emit.state(network.path(i), "value", types[i], Rows{o.streams},
-                                        std::max<std::int64_t>(out.width, 1)));
+    t.values.push_back(emit.state(network.path(i), "value", types[i], Rows{options_.streams},
+                                  std::max<std::int64_t>(network.output(i).width, 1)));
+    t.states.push_back(t.values.back().buffer);
   }
+  options.values = t.values;
   NetworkEmitter emitter(network, emit, options);
   LOOM_ASSIGN(const View last, emitter.forward(x));
   emit.copy_to(last, emit.output("y", emit.type(last), emit.rows(last), last.cols));
-  keep_values(emit, emitter.values(), options.values);
+  keep_values(emit, emitter.values(), t.values);
   return program;
 }
 
-}  // namespace
+// One row has the f32 values of all cells; other cells keep theirs in states by themselves.
+Result<Program> StepMesh::emit_groups(Ticks& t) {
+  Program program;
+  ProgramBuilder emit(program);
+  Network& network = *t.network;
+  const Rows streams{options_.streams};
+  const View x = emit_input(emit, network, streams);
+  GroupedViews& g = t.groups;
+  g.values = emit.state("", "values", ValueType::f32, streams, groups_.width);
+  t.states = {g.values.buffer};
+  EmitOptions options;
+  for (std::size_t i = 0; i < network.size(); ++i) {
+    const std::int64_t width = network.output(i).width;
+    options.values.emplace_back();
+    if (groups_.columns[i] >= 0) {
+      t.values.push_back(ProgramBuilder::slice(g.values, groups_.columns[i], width));
+      continue;
+    }
+    options.values[i] = emit.state(network.path(i), "value", ValueType::f64, streams, width);
+    t.values.push_back(options.values[i]);
+    t.states.push_back(options.values[i].buffer);
+  }
+  for (const CellGroup& c : groups_.groups) {
+    const std::string path = "group" + std::to_string(g.groups.size());
+    GroupedViews::Group v;
+    v.weight = emit.state(path, "weight", ValueType::f32, {c.blocks() * c.outputs}, c.inputs * 16);
+    v.at = emit.state(path, "at", ValueType::i32, {1}, static_cast<std::int64_t>(c.cells.size()));
+    if (c.bias) v.bias = emit.state(path, "bias", ValueType::f32, {c.blocks()}, c.outputs * 16);
+    g.groups.push_back(v);
+  }
+  g.next = emit.temp(ValueType::f32, streams, groups_.width);
+  const View last = t.values.back();
+  const View y = emit.output("y", emit.type(last), streams, last.cols * t.ticks);
+  const std::vector<View> states = options.values;
+  NetworkEmitter emitter(network, emit, options);
+  LOOM_ASSIGN(const std::vector<View> wide, emitter.forward_groups(x, groups_, g, y));
+  std::vector<View> from, to;
+  for (std::size_t i = 0; i < wide.size(); ++i)
+    if (wide[i].valid()) from.push_back(wide[i]), to.push_back(states[i]);
+  keep_values(emit, std::move(from), to);
+  return program;
+}
+
+Status StepMesh::fill_groups() {
+  for (std::size_t g = 0; g < groups_.groups.size(); ++g) {
+    const std::vector<std::int32_t> at = groups_.sources(*network_, groups_.groups[g]);
+    std::memcpy(one_.executor->state(one_.groups.groups[g].at.buffer).data(), at.data(),
+                at.size() * sizeof at[0]);
+  }
+  return pack_groups();
+}
+
+Status StepMesh::pack_groups() {
+  const auto floats = [&](const View& v, std::size_t count) -> std::span<float> {
+    if (!v.valid()) return {};
+    return {reinterpret_cast<float*>(one_.executor->state(v.buffer).data()), count};
+  };
+  for (std::size_t g = 0; g < groups_.groups.size(); ++g) {
+    CellGroup& group = groups_.groups[g];
+    const GroupedViews::Group& v = one_.groups.groups[g];
+    LOOM_TRY(group.pack(floats(v.weight, group.weight_values()),
+                        floats(v.bias, group.bias_values())));
+  }
+  return {};
+}
 
 Result<StepMesh> StepMesh::create(const Network& network, ThreadPool& pool,
                                   const StepMeshOptions& options) {
@@ -108,7 +183,12 @@ Result<StepMesh> StepMesh::create(const Network& network, ThreadPool& pool,
   m.options_ = options;
   LOOM_ASSIGN(Network one, network.over_ticks(1, Network::Answers::every_tick));
   m.network_ = std::make_unique<Network>(std::move(one));
+  // The tables of groups are filled on the CPU, whose portable kernels alone have their bits.
+  if (options.group && !options.device && !options.adapter &&
+      cpu::numerics_of(options.isa) == "portable")
+    m.groups_ = group_cells(*m.network_);
   LOOM_ASSIGN(m.one_, m.make(1));
+  LOOM_TRY(m.fill_groups());
   const Program& p = m.one_.executor->program();
   m.input_type_ = p.buffers[static_cast<std::size_t>(m.one_.input)].type;
   m.output_type_ = p.buffers[static_cast<std::size_t>(m.one_.output)].type;
@@ -122,26 +202,26 @@ Result<StepMesh::Ticks> StepMesh::make(std::int64_t ticks) {
   t.ticks = ticks;
   LOOM_ASSIGN(Network over, network_->over_ticks(ticks, Network::Answers::every_tick));
   t.network = std::make_unique<Network>(std::move(over));
-  LOOM_ASSIGN(Program program, emit_ticks(*t.network, options_));
+  LOOM_ASSIGN(Program program, emit_ticks(t));
   t.input = program.find(BufferKind::input, "", t.network->input().ids > 0 ? "ids" : "x");
   t.output = program.find(BufferKind::output, "", "y");
-  for (std::size_t i = 0; i < t.network->size(); ++i)
-    t.values.push_back(program.find(BufferKind::state, t.network->path(i), "value"));
   ExecutorOptions eo;
   eo.device = options_.device;
   eo.isa = options_.isa;
   eo.fuse = options_.fuse;
   eo.poison = options_.poison;
   eo.cancel = options_.cancel;
+  if (!options_.device) eo.states = one_.executor.get();  // none yet: its own
   LOOM_ASSIGN(t.executor, Executor::create(std::move(program),
                                            weights_of(*t.network, options_.adapter), *pool_, eo));
+  if (eo.states) return t;
   std::size_t bytes = 0;
-  for (const BufferId id : t.values) {
+  for (const BufferId id : t.states) {
     const std::span<std::byte> state = t.executor->state(id);
     std::ranges::fill(state, std::byte{0});
     bytes += state.size();
   }
-  if (!options_.device) saved_.resize(std::max(saved_.size(), bytes));
+  if (!options_.device) saved_.resize(bytes);
   return t;
 }
 
@@ -158,9 +238,10 @@ Status StepMesh::make_many() {
 void StepMesh::hand_over(Ticks& to) {
   Ticks& from = holder();
   if (&from == &to) return;
-  for (std::size_t i = 0; i < to.values.size(); ++i)
-    std::ranges::copy(from.executor->state(from.values[i]),
-                      to.executor->state(to.values[i]).begin());
+  if (options_.device)
+    for (std::size_t i = 0; i < to.states.size(); ++i)
+      std::ranges::copy(from.executor->state(from.states[i]),
+                        to.executor->state(to.states[i]).begin());
   in_many_ = &to == &many_;
 }
 
@@ -233,7 +314,7 @@ void StepMesh::get(Ticks& program, const Values& y, std::int64_t tick) {
 
 void StepMesh::save(Ticks& program, bool back) {
   std::byte* at = saved_.data();
-  for (const BufferId id : program.values) {
+  for (const BufferId id : program.states) {
     const std::span<std::byte> state = program.executor->state(id);
     const std::span<std::byte> saved(at, state.size());
     if (back) std::ranges::copy(saved, state.begin());
@@ -271,21 +352,16 @@ Result<std::vector<double>> StepMesh::value(std::size_t cell, std::int64_t strea
                    {"cell ", cell, " of stream ", stream, ": there are ", network_->size(),
                     " cells and ", options_.streams, " streams"});
   Ticks& holder = this->holder();
-  const BufferId id = holder.values[cell];
-  const Buffer& b = holder.of(id);
-  const std::int64_t rows = b.rows.constant / options_.streams;
-  const auto cols = static_cast<std::size_t>(b.cols);
-  std::vector<double> out(static_cast<std::size_t>(rows) * cols);
-  for (std::int64_t r = 0; r < rows; ++r)
-    move_values(b.type, holder.executor->row_bytes(id, stream * rows + r), ValueType::f64,
-                reinterpret_cast<std::byte*>(out.data() + static_cast<std::size_t>(r) * cols),
-                cols);
+  const View& v = holder.values[cell];
+  std::vector<double> out(static_cast<std::size_t>(v.cols));
+  move_values(holder.type(v), holder.row(v, stream), ValueType::f64,
+              reinterpret_cast<std::byte*>(out.data()), out.size());
   return out;
 }
 
 Status StepMesh::reset() {
   Ticks& holder = this->holder();
-  for (const BufferId id : holder.values)
+  for (const BufferId id : holder.states)
     std::ranges::fill(holder.executor->state(id), std::byte{0});
   tick_ = 0;
   return {};
@@ -294,12 +370,11 @@ Status StepMesh::reset() {
 template <class F>
 void StepMesh::each_value(const F& f) {
   Ticks& holder = this->holder();
-  for (const BufferId id : holder.values) {
-    const Buffer& b = holder.of(id);
-    for (std::int64_t r = 0; r < b.rows.constant; ++r) {
-      std::byte* row = holder.executor->row_bytes(id, r);
-      const std::size_t size = size_of(b.type);
-      for (std::int64_t c = 0; c < b.cols; ++c) f(row + static_cast<std::size_t>(c) * size, size);
+  for (const View& v : holder.values) {
+    const std::size_t size = size_of(holder.type(v));
+    for (std::int64_t s = 0; s < options_.streams; ++s) {
+      std::byte* row = holder.row(v, s);
+      for (std::int32_t c = 0; c < v.cols; ++c) f(row + static_cast<std::size_t>(c) * size, size);
     }
   }
 }
@@ -318,10 +393,9 @@ std::string StepMesh::snapshot() {
   add(static_cast<std::uint32_t>(options_.streams));
   add(static_cast<std::uint64_t>(tick_));
   add(static_cast<std::uint64_t>(holder.values.size()));
-  for (const BufferId id : holder.values) {
-    const Buffer& b = holder.of(id);
-    add(static_cast<std::uint32_t>(b.type));
-    add(static_cast<std::uint64_t>(b.rows.constant * b.cols));
+  for (const View& v : holder.values) {
+    add(static_cast<std::uint32_t>(holder.type(v)));
+    add(static_cast<std::uint64_t>(options_.streams * v.cols));
   }
   each_value([&](std::byte* value, std::size_t size) {
     if (size == 8) add(load<std::uint64_t>(value));
@@ -349,13 +423,13 @@ Status StepMesh::restore(std::string_view bytes) {
   std::size_t at = kHead, wanted = kHead + kCell * holder.values.size();
   if (bytes.size() < wanted) return corrupt({"the snapshot ends in its list of cells"});
   for (std::size_t i = 0; i < holder.values.size(); ++i, at += kCell) {
-    const Buffer& b = holder.of(holder.values[i]);
-    const auto count = static_cast<std::uint64_t>(b.rows.constant * b.cols);
-    if (load_le<std::uint32_t>(bytes.data() + at) != static_cast<std::uint32_t>(b.type) ||
+    const ValueType type = holder.type(holder.values[i]);
+    const auto count = static_cast<std::uint64_t>(options_.streams * holder.values[i].cols);
+    if (load_le<std::uint32_t>(bytes.data() + at) != static_cast<std::uint32_t>(type) ||
         load_le<std::uint64_t>(bytes.data() + at + 4) != count)
       return bad({"cell ", network_->coordinate(i).to_string().c_str(),
                   " of the snapshot has other values: the network was another"});
-    wanted += size_of(b.type) * count;
+    wanted += size_of(type) * count;
   }
   if (bytes.size() != wanted)
     return corrupt({"a snapshot of ", bytes.size(), " bytes, which should have ", wanted});
@@ -369,6 +443,7 @@ Status StepMesh::restore(std::string_view bytes) {
 }
 
 Status StepMesh::refresh() {
+  LOOM_TRY(pack_groups());
   LOOM_TRY(one_.executor->refresh());
   return many_.executor ? many_.executor->refresh() : Status();
 }

@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "base/threads/thread_pool.h"
 #include "grid/adapter.h"
+#include "grid/emit/cell_groups.h"
 #include "grid/network.h"
 #include "ops/executor.h"
 
@@ -30,6 +31,7 @@ struct StepMeshOptions {
   bool auto_device = false;                   // refused: values stay where they are
   bool poison = false;                        // tests: NaN in what was not written
   const std::atomic<bool>* cancel = nullptr;  // set: a run ends as cancelled (Executor::run)
+  bool group = true;            // cells of one kind run as one instruction, with the same bits
   std::int64_t max_ticks = 64;  // in one program: a run of many ticks is cut into such, and ticks
 };
 
@@ -87,10 +89,13 @@ class StepMesh {
     std::unique_ptr<Network> network;
     std::unique_ptr<Executor> executor;
     BufferId input = kNone, output = kNone;
-    std::vector<BufferId> values;  // of each cell
-    const Buffer& of(BufferId id) const {
-      return executor->program().buffers[static_cast<std::size_t>(id)];
+    std::vector<View> values;      // of each cell, a row for each stream
+    std::vector<BufferId> states;  // those that values lie in
+    GroupedViews groups;
+    ValueType type(const View& v) const {
+      return executor->program().buffers[static_cast<std::size_t>(v.buffer)].type;
     }
+    std::byte* row(const View& v, std::int64_t stream);
   };
   // What goes in or comes out, of one of the types of run().
   struct Values {
@@ -110,6 +115,11 @@ class StepMesh {
   }
   StepMesh() = default;
   Result<Ticks> make(std::int64_t ticks);
+  Result<Program> emit_ticks(Ticks& t);
+  Result<Program> emit_groups(Ticks& t);
+  // Writes the tables and weights of the groups to their states.
+  Status fill_groups();
+  Status pack_groups();
   Status make_many();
   Ticks& holder() { return in_many_ ? many_ : one_; }
   template <class F>
@@ -128,7 +138,8 @@ class StepMesh {
   std::unique_ptr<Network> network_;
   ThreadPool* pool_ = nullptr;
   StepMeshOptions options_;
-  Ticks one_, many_;
+  GroupedCells groups_;
+  Ticks one_, many_;  // of one tick, and of many: on the CPU they share their states
   std::vector<std::byte> saved_;
   bool in_many_ = false;  // which of the two has the values
   std::int64_t tick_ = 0, input_width_ = 0, output_width_ = 0;

@@ -24,6 +24,7 @@ namespace gpu {
 class Device;
 }
 class ThreadPool;
+class Executor;
 
 struct ExecutorOptions {
   gpu::Device* device = nullptr;  // null: the CPU. It must outlive the executor
@@ -34,6 +35,7 @@ struct ExecutorOptions {
   bool poison =
       false;  // fill the arena with NaN before each run: what a kernel reads unwritten shows
   const std::atomic<bool>* cancel = nullptr;  // set: the run ends as cancelled (Executor::run)
+  Executor* states = nullptr;  // CPU: its states are this one's too, by their ids; it must outlive it
 };
 
 class Executor {

@@ -48,6 +48,9 @@ struct ChainPart {
 // Errors: cells that are no chain, by links, a tie, or a layer that runs elsewhere too.
 Result<std::vector<ChainPart>> chain_parts(Network& network);
 
+struct GroupedCells;
+struct GroupedViews;
+
 class NetworkEmitter {
  public:
   NetworkEmitter(Network& network, ProgramBuilder& emit, const EmitOptions& options)
@@ -56,6 +59,12 @@ class NetworkEmitter {
   // Emits all cells, of every tick where the network runs by ticks; `x` is what arrives at the
   // first. Returns the network's output.
   Result<View> forward(View x);
+  // By ticks, where cells run in groups: writes the answers of all ticks to y, and the values of f32
+  // to the row `views.values`. Returns the last values of the other cells.
+  Result<std::vector<View>> forward_groups(View x, const GroupedCells& cells,
+                                           const GroupedViews& views, View y);
+  // What the layer of a cell makes of x.
+  Result<View> forward_cell(std::size_t cell, View x);
   // Emits gradients for the output's gradient. Parameters' gradients are in gradients() afterwards.
   Status backward(View gy);
 
@@ -154,6 +163,7 @@ class NetworkEmitter {
   View merged(const Execution& execution, ValueType type);
   Status run(Execution& execution);
   Status run_back(Execution& execution);
+  Status tick_of_others(const GroupedCells& cells, std::int64_t tick, View from, View to);
   View answer();
   void hand_back(Execution& execution, View g);
   Result<View> run_node(Tape& tape, View x, View skip);

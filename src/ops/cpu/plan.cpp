@@ -93,6 +93,13 @@ Status Executor::plan_states(const ExecutorOptions& options) {
       else
         fill_rope_table(spec, lowered_.max_rows(id), buffer.cols, placement_.stride[b],
                         reinterpret_cast<float*>(data_[b]));
+    } else if (buffer.kind == BufferKind::state && options.states) {
+      const auto& others = options.states->program().buffers;
+      if (b >= others.size() || others[b].kind != buffer.kind || others[b].path != buffer.path ||
+          others[b].role != buffer.role || options.states->state(id).size() != state(id).size())
+        return Status(Code::invalid_argument,
+                      "session: another has no state " + buffer.path + ":" + buffer.role);
+      data_[b] = options.states->state(id).data();
     } else if (buffer.kind == BufferKind::state) {
       states_.push_back(aligned_zeros(buffer_bytes(lowered_, id)));
       if (!states_.back())

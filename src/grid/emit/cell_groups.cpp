@@ -1,0 +1,170 @@
+#include "grid/emit/cell_groups.h"
+
+#include <algorithm>
+#include <array>
+
+#include "grid/emit/emitter.h"
+#include "ops/cpu/kernel_args.h"
+
+namespace loom {
+namespace {
+
+using Signature = std::array<std::int64_t, 4>;  // inputs, outputs, activation, bias
+struct Candidate {
+  Signature signature;
+  CellGroup::Cell cell;
+  friend bool operator<(const Candidate& a, const Candidate& b) {
+    return a.signature != b.signature ? a.signature < b.signature : a.cell.cell < b.cell.cell;
+  }
+};
+
+// Decoded when it is prepared, so that all formats of this kind multiply alike.
+bool plain(const WeightFormat& format) {
+  return format.dtype == DType::f32 ||
+         (format.scale == ScaleKind::block && product_class(format) != ArithClass::integer);
+}
+
+// What the cell's layer emits must be a product in f32, and an activation of it or nothing.
+bool matches(const Program& p, View y, Candidate& found) {
+  if (p.code.empty() || p.code.size() > 2 || p.code[0].op != Op::matmul) return false;
+  const auto& [w, x, bias, z] = reinterpret_cast<const std::array<View, 4>&>(p.code[0].operands);
+  const Buffer& weight = p.buffers[static_cast<std::size_t>(w.buffer)];
+  if (weight.type != ValueType::f32 || !plain(weight.format) || x.buffer != 0) return false;
+  View result = z;
+  std::int64_t activation = 0;
+  if (p.code.size() == 2) {
+    const Instruction& act = p.code[1];
+    if (act.op != Op::activation || act.operands[0] != z) return false;
+    result = act.operands[1];
+    activation = act.ints[0];
+  }
+  found.signature = {weight.cols, weight.rows.constant, activation, bias.valid()};
+  return y == result;
+}
+
+// A cell of one arrival in f32, alone in a program.
+bool candidate(Network& network, std::size_t cell, std::int64_t width, Candidate& found) {
+  Program program;
+  ProgramBuilder emit(program);
+  const View x = emit.temp(ValueType::f32, Rows{1}, width);
+  NetworkEmitter emitter(network, emit, {});
+  const Result<View> y = emitter.forward_cell(cell, x);
+  if (!y.ok() || !matches(program, *y, found)) return false;
+  const auto store = [&](const View& v) {
+    const Buffer& b = program.buffers[static_cast<std::size_t>(v.buffer)];
+    return network.find(b.path, b.role);
+  };
+  found.cell.cell = cell;
+  found.cell.weight = store(program.code[0].operands[0]);
+  if (found.signature[3]) found.cell.bias = store(program.code[0].operands[2]);
+  return found.cell.weight && (found.cell.bias || !found.signature[3]) &&
+         network.output(cell).width == found.signature[1];
+}
+
+std::vector<Candidate> candidates(Network& network, const std::vector<ValueType>& types) {
+  std::vector<Candidate> list;
+  const auto arrivals = network.arrivals();
+  const bool ids = network.input().ids > 0;
+  const std::int64_t input = ids ? 0 : network.input().count() / network.ticks();
+  const bool wide = input_type(network) == ValueType::f64;
+  for (std::size_t i = 0; i < network.size(); ++i) {
+    if (network.passes(i) || types[i] != ValueType::f32 || arrivals[i].size() != 1) continue;
+    const std::int64_t from = arrivals[i][0];
+    if (from < 0 ? ids || wide : types[static_cast<std::size_t>(from)] != ValueType::f32) continue;
+    const std::int64_t width =
+        from < 0 ? input : network.output(static_cast<std::size_t>(from)).width;
+    Candidate found;
+    if (candidate(network, i, width, found)) list.push_back(found);
+  }
+  std::ranges::sort(list, [](const Candidate& a, const Candidate& b) { return a < b; });
+  return list;
+}
+
+constexpr std::int64_t kAlign = 16;  // columns
+std::int64_t aligned(std::int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
+
+template <class F>
+Status pack_values(WeightStore& store, std::uint64_t& epoch, std::vector<float>& room, const F& to) {
+  if (epoch == store.epoch()) return {};
+  room.resize(static_cast<std::size_t>(store.rows() * store.cols()));
+  LOOM_TRY(store.values(std::span<float>(room)));
+  for (std::size_t i = 0; i < room.size(); ++i) to(i) = cpu::stored(room[i]);
+  epoch = store.epoch();
+  return {};
+}
+
+}  // namespace
+
+Status CellGroup::pack(std::span<float> to, std::span<float> to_bias) {
+  std::vector<float> room;
+  const auto values = static_cast<std::size_t>(inputs * outputs),
+             results = static_cast<std::size_t>(outputs);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::size_t block = i / 16, lane = i % 16;
+    LOOM_TRY(pack_values(*cells[i].weight, cells[i].weight_epoch, room, [&](std::size_t v) -> float& {
+      return to[(block * values + v) * 16 + lane];
+    }));
+    if (bias)
+      LOOM_TRY(pack_values(*cells[i].bias, cells[i].bias_epoch, room, [&](std::size_t v) -> float& {
+        return to_bias[(block * results + v) * 16 + lane];
+      }));
+  }
+  return {};
+}
+
+std::vector<std::int32_t> GroupedCells::sources(const Network& network,
+                                                const CellGroup& group) const {
+  const auto arrivals = network.arrivals();
+  std::vector<std::int32_t> list;
+  for (const CellGroup::Cell& c : group.cells) {
+    const std::int64_t from = arrivals[c.cell][0];
+    list.push_back(
+        static_cast<std::int32_t>(from < 0 ? input : columns[static_cast<std::size_t>(from)]));
+  }
+  return list;
+}
+
+GroupedCells group_cells(Network& network, std::size_t least) {
+  GroupedCells all;
+  Program none;
+  ProgramBuilder emit(none);
+  const std::vector<ValueType> types = NetworkEmitter(network, emit, {}).value_types();
+  if (std::ranges::count(types, ValueType::u32) > 0) return all;  // an error of its own
+  const std::vector<Candidate> list = candidates(network, types);
+  all.grouped.resize(network.size());
+  all.columns.assign(network.size(), -1);
+  const auto arrivals = network.arrivals();
+  const auto input = network.input().ids > 0 ? 0 : network.input().count() / network.ticks();
+  std::int64_t width = 0;
+  for (std::size_t i = 0, end = 0; i < list.size(); i = end) {
+    while (end < list.size() && list[end].signature == list[i].signature) ++end;
+    if (end - i < least) continue;
+    CellGroup group;
+    group.inputs = list[i].signature[0];
+    group.outputs = list[i].signature[1];
+    group.activation = list[i].signature[2];
+    group.bias = list[i].signature[3] != 0;
+    group.column = width = aligned(width);
+    for (std::size_t n = i; n < end; ++n) {
+      group.cells.push_back(list[n].cell);
+      const std::size_t cell = list[n].cell.cell;
+      all.grouped[cell] = true;
+      all.columns[cell] = width;
+      width += group.outputs;
+      if (arrivals[cell][0] < 0) all.input = 0;
+    }
+    all.groups.push_back(std::move(group));
+  }
+  if (all.groups.empty()) return all;
+  for (std::size_t i = 0; i < network.size(); ++i) {
+    if (all.grouped[i] || types[i] != ValueType::f32) continue;
+    all.columns[i] = width;
+    width += std::max<std::int64_t>(network.output(i).width, 1);
+  }
+  if (all.input == 0) all.input = aligned(width), width = all.input + input;
+  all.width = width;
+  if (width > INT32_MAX) all.groups.clear();
+  return all;
+}
+
+}  // namespace loom
