@@ -1,0 +1,287 @@
+#include "evolve/genome.h"
+
+#include <algorithm>
+
+namespace loom::evolve {
+namespace {
+
+std::uint64_t pair_key(std::uint32_t a, std::uint32_t b) { return std::uint64_t{a} << 32 | b; }
+
+float limited(float weight, double range) {
+  const float limit = static_cast<float>(range);
+  return std::min(std::max(weight, -limit), limit);
+}
+
+// Where a gene with this number is, or belongs.
+template <class Gene, class Number>
+auto place_of(std::vector<Gene>& genes, std::uint32_t number, Number Gene::* field) {
+  return std::lower_bound(genes.begin(), genes.end(), number,
+                          [field](const Gene& g, std::uint32_t n) { return g.*field < n; });
+}
+
+bool has_node(Genome& genome, std::uint32_t id) {
+  const auto at = place_of(genome.nodes, id, &NodeGene::id);
+  return at != genome.nodes.end() && at->id == id;
+}
+
+EdgeGene* find_edge(Genome& genome, std::uint32_t from, std::uint32_t to) {
+  for (EdgeGene& edge : genome.edges)
+    if (edge.from == from && edge.to == to) return &edge;
+  return nullptr;
+}
+
+void insert_edge(Genome& genome, const EdgeGene& edge) {
+  genome.edges.insert(place_of(genome.edges, edge.innovation, &EdgeGene::innovation), edge);
+}
+
+// Whether edges, disabled ones too, lead from `from` to `to`.
+bool reaches(const Genome& genome, std::uint32_t from, std::uint32_t to) {
+  std::vector<std::uint32_t> seen{from};
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (seen[i] == to) return true;
+    for (const EdgeGene& edge : genome.edges)
+      if (edge.from == seen[i] && std::ranges::find(seen, edge.to) == seen.end())
+        seen.push_back(edge.to);
+  }
+  return false;
+}
+
+class Mutation {
+ public:
+  Mutation(Genome& genome, const Shape& shape, const EvolutionSpec& spec, Innovations& innovations,
+           Draws& draws)
+      : genome_(genome), shape_(shape), spec_(spec), innovations_(innovations), draws_(draws) {}
+
+  void run() {
+    if (draws_.chance(spec_.add_node)) add_node();
+    if (draws_.chance(spec_.add_edge)) add_edge();
+    if (draws_.chance(spec_.remove_node)) remove_node();
+    if (draws_.chance(spec_.remove_edge)) remove_edge();
+    if (draws_.chance(spec_.toggle_edge)) toggle_edge();
+    if (draws_.chance(spec_.change_activation)) change_activation();
+    if (draws_.chance(spec_.mutate_weights)) weights();
+  }
+
+ private:
+  std::size_t hidden() const { return genome_.nodes.size() - shape_.first_hidden(); }
+
+  // Splits an enabled edge: the new node begins with the effect of the edge.
+  void add_node() {
+    const std::size_t enabled = genome_.enabled_edges();
+    if (enabled == 0 || hidden() >= static_cast<std::size_t>(spec_.max_hidden)) return;
+    std::size_t index = draws_.below(enabled);
+    EdgeGene* edge = genome_.edges.data();
+    for (; !edge->enabled || index > 0; ++edge) index -= edge->enabled;
+    edge->enabled = false;
+    const EdgeGene old = *edge;
+    std::uint32_t occurrence = 0, id = innovations_.node(old.innovation, 0);
+    while (has_node(genome_, id)) id = innovations_.node(old.innovation, ++occurrence);
+    const auto& kinds = spec_.activation_kinds;
+    genome_.nodes.insert(place_of(genome_.nodes, id, &NodeGene::id),
+                         {id, kinds[draws_.below(kinds.size())], 0});
+    insert_edge(genome_, {innovations_.edge(old.from, id), old.from, id, 1, true});
+    insert_edge(genome_, {innovations_.edge(id, old.to), id, old.to, old.weight, true});
+  }
+
+  // A few tries: a dense genome may have no place left.
+  void add_edge() {
+    const auto& nodes = genome_.nodes;
+    for (int i = 0; i < 20; ++i) {
+      const std::uint32_t from = nodes[draws_.below(nodes.size())].id;
+      const std::size_t target = draws_.below(nodes.size() - shape_.inputs);
+      const std::uint32_t to = nodes[shape_.inputs + target].id;
+      if (!shape_.recurrent && (shape_.is_output(from) || reaches(genome_, to, from))) continue;
+      EdgeGene* old = find_edge(genome_, from, to);
+      if (old && old->enabled) continue;
+      if (old) old->enabled = true;
+      else
+        insert_edge(genome_, {innovations_.edge(from, to), from, to,
+                              draws_.within(spec_.start_range), true});
+      return;
+    }
+  }
+
+  void remove_node() {
+    if (hidden() == 0) return;
+    const auto at = genome_.nodes.begin() + shape_.first_hidden() +
+                    static_cast<std::ptrdiff_t>(draws_.below(hidden()));
+    const std::uint32_t id = at->id;
+    genome_.nodes.erase(at);
+    std::erase_if(genome_.edges, [id](const EdgeGene& e) { return e.from == id || e.to == id; });
+  }
+
+  void remove_edge() {
+    if (genome_.edges.empty()) return;
+    genome_.edges.erase(genome_.edges.begin() +
+                        static_cast<std::ptrdiff_t>(draws_.below(genome_.edges.size())));
+  }
+
+  void toggle_edge() {
+    if (genome_.edges.empty()) return;
+    bool& enabled = genome_.edges[draws_.below(genome_.edges.size())].enabled;
+    enabled = !enabled;
+  }
+
+  void change_activation() {
+    if (hidden() == 0) return;
+    NodeGene& node = genome_.nodes[shape_.first_hidden() + draws_.below(hidden())];
+    node.activation = spec_.activation_kinds[draws_.below(spec_.activation_kinds.size())];
+  }
+
+  float changed(float weight) {
+    if (draws_.chance(spec_.perturb_share)) weight += draws_.within(spec_.perturb_range);
+    else weight = draws_.within(spec_.replace_range);
+    return limited(weight, spec_.weight_range);
+  }
+  void weights() {
+    for (std::size_t i = shape_.inputs; i < genome_.nodes.size(); ++i)
+      genome_.nodes[i].bias = changed(genome_.nodes[i].bias);
+    for (EdgeGene& edge : genome_.edges) edge.weight = changed(edge.weight);
+  }
+
+  Genome& genome_;
+  const Shape& shape_;
+  const EvolutionSpec& spec_;
+  Innovations& innovations_;
+  Draws& draws_;
+};
+
+}  // namespace
+
+Draws::Draws(std::uint64_t seed, std::int64_t generation, std::int64_t child, Purpose purpose)
+    : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
+      stream_(static_cast<std::uint64_t>(generation) << 28 |
+              static_cast<std::uint64_t>(child) << 4 | static_cast<std::uint64_t>(purpose)) {}
+
+std::uint32_t Draws::bits() {
+  if (used_ == 4) {
+    numbers_ =
+        philox4x32({static_cast<std::uint32_t>(block_), static_cast<std::uint32_t>(block_ >> 32),
+                    static_cast<std::uint32_t>(stream_), static_cast<std::uint32_t>(stream_ >> 32)},
+                   key_);
+    ++block_;
+    used_ = 0;
+  }
+  return numbers_[used_++];
+}
+
+std::size_t Genome::enabled_edges() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(edges, [](const EdgeGene& e) { return e.enabled; }));
+}
+
+std::string Genome::sha256() const {
+  Sha256 hash;
+  hash.update_text("genome");
+  hash.update_u64(nodes.size());
+  for (const NodeGene& n : nodes) {
+    hash.update_u64(pair_key(n.id, static_cast<std::uint32_t>(n.activation)));
+    hash.update_f32({&n.bias, 1});
+  }
+  hash.update_u64(edges.size());
+  for (const EdgeGene& e : edges) {
+    hash.update_u64(pair_key(e.innovation, e.enabled));
+    hash.update_u64(pair_key(e.from, e.to));
+    hash.update_f32({&e.weight, 1});
+  }
+  return Sha256::hex(hash.finish());
+}
+
+std::uint32_t Innovations::edge(std::uint32_t from, std::uint32_t to) {
+  const auto [at, fresh] = edges_.try_emplace(pair_key(from, to), edges());
+  if (fresh) edge_list_.push_back(at->first);
+  return at->second;
+}
+
+std::uint32_t Innovations::node(std::uint32_t split_edge, std::uint32_t occurrence) {
+  const auto [at, fresh] = splits_.try_emplace(pair_key(split_edge, occurrence), next_node_);
+  if (fresh) {
+    split_list_.push_back(at->first);
+    ++next_node_;
+  }
+  return at->second;
+}
+
+Genome first_genome(const Shape& shape, const EvolutionSpec& spec, Innovations& innovations,
+                    Draws& draws) {
+  Genome genome;
+  for (std::uint32_t id = 0; id < shape.inputs; ++id) genome.nodes.push_back({.id = id});
+  for (std::uint32_t id = shape.inputs; id < shape.first_hidden(); ++id)
+    genome.nodes.push_back({id, spec.output_kind, draws.within(spec.start_range)});
+  if (spec.connect == "empty") return genome;
+  for (std::uint32_t to = shape.inputs; to < shape.first_hidden(); ++to)
+    for (std::uint32_t from = 0; from < shape.inputs; ++from)
+      genome.edges.push_back(
+          {innovations.edge(from, to), from, to, draws.within(spec.start_range), true});
+  return genome;
+}
+
+void mutate(Genome& genome, const Shape& shape, const EvolutionSpec& spec, Innovations& innovations,
+            Draws& draws) {
+  Mutation(genome, shape, spec, innovations, draws).run();
+}
+
+Genome crossover(const Genome& fitter, const Genome& other, const EvolutionSpec& spec,
+                 Draws& draws) {
+  Genome child = fitter;
+  const bool average = draws.chance(spec.average_share);
+  const auto mix = [&](float& mine, float theirs) {
+    if (average) mine = 0.5f * mine + 0.5f * theirs;
+    else if (draws.chance(0.5)) mine = theirs;
+  };
+  auto node = other.nodes.begin();
+  for (NodeGene& mine : child.nodes) {
+    while (node != other.nodes.end() && node->id < mine.id) ++node;
+    if (node == other.nodes.end()) break;
+    if (node->id != mine.id) continue;
+    mix(mine.bias, node->bias);
+    if (node->activation != mine.activation && draws.chance(0.5))
+      mine.activation = node->activation;
+  }
+  auto edge = other.edges.begin();
+  for (EdgeGene& mine : child.edges) {
+    while (edge != other.edges.end() && edge->innovation < mine.innovation) ++edge;
+    const bool both = edge != other.edges.end() && edge->innovation == mine.innovation;
+    if (both) mix(mine.weight, edge->weight);
+    if (!mine.enabled || (both && !edge->enabled)) mine.enabled = !draws.chance(spec.stay_disabled);
+  }
+  return child;
+}
+
+double distance(const Genome& a, const Genome& b, const EvolutionSpec& spec) {
+  std::int64_t excess = 0, disjoint = 0, both = 0;
+  double difference = 0;
+  const auto add = [&](float x, float y) {
+    difference += x < y ? double{y} - x : double{x} - y;
+    ++both;
+  };
+  auto x = a.edges.begin();
+  auto y = b.edges.begin();
+  while (x != a.edges.end() && y != b.edges.end()) {
+    if (x->innovation == y->innovation) add((x++)->weight, (y++)->weight);
+    else {
+      ++disjoint;
+      if (x->innovation < y->innovation) ++x;
+      else ++y;
+    }
+  }
+  excess = (a.edges.end() - x) + (b.edges.end() - y);
+  auto n = b.nodes.begin();
+  for (const NodeGene& node : a.nodes) {
+    while (n != b.nodes.end() && n->id < node.id) ++n;
+    if (n == b.nodes.end()) break;
+    // Inputs have no bias.
+    if (n->id != node.id || (node.activation == GeneActivation::linear && node.bias == 0)) continue;
+    add(node.bias, n->bias);
+    disjoint += node.activation != n->activation;
+  }
+  const std::size_t larger = std::max(a.edges.size(), b.edges.size());
+  const double size = larger < static_cast<std::size_t>(spec.small_genome) || larger == 0
+                          ? 1.0
+                          : static_cast<double>(larger);
+  return spec.excess * static_cast<double>(excess) / size +
+         spec.disjoint * static_cast<double>(disjoint) / size +
+         (both ? spec.weight_difference * difference / static_cast<double>(both) : 0.0);
+}
+
+}  // namespace loom::evolve
