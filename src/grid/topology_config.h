@@ -19,23 +19,22 @@ struct InputConfig {
     v.about("What arrives at a network: `width`, `dims`, `ids`, `ids` with `dims`, or `parts`.");
     v("width", width, {.doc = "rows of this many values", .min = 1});
     v("dims", dims,
-      {.doc = "rows of values arranged in these dimensions, slowest first: "
-              "`[C, H, W]`, or steps and features; with `ids` (from version 2 on) `[T]`: a row "
-              "is the ids of T steps",
+      {.doc = "rows of values with these dimensions, slowest first: `[C, H, W]`, or steps and "
+              "features. With `ids` (from version 2 on) `[T]`: a row has the ids of T steps",
        .min = 1});
     v("axis", axis,
-      {.doc = "what the first of `dims` counts, `steps` or `channels`; absent: what "
-              "the first layer takes it for (from version 2 on)",
+      {.doc = "what the first of `dims` counts, `steps` or `channels`; absent: as the first "
+              "layer reads it (from version 2 on)",
        .one_of = "steps, channels"});
     v("ids", ids,
-      {.doc = "ids below this number: a row is one, a position of a sequence whose other positions "
-              "are other rows; with `dims` it has as many as those say",
+      {.doc = "ids below this number. Without `dims` a row is one id, and the positions of a "
+              "sequence are rows; with `dims` `[T]` a row has T ids",
        .min = 1});
     v("parts", parts,
-      {.doc = "several inputs by name, each an object like this with a `name`: they lie side by "
-              "side in a row of values, in this order, ids below 2^24 as whole numbers, and "
-              "layers take them by `part` (from version 2 on)"});
-    v("name", name, {.doc = "of a part"});
+      {.doc = "several named inputs, each an object like this with a `name`. They lie side by "
+              "side in a row of values, in this order, with ids as whole numbers below 2^24; "
+              "a layer takes one by `part` (from version 2 on)"});
+    v("name", name, {.doc = "name of a part"});
   }
 };
 
@@ -50,15 +49,15 @@ struct TopologyConfig {
     v.about("A network without its weights.");
     v("format", format, {.doc = "what the file is", .one_of = "loom-topology", .required = true});
     v("version", version,
-      {.doc = "of the format. 3 has other names than 1 and 2, which are read by theirs. From 2 on "
-              "layers that work on vectors (dense, norms, "
-              "swiglu) take the last dimension of a row, and attention and "
-              "recurrent layers its steps, as in PyTorch and Keras; in 1 all but "
-              "recurrent layers took the row as one vector",
+      {.doc = "version of the format. Versions 1 and 2 are read with their names, some of "
+              "which differ from those of 3. From version 2 on, layers that work on vectors "
+              "(dense, norms, swiglu) apply to the last dimension of a row, and attention and "
+              "recurrent layers to its steps, as in PyTorch and Keras; in version 1 all "
+              "layers but the recurrent ones took the row as one vector",
        .min = 1,
        .max = 3,
        .required = true});
-    v("name", name, {.doc = "for people"});
+    v("name", name, {.doc = "a label for people"});
     v("depth", depth,
       {.doc = "grid: z. Cell (z, y, x, l) has the index ((z * rows + y) * cols + "
               "x) * layers_per_cell + l",
@@ -68,19 +67,18 @@ struct TopologyConfig {
     v("layers_per_cell", layers_per_cell, {.doc = "grid: l", .min = 1});
     v("input", input, {.doc = "what arrives: rows of values, or of ids", .required = true});
     v("head", head,
-      {.doc = "from this cell on a session runs only the rows it was asked for (a "
-              "language model's last norm)"});
+      {.doc = "from this cell on, a session computes only the rows whose results are asked "
+              "for; for example the last norm of a language model"});
     v("step_mesh", step_mesh,
-      {.doc = "the cells fire at once, in ticks, each from what those that it reads gave in the "
-              "tick before: links may form cycles, and the network runs as a step mesh alone "
-              "(from version 2 on)"});
+      {.doc = "the network runs in ticks: in each tick every cell fires once and reads the "
+              "outputs of the tick before, so that links may form cycles. Such a network runs "
+              "only as a step mesh (from version 2 on)"});
     v("outputs", outputs,
-      {.doc =
-           "names of the operands that arrive at the last cell, which hands them on (its `merge` "
-           "is `operands`): a row of the output is all of them side by side, in this order, and "
-           "each has its loss (from version 2 on)"});
+      {.doc = "names of the outputs, in the order in which they lie side by side in a row of "
+              "the output. The last cell must have `\"merge\": \"operands\"` and one input for "
+              "each name; each output has a loss (from version 2 on)"});
     v("cells", cells,
-      {.doc = "those that are not empty; an empty cell passes its input on", .required = true});
+      {.doc = "all cells that are not empty; an empty cell passes its input on", .required = true});
   }
 };
 

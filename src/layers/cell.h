@@ -17,48 +17,42 @@ struct CellConfig {
   template <class V>
   void fields(V& v) {
     v("at", at,
-      {.doc = "where the cell is: `[z, y, x, l]`; a layer inside of a container has "
-              "none"});
+      {.doc = "the position of the cell: `[z, y, x, l]`; layers inside a container have none"});
     v("type", type,
-      {.doc = "the layer type; absent for an empty cell, which passes its input on, "
-              "and for one that runs another"});
+      {.doc = "the layer type; absent for an empty cell, which passes its input on, and for a "
+              "cell that runs another cell's layer"});
     v("dtype", dtype,
-      {.doc = "weight format of its matrices: `f32`, `i8`, `i4`, `i4:s4`, "
-              "`ternary`, ...; a layer inside of a container inherits the "
-              "container's"});
+      {.doc = "weight format of its matrices: `f32`, `i8`, `i4`, `i4:s4`, `ternary`, ...; "
+              "layers inside a container inherit the format of the container"});
     v("layers", layers,
-      {.doc = "of a container: its layers in order, each an object like a cell; "
-              "or `{\"links\": [{\"run\": cell}]}`, that cell's layer here"});
+      {.doc = "only for containers: the layers in order, each an object like a cell, or "
+              "`{\"links\": [{\"run\": cell}]}` for the layer of that cell"});
     v("links", links,
-      {.doc = "`{\"read\": cell}` takes that cell's output, `{\"send\": cell}` "
-              "delivers this one's there, `{\"run\": cell}` executes that cell's "
-              "layer here with its weights, which fit one input: all cells and "
-              "nested layers that run it must get what it gets. Gradients of all "
-              "places add up; cells that run one another in a cycle are refused "
-              "and named"});
+      {.doc = "`{\"read\": cell}`: the output of that cell arrives here. `{\"send\": cell}`: the "
+              "output of this cell arrives there. `{\"run\": cell}`: this cell executes the "
+              "layer of that cell, with its weights; all cells and nested layers that run one "
+              "layer need the same input shape, and their gradients add up. Cells that run "
+              "one another in a cycle are refused by name"});
     v("merge", merge,
-      {.doc =
-           "how several arrivals meet; `operands`: for a layer that takes several, as "
-           "`cross_attention` and those with `takes` do (from version 2 on); of cells of the grid "
-           "alone",
+      {.doc = "how several inputs are combined; `operands`: for layers with several inputs, "
+              "such as `cross_attention` and those with `takes` (from version 2 on). Only for "
+              "cells of the grid",
        .one_of = "concat, add, avg, operands"});
     v("keep_previous", keep_previous,
-      {.doc = "the previous cell still arrives although there is "
-              "a `read`; of cells of the grid alone"});
+      {.doc = "the output of the previous cell arrives although there is a `read`. Only for "
+              "cells of the grid"});
     v("enabled", enabled,
-      {.doc = "false: the cell passes its input on; it keeps its weights, and "
-              "has them where it would fit. A cell that runs it passes on as "
-              "well"});
+      {.doc = "`false`: the cell passes its input on. It keeps its weights, and has some if "
+              "its layer fits its input. A cell that runs its layer passes its input on, too"});
     v("tie", tie,
-      {.doc = "`path:role`: the first matrix is that parameter, for example "
-              "`0.0.0.0:weight`; of cells of the grid alone"});
+      {.doc = "`path:role`: the first matrix is that parameter, for example `0.0.0.0:weight`. "
+              "Only for cells of the grid"});
     v("shape", shape,
-      {.doc =
-           "dimensions of the cell's output, which its layer must have: for cells of a step mesh "
-           "that read each other in a cycle, where no layer of the cycle says its own, as "
-           "`dense` does; of cells of the grid alone",
+      {.doc = "dimensions of the output of the cell, which must be those of its layer. Needed "
+              "only in a cycle of a step mesh in which no layer states its output size, as "
+              "`dense` does. Only for cells of the grid",
        .min = 1});
-    v("name", name, {.doc = "for people"});
+    v("name", name, {.doc = "a label for people"});
   }
 };
 

@@ -43,7 +43,7 @@ struct GroupedCells {
   std::vector<std::int32_t> sources(const Network& network, const CellGroup& group) const;
 };
 
-// `least`: so many cells make a group.
+// `least`: the number of cells that make a group.
 GroupedCells group_cells(Network& network, std::size_t least = 16);
 
 // Where they lie in a program.

@@ -24,17 +24,17 @@ struct ParallelConfig : LayerConfig {
         "`dropout`, gumbel noise, `stateful`) are refused in it. Parameters: `gate` [branches, "
         "width], `gate_bias`, `stitch1` ...");
     v("input", input,
-      {.doc = "`broadcast`: every branch sees the row; `split`: each an equal part "
+      {.doc = "`broadcast`: every branch gets the row; `split`: each gets an equal part "
               "of it",
        .one_of = "broadcast, split"});
     v("combine", combine,
-      {.doc = "how branches meet; `gated`: weighed by a learned gate, a "
-              "mixture of experts; `operands`: for a layer behind it that "
-              "takes several (from version 2 on)",
+      {.doc = "how the outputs of the branches are combined; `gated`: weighted by a learned gate, "
+              "a mixture of experts; `operands`: as several inputs of the layer after it "
+              "(from version 2 on)",
        .one_of = "concat, add, avg, gated, grid_scatter, operands"});
     v("stitch", stitch,
-      {.doc = "where widths must agree, a learned matrix brings each branch to "
-              "the width of the first; false: they must. Not of `concat`"});
+      {.doc = "where branches must have equal widths, a learned matrix projects each to the width "
+              "of the first; `false`: other widths are refused. Not for `concat`"});
     v("temperature", temperature,
       {.doc = "of the gate", .above = 0, .max = 1e6, .only = {"combine", combine, "gated"}});
     v("top_k", top_k,
