@@ -77,8 +77,7 @@ void keep_values(ProgramBuilder& emit, std::vector<View> last, const std::vector
 }  // namespace
 
 std::byte* StepMesh::Ticks::row(const View& v, std::int64_t stream) {
-  return executor->row_bytes(v.buffer, stream) +
-         static_cast<std::size_t>(v.col) * size_of(type(v));
+  return executor->row_bytes(v.buffer, stream) + static_cast<std::size_t>(v.col) * size_of(type(v));
 }
 
 Result<Program> StepMesh::emit_ticks(Ticks& t) {
@@ -164,8 +163,8 @@ Status StepMesh::pack_groups() {
   for (std::size_t g = 0; g < groups_.groups.size(); ++g) {
     CellGroup& group = groups_.groups[g];
     const GroupedViews::Group& v = one_.groups.groups[g];
-    LOOM_TRY(group.pack(floats(v.weight, group.weight_values()),
-                        floats(v.bias, group.bias_values())));
+    LOOM_TRY(
+        group.pack(floats(v.weight, group.weight_values()), floats(v.bias, group.bias_values())));
   }
   return {};
 }

@@ -35,7 +35,8 @@ struct ExecutorOptions {
   bool poison =
       false;  // fill the arena with NaN before each run: what a kernel reads unwritten shows
   const std::atomic<bool>* cancel = nullptr;  // set: the run ends as cancelled (Executor::run)
-  Executor* states = nullptr;  // CPU: its states are this one's too, by their ids; it must outlive it
+  Executor* states =
+      nullptr;  // CPU: its states are this one's too, by their ids; it must outlive it
 };
 
 class Executor {

@@ -84,8 +84,13 @@ constexpr std::int64_t kAlign = 16;  // columns
 std::int64_t aligned(std::int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
 template <class F>
-Status pack_values(WeightStore& store, std::uint64_t& epoch, std::vector<float>& room, const F& to) {
+Status pack_values(WeightStore& store, std::uint64_t& epoch, std::vector<float>& room,
+                   const F& to) {
   if (epoch == store.epoch()) return {};
+  if (!plain(store.format()))
+    return Status(Code::invalid_argument, "step mesh: the network has " +
+                                              to_string(store.format()) +
+                                              " where it was made for f32: make it anew");
   room.resize(static_cast<std::size_t>(store.rows() * store.cols()));
   LOOM_TRY(store.values(std::span<float>(room)));
   for (std::size_t i = 0; i < room.size(); ++i) to(i) = cpu::stored(room[i]);
@@ -101,9 +106,9 @@ Status CellGroup::pack(std::span<float> to, std::span<float> to_bias) {
              results = static_cast<std::size_t>(outputs);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::size_t block = i / 16, lane = i % 16;
-    LOOM_TRY(pack_values(*cells[i].weight, cells[i].weight_epoch, room, [&](std::size_t v) -> float& {
-      return to[(block * values + v) * 16 + lane];
-    }));
+    LOOM_TRY(
+        pack_values(*cells[i].weight, cells[i].weight_epoch, room,
+                    [&](std::size_t v) -> float& { return to[(block * values + v) * 16 + lane]; }));
     if (bias)
       LOOM_TRY(pack_values(*cells[i].bias, cells[i].bias_epoch, room, [&](std::size_t v) -> float& {
         return to_bias[(block * results + v) * 16 + lane];
@@ -124,7 +129,7 @@ std::vector<std::int32_t> GroupedCells::sources(const Network& network,
   return list;
 }
 
-GroupedCells group_cells(Network& network, std::size_t least) {
+GroupedCells group_cells(Network& network, std::size_t min_cells) {
   GroupedCells all;
   Program none;
   ProgramBuilder emit(none);
@@ -138,7 +143,7 @@ GroupedCells group_cells(Network& network, std::size_t least) {
   std::int64_t width = 0;
   for (std::size_t i = 0, end = 0; i < list.size(); i = end) {
     while (end < list.size() && list[end].signature == list[i].signature) ++end;
-    if (end - i < least) continue;
+    if (end - i < min_cells) continue;
     CellGroup group;
     group.inputs = list[i].signature[0];
     group.outputs = list[i].signature[1];

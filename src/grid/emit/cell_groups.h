@@ -43,8 +43,8 @@ struct GroupedCells {
   std::vector<std::int32_t> sources(const Network& network, const CellGroup& group) const;
 };
 
-// `least`: the number of cells that make a group.
-GroupedCells group_cells(Network& network, std::size_t least = 16);
+// A group has at least `min_cells` cells.
+GroupedCells group_cells(Network& network, std::size_t min_cells = 16);
 
 // Where they lie in a program.
 struct GroupedViews {

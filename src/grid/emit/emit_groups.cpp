@@ -1,5 +1,5 @@
-// Emission by ticks where cells run in groups: a tick reads the row of all values of the tick before
-// and writes another, and the two change places.
+// Emission by ticks where cells run in groups: a tick reads the row of all values of the tick
+// before and writes another, and the two change places.
 #include <utility>
 
 #include "grid/emit/cell_groups.h"

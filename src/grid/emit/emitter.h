@@ -59,8 +59,8 @@ class NetworkEmitter {
   // Emits all cells, of every tick where the network runs by ticks; `x` is what arrives at the
   // first. Returns the network's output.
   Result<View> forward(View x);
-  // By ticks, where cells run in groups: writes the answers of all ticks to y, and the values of f32
-  // to the row `views.values`. Returns the last values of the other cells.
+  // By ticks, where cells run in groups: writes the answers of all ticks to y, and the values of
+  // f32 to the row `views.values`. Returns the last values of the other cells.
   Result<std::vector<View>> forward_groups(View x, const GroupedCells& cells,
                                            const GroupedViews& views, View y);
   // What the layer of a cell makes of x.

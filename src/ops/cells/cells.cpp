@@ -25,7 +25,8 @@ bool cell_products_shape(OpCheck& c) {
                      c.integer(2) >= 0 && c.integer(2) < kActivationCount,
                  "inputs must be columns of x, outputs at least 1, and the activation known"))
     return false;
-  if (!c.require(c.cols(4) == cells * outputs, "y must have the outputs of all cells")) return false;
+  if (!c.require(c.cols(4) == cells * outputs, "y must have the outputs of all cells"))
+    return false;
   if (!c.require(whole(c, 1) && c.constant_rows(1) == blocks * outputs && c.cols(1) == inputs * 16,
                  "w must have blocks x outputs rows of inputs x 16"))
     return false;

@@ -15,7 +15,8 @@ static inline void gather_lanes(const T* x, const int* at, i64 lanes, i64 last, 
   bool regular = lanes == 16;
   for (i64 i = 1; i < lanes; ++i) regular &= at[i] == at[0] + i * inputs;
   // A table that a host wrote names no column outside of the row.
-  regular = regular && static_cast<unsigned>(at[0]) <= last && static_cast<unsigned>(at[15]) <= last;
+  regular =
+      regular && static_cast<unsigned>(at[0]) <= last && static_cast<unsigned>(at[15]) <= last;
   if (!regular) {
     for (i64 i = 0; i < 16; ++i) {
       const T* cell = x + min(static_cast<unsigned>(at[i < lanes ? i : 0]), last);
@@ -26,8 +27,8 @@ static inline void gather_lanes(const T* x, const int* at, i64 lanes, i64 last, 
   transpose(from, inputs, 16, inputs, to, 16);
 }
 
-// O outputs of a block: to[o][16] = bias[o] + sum over k of x[k] * w[o][k], in chunks of 32 k with a
-// chain of the even k and one of the odd.
+// O outputs of a block: to[o][16] = bias[o] + sum over k of x[k] * w[o][k], in chunks of 32 k with
+// a chain of the even k and one of the odd.
 template <class T, int O>
 static inline void cell_tile(const T* x, const T* w, const T* bias, i64 inputs, T* to) {
   using N = Register<T>;
@@ -81,8 +82,8 @@ static void cell_products(const KernelArgs& k) {
     gather_lanes(row<T>(x, u % y.rows), row<int>(at, 0) + block * 16, count, x.cols - inputs,
                  inputs, rows, lanes);
     const T *w = reinterpret_cast<const T*>(k.t[1].data) + block * outputs * inputs * 16,
-            *bias = k.has[3] ? reinterpret_cast<const T*>(k.t[3].data) + block * outputs * 16
-                             : nullptr;
+            *bias =
+                k.has[3] ? reinterpret_cast<const T*>(k.t[3].data) + block * outputs * 16 : nullptr;
     i64 o = 0;
     for (; o + 4 <= outputs; o += 4)
       cell_tile<T, 4>(lanes, w + o * inputs * 16, bias ? bias + o * 16 : nullptr, inputs,

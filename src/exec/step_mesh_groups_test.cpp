@@ -1,0 +1,180 @@
+// Cells of a step mesh that run as one instruction have the bits that they have one by one.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "exec/step_mesh.h"
+#include "ops/cpu/isa.h"
+
+namespace loom {
+namespace {
+
+Network made(const std::string& text, std::uint64_t seed) {
+  Result<Network> n = Network::from_json(std::string_view(text));
+  EXPECT_TRUE(n.ok()) << n.status().message() << "\n" << text;
+  EXPECT_TRUE(n->initialize(seed).ok());
+  return std::move(*n);
+}
+
+StepMesh mesh_of(const Network& n, ThreadPool& pool, const StepMeshOptions& options) {
+  auto mesh = StepMesh::create(n, pool, options);
+  EXPECT_TRUE(mesh.ok()) << mesh.status().message();
+  return std::move(*mesh);
+}
+
+bool has_groups(const StepMesh& mesh) {
+  return std::ranges::any_of(mesh.program().code,
+                             [](const Instruction& i) { return i.op == Op::cell_products; });
+}
+
+std::vector<float> inputs(std::size_t n, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<float> x(n);
+  for (float& v : x)
+    v = static_cast<float>(static_cast<std::int64_t>(random() % 4001) - 2000) / 500;
+  return x;
+}
+
+std::vector<float> run(StepMesh& mesh, const std::vector<float>& x, std::int64_t ticks) {
+  std::vector<float> y(static_cast<std::size_t>(mesh.streams() * ticks * mesh.output_width()));
+  const Status ran = mesh.run(std::span<const float>(x), ticks, std::span<float>(y));
+  EXPECT_TRUE(ran.ok()) << ran.message();
+  return y;
+}
+
+bool same(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof a[0]) == 0;
+}
+
+// Dense cells of a few widths, activations and dtypes, other layers, cells that are empty or
+// switched off, and links to anywhere.
+std::string random_mesh(std::uint64_t seed, int cells, int width, bool mixed) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::uint64_t n) { return static_cast<int>(random() % n); };
+  const char* const activations[] = {"tanh", "relu", "linear", "gelu", "silu"};
+  const char* const dtypes[] = {"f64", "f16", "bf16", "i8", "ternary"};
+  std::string list;
+  for (int i = 0; i < cells; ++i) {
+    const int kind = mixed ? below(12) : 11;
+    if (kind == 0) continue;  // empty
+    std::string cell = R"("type":"dense","out":)" + std::to_string(width);
+    cell += R"(,"activation":")" + std::string(activations[below(mixed ? 5 : 2)]) + "\"";
+    if (kind == 1) cell += R"(,"dtype":")" + std::string(dtypes[below(5)]) + "\"";
+    if (kind == 2) cell += R"(,"enabled":false)";
+    if (kind == 3) cell = R"("type":"rms_norm")";
+    if (kind == 4) cell += R"(,"dtype":"i16:block16")";
+    if (below(4) == 0 && kind > 4) cell += R"(,"bias":false)";
+    const bool sum = mixed && below(6) == 0;
+    if (below(3) == 0 || sum) {
+      const std::string read = std::to_string(below(static_cast<std::uint64_t>(cells)));
+      cell += R"(,"links":[{"read":[)" + read + ",0,0,0]}]";
+      if (sum) cell += R"(,"keep_previous":true,"merge":"add")";
+    }
+    list += std::string(list.empty() ? "" : ",") + R"({"at":[)" + std::to_string(i) + ",0,0,0]," +
+            cell + ",\"shape\":[" + std::to_string(width) + "]}";
+  }
+  return R"({"format":"loom-topology","version":3,"step_mesh":true,"depth":)" +
+         std::to_string(cells) + R"(,"input":{"width":)" + std::to_string(width) +
+         R"(},"cells":[)" + list + "]}";
+}
+
+TEST(StepMeshGroups, HaveTheBitsOfTheirCells) {
+  int grouped = 0;
+  for (std::uint64_t seed = 0; seed < 18; ++seed) {
+    const int widths[] = {1, 3, 8, 17, 33, 70};
+    const int width = widths[seed % 6], cells = 40 + static_cast<int>(seed * 13 % 150);
+    const Network n = made(random_mesh(seed, cells, width, seed % 3 != 0), seed);
+    const std::int64_t streams = seed % 2 ? 3 : 1, ticks = 71;
+    const std::vector<float> x = inputs(static_cast<std::size_t>(streams * ticks * width), seed);
+    ThreadPool alone(1);
+    StepMesh one_by_one = mesh_of(n, alone, {.streams = streams, .group = false});
+    EXPECT_FALSE(has_groups(one_by_one));
+    const std::vector<float> wanted = run(one_by_one, x, ticks);
+    const std::string state = one_by_one.snapshot();
+    for (const std::string_view isa : cpu::available_isas()) {
+      for (const int threads : {1, 2, 17}) {
+        for (const std::int64_t max_ticks : {1, 3, 64}) {
+          if (threads > 1 && (isa != "generic" || max_ticks == 3)) continue;
+          ThreadPool pool(threads);
+          StepMesh mesh = mesh_of(n, pool,
+                                  {.streams = streams,
+                                   .isa = std::string(isa),
+                                   .poison = true,
+                                   .max_ticks = max_ticks});
+          grouped += has_groups(mesh);
+          EXPECT_TRUE(same(run(mesh, x, ticks), wanted))
+              << seed << ", " << isa << ", " << threads << " threads, " << max_ticks;
+          EXPECT_EQ(mesh.snapshot(), state) << seed << ", " << isa;
+        }
+      }
+    }
+  }
+  EXPECT_GT(grouped, 80);
+}
+
+TEST(StepMeshGroups, GoOnFromASnapshotOfCellsOneByOne) {
+  const Network n = made(random_mesh(5, 300, 8, true), 5);
+  ThreadPool pool(2);
+  StepMesh grouped = mesh_of(n, pool, {}), single = mesh_of(n, pool, {.group = false});
+  ASSERT_TRUE(has_groups(grouped));
+  const std::vector<float> x = inputs(8 * 40, 1);
+  run(single, x, 40);
+  ASSERT_TRUE(grouped.restore(single.snapshot()).ok());
+  EXPECT_TRUE(same(run(grouped, x, 40), run(single, x, 40)));
+  EXPECT_EQ(grouped.tick(), 80);
+  for (std::size_t i = 0; i < n.size(); ++i) EXPECT_EQ(*grouped.value(i, 0), *single.value(i, 0));
+  ASSERT_TRUE(grouped.reset().ok() && single.reset().ok());
+  EXPECT_EQ(grouped.snapshot(), single.snapshot());
+}
+
+TEST(StepMeshGroups, TakeNewWeights) {
+  Network n = made(random_mesh(3, 60, 5, false), 3);
+  ThreadPool pool(2);
+  StepMesh grouped = mesh_of(n, pool, {}), single = mesh_of(n, pool, {.group = false});
+  ASSERT_TRUE(has_groups(grouped));
+  const std::vector<float> x = inputs(5 * 90, 1);
+  EXPECT_TRUE(same(run(grouped, x, 90), run(single, x, 90)));
+  for (const std::size_t cell : {std::size_t{0}, std::size_t{17}, std::size_t{59}}) {
+    for (const char* role : {"weight", "bias"}) {
+      WeightStore* store = n.find(n.path(cell), role);
+      if (!store) continue;
+      for (float& v : store->mutable_master()) v = v * 0.5f + 1e-13f;  // some below 2^-40
+      store->touch();
+    }
+  }
+  ASSERT_TRUE(grouped.refresh().ok() && single.refresh().ok());
+  EXPECT_TRUE(same(run(grouped, x, 90), run(single, x, 90)));
+  EXPECT_EQ(grouped.snapshot(), single.snapshot());
+  for (std::size_t i = 0; i < n.size(); ++i) {
+    const Status morphed = n.find(n.path(i), "weight")->morph(*parse_weight_format("i8"));
+    ASSERT_TRUE(morphed.ok()) << morphed.message();
+  }
+  EXPECT_EQ(grouped.refresh().code(), Code::invalid_argument);
+}
+
+TEST(StepMeshGroups, AreWhereAllIsIdsOrWide) {
+  const Network ids = made(
+      R"({"format":"loom-topology","version":3,"step_mesh":true,"depth":41,"input":{"ids":5},
+          "cells":[{"at":[0,0,0,0],"type":"embedding","out":4})" +
+          [] {
+            std::string list;
+            for (int i = 1; i < 41; ++i)
+              list += R"(,{"at":[)" + std::to_string(i) + R"(,0,0,0],"type":"dense","out":4})";
+            return list;
+          }() +
+          "]}",
+      1);
+  ThreadPool pool(2);
+  StepMesh grouped = mesh_of(ids, pool, {}), single = mesh_of(ids, pool, {.group = false});
+  EXPECT_TRUE(has_groups(grouped));
+  const std::vector<std::uint32_t> x(60, 3);
+  std::vector<float> y(60 * 4), wanted(60 * 4);
+  ASSERT_TRUE(grouped.run(std::span<const std::uint32_t>(x), 60, std::span<float>(y)).ok());
+  ASSERT_TRUE(single.run(std::span<const std::uint32_t>(x), 60, std::span<float>(wanted)).ok());
+  EXPECT_TRUE(same(y, wanted));
+}
+
+}  // namespace
+}  // namespace loom
