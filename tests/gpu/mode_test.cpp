@@ -131,7 +131,7 @@ TEST(Device, LearnsByOtherMethodsWithTheSameBits) {
             {"at":[0,0,0,1],"type":"dense","out":6,"activation":"relu"},
             {"at":[0,0,0,2],"type":"dense","out":3}]})");
       spec.loss = Loss::mse;
-      spec.method.kind = kind;
+      spec.method = method;
       spec.batch = 6;
       spec.micro_batches = 2;
       spec.steps = 5;
@@ -144,7 +144,7 @@ TEST(Device, LearnsByOtherMethodsWithTheSameBits) {
       ASSERT_TRUE((*trainer)->sync().ok());
       digests[on_device] = (*trainer)->digest();
     }
-    EXPECT_EQ(digests[0], digests[1]) << name(kind);
+    EXPECT_EQ(digests[0], digests[1]) << name(method.kind) << ' ' << name(method.mode);
   }
 }
 

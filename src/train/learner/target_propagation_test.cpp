@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "ops/cpu/isa.h"
 #include "train/data/tensor_data.h"
 #include "train/trainer.h"
 
@@ -304,6 +305,44 @@ TEST(TargetPropagation, ByLayersOtherLayersAreRefusedByPlace) {
     EXPECT_NE(message.find("at 0.0.0.1: it takes dense layers"), std::string::npos)
         << other << message;
   }
+}
+
+TEST(TargetPropagation, ByLayersThreadsInstructionSetsAndPausesChangeNoBit) {
+  const std::string text = cells(
+      {R"("type":"dense","out":17,"dtype":"binary","activation":"relu")",
+       R"("type":"dropout","rate":0.1)",
+       R"("type":"dense","out":9,"dtype":"ternary","activation":"relu")",
+       R"("type":"dense","out":5,"dtype":"i8","activation":"tanh")", R"("type":"dense","out":3)"},
+      4);
+  auto spec = parse_training_spec(std::string_view(
+      R"({"format":"loom-training","version":2,"loss":"mse","network":)" + text +
+      R"(,"method":{"type":"target_propagation","mode":"layer_wise","difference_correction":false},)" +
+      R"("optimizer":{"type":"sgd","momentum":0.9,"clip_norm":1},"steps":12,"batch":6,)" +
+      R"("micro_batches":3})"));
+  ASSERT_TRUE(spec.ok()) << spec.status().to_string();
+  std::vector<float> x, y;
+  for (const double v : numbers(80, 3)) x.push_back(static_cast<float>(v));
+  for (const double v : numbers(60, 4)) y.push_back(static_cast<float>(v));
+  const auto data = std::move(*ArrayData::create(std::move(x), 4, std::move(y), 3));
+  const auto digest = [&](int threads, const std::string& isa, std::int64_t pause) {
+    ThreadPool pool(threads);
+    TrainingState state;
+    for (const std::int64_t until : {pause, std::int64_t{12}}) {
+      Network network = std::move(*create_network(*spec));
+      auto trainer = Trainer::create(*spec, network, *data, pool, {.isa = isa, .poison = true});
+      EXPECT_TRUE(trainer.ok()) << trainer.status().to_string();
+      if (until == 12 && pause > 0) EXPECT_TRUE((*trainer)->restore(std::move(state)).ok());
+      while ((*trainer)->done() < until) EXPECT_TRUE((*trainer)->step().ok());
+      state = (*trainer)->state();
+      if (until == 12) return (*trainer)->digest();
+    }
+    return std::string();
+  };
+  const std::string want = digest(1, "", 0);
+  for (const int threads : {2, 3}) EXPECT_EQ(digest(threads, "", 0), want);
+  for (const std::string_view isa : cpu::available_isas())
+    EXPECT_EQ(digest(2, std::string(isa), 0), want) << isa;
+  EXPECT_EQ(digest(1, "", 5), want);
 }
 
 TEST(TargetPropagation, TheReachEndsWithTheGaps) {
