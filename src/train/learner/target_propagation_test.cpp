@@ -331,7 +331,9 @@ TEST(TargetPropagation, ByLayersThreadsInstructionSetsAndPausesChangeNoBit) {
       Network network = std::move(*create_network(*spec));
       auto trainer = Trainer::create(*spec, network, *data, pool, {.isa = isa, .poison = true});
       EXPECT_TRUE(trainer.ok()) << trainer.status().to_string();
-      if (until == 12 && pause > 0) EXPECT_TRUE((*trainer)->restore(std::move(state)).ok());
+      if (until == 12 && pause > 0) {
+        EXPECT_TRUE((*trainer)->restore(std::move(state)).ok());
+      }
       while ((*trainer)->done() < until) EXPECT_TRUE((*trainer)->step().ok());
       state = (*trainer)->state();
       if (until == 12) return (*trainer)->digest();
@@ -343,6 +345,23 @@ TEST(TargetPropagation, ByLayersThreadsInstructionSetsAndPausesChangeNoBit) {
   for (const std::string_view isa : cpu::available_isas())
     EXPECT_EQ(digest(2, std::string(isa), 0), want) << isa;
   EXPECT_EQ(digest(1, "", 5), want);
+}
+
+// 32 layers: a gradient or a gap lives until the part before has its own, as in back-propagation.
+TEST(TargetPropagation, TakesTheMemoryOfBackPropagation) {
+  std::vector<std::string> list(31, R"("type":"dense","out":32,"activation":"relu")");
+  list.emplace_back(R"("type":"dense","out":4)");
+  const auto arena = [&](const MethodSpec& method) {
+    Network network = std::move(*Network::from_json(std::string_view(cells(list, 32))));
+    EXPECT_TRUE(network.initialize(3).ok());
+    ThreadPool pool(1);
+    auto made = Learner::create(network, pool, {.method = method, .max_rows = 4096});
+    EXPECT_TRUE(made.ok()) << made.status().to_string();
+    return static_cast<double>(made->executor().arena_bytes());
+  };
+  const double whole = arena({});
+  EXPECT_LT(arena(chain()), 1.05 * whole);
+  EXPECT_LT(arena(layer_wise(true)), 0.6 * whole);
 }
 
 TEST(TargetPropagation, TheReachEndsWithTheGaps) {
