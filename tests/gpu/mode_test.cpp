@@ -119,9 +119,15 @@ TEST(Device, LearnsByOtherMethodsWithTheSameBits) {
   for (int i = 0; i < 12 * 3; ++i) y.push_back(static_cast<float>(i * 53 % 89) / 89);
   auto data = ArrayData::create(x, 4, y, 3);
   ASSERT_TRUE(data.ok());
-  for (const MethodKind kind :
-       {MethodKind::mono_forward, MethodKind::direct_feedback_alignment,
-        MethodKind::difference_target_propagation, MethodKind::target_propagation}) {
+  for (const MethodSpec& method :
+       {MethodSpec{.kind = MethodKind::mono_forward},
+        MethodSpec{.kind = MethodKind::direct_feedback_alignment},
+        MethodSpec{.kind = MethodKind::difference_target_propagation},
+        MethodSpec{.kind = MethodKind::target_propagation},
+        MethodSpec{.kind = MethodKind::target_propagation, .mode = TargetMode::layer_wise},
+        MethodSpec{.kind = MethodKind::target_propagation,
+                   .mode = TargetMode::layer_wise,
+                   .difference_correction = false}}) {
     std::string digests[2];
     for (const bool on_device : {false, true}) {
       TrainingSpec spec;
