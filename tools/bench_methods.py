@@ -24,14 +24,15 @@ sys.path.insert(0, str(ROOT / "bindings" / "python"))
 from welvet import Network, layers  # noqa: E402
 
 METHODS = ("back_propagation", "mono_forward", "direct_feedback_alignment",
-           "difference_target_propagation", "target_propagation")
+           "difference_target_propagation", "target_propagation", "layer_wise")
+SPECS = {"layer_wise": {"type": "target_propagation", "mode": "layer_wise"}}
 # name: widths of hidden layers, activations, images, epochs, methods
 RUNS = {
     "wide": ([512] * 2, ("relu", "tanh"), 60000, 3, METHODS),
     "long": ([1000] * 2, ("relu",), 60000, 10, METHODS[:2]),
     "deep": ([128] * 50, ("tanh",), 20000, 3, METHODS),
 }
-COLORS = ("#33526e", "#c2571a", "#2f6b34", "#8a5a00", "#6a3d8f")
+COLORS = ("#33526e", "#c2571a", "#2f6b34", "#8a5a00", "#6a3d8f", "#8f2d56")
 WINDOW = 10  # steps that a point of a curve is the mean of
 
 
@@ -53,9 +54,9 @@ def learn(method, widths, activation, train, test, epochs, threads):
     hidden = [layers.Linear(n, activation=activation) for n in widths]
     network = Network(layers.Sequential(layers.Input(784), *hidden, layers.Linear(10)), seed=0)
     begun = time.perf_counter()
-    history = network.train(*train, loss="cross_entropy", method=method, optimizer="adamw",
-                            schedule="cosine", lr=0.001, epochs=epochs, batch_size=128, seed=0,
-                            threads=threads, progress=False)
+    history = network.train(*train, loss="cross_entropy", method=SPECS.get(method, method),
+                            optimizer="adamw", schedule="cosine", lr=0.001, epochs=epochs,
+                            batch_size=128, seed=0, threads=threads, progress=False)
     seconds = time.perf_counter() - begun
     right = network.forward(test[0]).argmax(axis=1) == test[1]
     return right.mean(), seconds, history.losses

@@ -147,7 +147,8 @@ LOOM_API int32_t loom_trainer_extend(loom_trainer trainer, int64_t steps, int64_
                                      int64_t* total, loom_error* error);
 
 /* Where the training stands, and its spec with everything resolved.
- *   info: JSON: step, steps, spec */
+ *   info: JSON: step, steps, spec; with target_propagation after a step parts, a list of path,
+ *     budget, gap, learned and, once measured, alignment and alignment_step, and reach */
 LOOM_API int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_error* error);
 
 /* SHA-256 over step, weights and moments. */
@@ -203,9 +204,10 @@ LOOM_API int32_t loom_training_info(loom_training training, loom_bytes* info, lo
 
 /* Trains. Writes checkpoints to `out` where the spec asks for them.
  *   steps: at most; ends early behind a step that is logged or judged, and at the end
- *   report: JSON: of the last step: step, steps, loss, lr, loss_scale, skipped, heads, rows,
- *     epoch; ran (steps of this call), logged, validation (its figures) and validation_text,
- *     where it was judged; ended, early, failed (why events could not be written) */
+ *   report: JSON: of the last step: step, steps, loss, lr, loss_scale, skipped, heads, parts and
+ *     reach (as of trainer_info), rows, epoch; ran (steps of this call), logged, validation (its
+ *     figures) and validation_text, where it was judged; ended, early, failed (why events could
+ *     not be written) */
 LOOM_API int32_t loom_training_step(loom_training training, int64_t steps, loom_bytes* report,
                                     loom_error* error);
 

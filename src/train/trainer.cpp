@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/fields/old_names.h"
 #include "base/files/bytes.h"
@@ -426,9 +427,14 @@ Result<StepReport> Trainer::try_step(std::int64_t micro_batches,
     report.loss_scale = scale_.value();
     report.skipped = !learner_.gradients_finite();
   }
+  std::vector<double> alignment;
+  if (const std::int64_t every = spec_.method.alignment_every;
+      every > 0 && (number % every == 0 || number == spec_.steps))
+    LOOM_TRY(measure_alignment(micro_batches, fill_micro_batch, alignment));
   if (!report.skipped) {
     LOOM_TRY(learner_.update(report.lr, weight, number - scale_.skipped));
-    report.parts = learner_.part_reports();
+    report_parts(alignment);
+    report.parts = parts_;
     if (++scale_.since >= kScaleGrowth && scale_.exponent < kMaxScale)
       scale_.exponent += 1, scale_.since = 0;
   } else {
@@ -443,6 +449,43 @@ Result<StepReport> Trainer::try_step(std::int64_t micro_batches,
   report.epoch = static_cast<double>(done_) * static_cast<double>(spec_.batch) /
                  static_cast<double>(data_.samples());
   return report;
+}
+
+// The gradients of back-propagation of the step that the learner has accumulated, beside its own.
+Status Trainer::measure_alignment(std::int64_t micro_batches,
+                                  const std::function<Status(std::int64_t)>& fill_micro_batch,
+                                  std::vector<double>& alignment) {
+  LOOM_TRY(sync());
+  LearnerOptions whole = learning_;
+  whole.method = {};
+  whole.matrices = nullptr;
+  whole.update = false;
+  LOOM_ASSIGN(Learner other, Learner::create(network_, pool_, whole));
+  other.resume(done_);
+  other.set_sums(learner_.sums());
+  std::swap(learner_, other);
+  Status status;
+  for (std::int64_t micro = 0; micro < micro_batches && status.ok(); ++micro) {
+    status = fill_micro_batch(micro);
+    if (status.ok()) status = learner_.accumulate(micro);
+  }
+  std::swap(learner_, other);
+  LOOM_TRY(status);
+  alignment = learner_.alignment(other);
+  return {};
+}
+
+void Trainer::report_parts(const std::vector<double>& alignment) {
+  const std::vector<PartReport> before = std::exchange(parts_, learner_.part_reports());
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!alignment.empty()) {
+      parts_[i].alignment = alignment[i];
+      parts_[i].alignment_step = done_ + 1;
+    } else if (i < before.size()) {
+      parts_[i].alignment = before[i].alignment;
+      parts_[i].alignment_step = before[i].alignment_step;
+    }
+  }
 }
 
 Status Trainer::run(const std::function<Result<bool>(const StepReport&)>& after_step) {
@@ -491,7 +534,8 @@ Json Trainer::comparable_spec() const {
   spec.network_file.clear();
   spec.base.clear();  // known by its values
   spec.base_dtype.clear();
-  spec.checkpoint = false;  // no bit depends on it
+  spec.checkpoint = false;  // no bit depends on it, nor on the next one
+  spec.method.alignment_every = 0;
   spec.data = {};
   spec.steps = spec.epochs = spec.checkpoint_every = spec.log_every = 0;
   return spec.to_json();
@@ -731,6 +775,7 @@ Status Trainer::restore(TrainingState state) {
   }
   done_ = step;
   scale_ = scale;
+  parts_.clear();
   learner_.resume(step);
   return {};
 }

@@ -30,7 +30,8 @@ struct StepReport {
   double loss_scale = 0;      // with "fp8": of this step
   bool skipped =
       false;  // with "fp8": a gradient was not finite under that scale, and no weight has changed
-  std::vector<PartReport> parts;  // with target_propagation
+  std::vector<PartReport> parts;  // with target_propagation; an alignment is that of the last step
+                                  // in which it was measured
   std::int64_t rows = 0;
   std::int64_t counted = 0;
   double epoch = 0;  // samples seen / samples there are
@@ -121,6 +122,9 @@ class Trainer {
   // Nothing to do on the CPU.
   Status sync() { return learner_.sync(); }
 
+  // Of the last step (StepReport).
+  const std::vector<PartReport>& parts() const { return parts_; }
+
   // The state after the last step (and sync()), and back. `restore` changes nothing unless all
   // fits; an error names what differs in spec, topology, data or numerics version. "steps",
   // "epochs", "checkpoint_every" and "log_every" may differ: a longer training continues a shorter
@@ -171,6 +175,10 @@ class Trainer {
                              const std::function<Status(std::int64_t)>& fill_micro_batch);
   Result<StepReport> try_step(std::int64_t micro_batches,
                               const std::function<Status(std::int64_t)>& fill_micro_batch);
+  Status measure_alignment(std::int64_t micro_batches,
+                           const std::function<Status(std::int64_t)>& fill_micro_batch,
+                           std::vector<double>& alignment);
+  void report_parts(const std::vector<double>& alignment);
   Status give();
   TrainingTensor read(const Learner::Moment& moment);
   void exchange(const Learner::Moment& moment, TrainingTensor& tensor);
@@ -203,6 +211,7 @@ class Trainer {
   std::string base_;  // digest of the network under the adapter
   Learner learner_;
   Batch batch_;
+  std::vector<PartReport> parts_;
   std::int64_t done_ = 0;
   // Of "fp8" (dynamic loss scaling: Micikevicius et al., Mixed Precision Training, arXiv
   // 1710.03740, section 3.2).

@@ -61,6 +61,8 @@ TEST(Choose, LearnsByOtherMethods) {
     ASSERT_EQ(o.code, 0) << o.err;
     EXPECT_NE(o.err.find("method: " + std::string(method)), std::string::npos) << o.err;
     EXPECT_GE(figure(last_line(o.out), "validation", "accuracy"), 0.93);
+    EXPECT_EQ(o.out.find("\"reach\":") != std::string::npos,
+              std::string(method) == "target_propagation");
     EXPECT_EQ(train({"--resume"}).code, 0);
     LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--out", folder / "a.entity", "--resume"}),
                         3, "saved with another \"method\": {\"type\":\"" + std::string(method));

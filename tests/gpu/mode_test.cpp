@@ -119,9 +119,15 @@ TEST(Device, LearnsByOtherMethodsWithTheSameBits) {
   for (int i = 0; i < 12 * 3; ++i) y.push_back(static_cast<float>(i * 53 % 89) / 89);
   auto data = ArrayData::create(x, 4, y, 3);
   ASSERT_TRUE(data.ok());
-  for (const MethodKind kind :
-       {MethodKind::mono_forward, MethodKind::direct_feedback_alignment,
-        MethodKind::difference_target_propagation, MethodKind::target_propagation}) {
+  for (const MethodSpec& method :
+       {MethodSpec{.kind = MethodKind::mono_forward},
+        MethodSpec{.kind = MethodKind::direct_feedback_alignment},
+        MethodSpec{.kind = MethodKind::difference_target_propagation},
+        MethodSpec{.kind = MethodKind::target_propagation},
+        MethodSpec{.kind = MethodKind::target_propagation, .mode = TargetMode::layer_wise},
+        MethodSpec{.kind = MethodKind::target_propagation,
+                   .mode = TargetMode::layer_wise,
+                   .difference_correction = false}}) {
     std::string digests[2];
     for (const bool on_device : {false, true}) {
       TrainingSpec spec;
@@ -131,7 +137,7 @@ TEST(Device, LearnsByOtherMethodsWithTheSameBits) {
             {"at":[0,0,0,1],"type":"dense","out":6,"activation":"relu"},
             {"at":[0,0,0,2],"type":"dense","out":3}]})");
       spec.loss = Loss::mse;
-      spec.method.kind = kind;
+      spec.method = method;
       spec.batch = 6;
       spec.micro_batches = 2;
       spec.steps = 5;
@@ -144,7 +150,7 @@ TEST(Device, LearnsByOtherMethodsWithTheSameBits) {
       ASSERT_TRUE((*trainer)->sync().ok());
       digests[on_device] = (*trainer)->digest();
     }
-    EXPECT_EQ(digests[0], digests[1]) << name(kind);
+    EXPECT_EQ(digests[0], digests[1]) << name(method.kind) << ' ' << name(method.mode);
   }
 }
 

@@ -147,8 +147,8 @@ Training open_training(const Args& a) {
 bool tell_step(const Json& r, bool json) {
   if (json) {
     Json line = Json::object();
-    for (const char* key :
-         {"step", "steps", "loss", "lr", "loss_scale", "skipped", "heads", "rows", "epoch"})
+    for (const char* key : {"step", "steps", "loss", "lr", "loss_scale", "skipped", "heads",
+                            "parts", "reach", "rows", "epoch"})
       if (const Json* value = r.find(key)) line.set(key, *value);
     return print(line.dump() + "\n");
   }

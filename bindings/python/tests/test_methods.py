@@ -31,6 +31,34 @@ def rings(samples=400):
 
 
 class MethodsTest(unittest.TestCase):
+    def test_targets_are_reported(self):
+        x, y = rings()
+        plain = Network(layers.Sequential(
+            layers.Input(2), layers.Linear(24, activation="relu"),
+            layers.Linear(24, activation="relu"), layers.Linear(2)), seed=1)
+        history = plain.train(x, y, lr=0.01, epochs=30, batch_size=25, method={
+            "type": "tween", "mode": "layer_wise", "alignment_every": 4})
+        self.assertGreater((plain.forward(x).argmax(axis=1) == y).mean(), 0.9)
+        self.assertEqual(len(history.parts), 30)
+        self.assertEqual(len(history["reach"]), 30)
+        self.assertEqual([part["path"] for part in history.parts[-1]],
+                         ["0.0.0.0", "0.0.0.1", "0.0.0.2"])
+        for part in history.parts[-1]:
+            self.assertTrue(0 <= part["budget"] <= 1 and part["gap"] >= 0)
+            self.assertTrue(part["learned"])
+            self.assertTrue(-1 <= part["alignment"] <= 1 + 1e-9)
+            self.assertEqual(part["alignment_step"], 480)
+        self.assertAlmostEqual(history.parts[-1][-1]["alignment"], 1)
+        self.assertEqual(network().train(x, y, epochs=1).parts, [])
+        with self.assertRaisesRegex(LoomError, "layer_norm at 0.0.0.1"):
+            network().train(x, y, epochs=1, method={
+                "type": "target_propagation", "mode": "layer_wise"})
+        for key, value in (("gate", 2), ("gradient_scale", 0), ("output_step", -1),
+                           ("alignment_every", -1), ("mode", "layers"),
+                           ("difference_correction", False)):
+            with self.assertRaisesRegex(InvalidArgument, key):
+                network().train(x, y, epochs=1, method={"type": "target_propagation", key: value})
+
     def test_all_of_them_learn(self):
         x, y = rings()
         for method in METHODS:

@@ -49,6 +49,7 @@ Json report_of(const Fit::Step& step, const Fit& fit) {
     if (r.loss_scale > 0) json.set("loss_scale", r.loss_scale);
     if (r.skipped) json.set("skipped", true);
     if (!fit.spec().heads.empty()) json.set("heads", heads_of(step, fit.spec().heads));
+    set_parts(json, r.parts);
     json.set("rows", r.rows);
     json.set("epoch", r.epoch);
   }

@@ -378,6 +378,7 @@ int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_error* er
       json.set("step", t.done());
       json.set("steps", t.steps());
       json.set("spec", t.spec().to_json());
+      set_parts(json, t.parts());
       if (const Streams* s = t.streams()) {
         Json cut = Json::object();
         cut.set("rows", s->lane_rows());

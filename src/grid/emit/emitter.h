@@ -75,6 +75,8 @@ class NetworkEmitter {
   const std::vector<ChainPart>& parts() const { return parts_; }
   Result<View> forward_part(std::size_t part);
   Result<View> backward_part(std::size_t part, View gy);
+  // What a cell takes, after the forward pass of its part.
+  View input_of(std::size_t cell) const { return executions_[cell].x; }
 
   struct Gradient {
     std::string path, role;

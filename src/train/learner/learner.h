@@ -109,6 +109,7 @@ class Learner {
   // next micro-batches are parts. None: a micro-batch is the step.
   void add_to(HeadSums& sums, std::span<const float> target, std::span<const float> weights) const;
   void set_sums(HeadSums sums) { sums_ = std::move(sums); }
+  const HeadSums& sums() const { return sums_; }
   // Forward, loss and backward of micro-batch number `micro`.
   Status accumulate(std::int64_t micro = 0);
   // Number of updates already applied; training resumes after them. Sets the noise of the next
@@ -134,6 +135,10 @@ class Learner {
   // Of target_propagation: each part in the last update, in the order of the chain. Empty with
   // other methods.
   const std::vector<PartReport>& part_reports() const { return part_reports_; }
+
+  // Of target_propagation, before update(): the cosine of each part's gradients with those of
+  // another learner of the network, over all of its parameters; 0 where one of them is 0.
+  std::vector<double> alignment(const Learner& other) const;
 
   // Brings the network's masters up to date with the updates: before they are saved, morphed or
   // read. Nothing to do on the CPU.
@@ -165,6 +170,15 @@ class Learner {
   Status emit_feedback(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows);
   Status emit_targets(ProgramBuilder& emit, NetworkEmitter& emitter, std::vector<View>& h, View gy);
   Status emit_target_propagation(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows);
+  // layer_wise: the matrix of a part, which must be a dense layer's; the gradients of its
+  // parameters from a - t; and a - t of the part before, whose activations are `a_before`.
+  Result<std::size_t> dense_of(const ChainPart& part, bool first) const;
+  Result<View> emit_layer(ProgramBuilder& emit, const NetworkEmitter& emitter, std::size_t i,
+                          View slope, const std::vector<View>& a);
+  void emit_outer(ProgramBuilder& emit, const Node& node, const std::string& path, View x,
+                  View slope);
+  View emit_pull(ProgramBuilder& emit, const Node& node, const std::string& path, View slope,
+                 View a, View a_before) const;
   // Of target_propagation: a part of the chain, its sums over the batch of a a, a (a - t) and
   // (t - a)(t - a), and the registers of its update.
   struct LearningPart {
@@ -176,7 +190,7 @@ class Learner {
   // `slope`: a - t.
   void emit_part_sums(ProgramBuilder& emit, LearningPart& learning, const ChainPart& part, View a,
                       View slope);
-  LearningPart* part_of(const std::string& path);
+  const LearningPart* part_of(const std::string& path) const;
   // Reads the sums of a step, and sets the rate and the 1/N of the parts' updates.
   void read_parts();
   void set_part_rates(double learning_rate, double inv_n);

@@ -1,6 +1,7 @@
 #include "train/learner/method.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/fields/fields.h"
 #include "base/files/bytes.h"
@@ -56,18 +57,28 @@ Status fill(MethodMatrix& matrix, ValueType type, double deviation, std::uint64_
   return {};
 }
 
+Result<std::size_t> index_of(const char* kind, std::string_view text,
+                             std::span<const std::string_view> names) {
+  const auto found = std::ranges::find(names, text);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  std::string list;
+  for (const std::string_view known : names)
+    list += (list.empty() ? "" : ", ") + std::string(known);
+  return Status(Code::invalid_argument, std::string("unknown ") + kind + " \"" + std::string(text) +
+                                            "\": one of " + list +
+                                            nearest(text, {names.begin(), names.end()}));
+}
+
 }  // namespace
 
 Result<MethodKind> parse_method(std::string_view text) {
-  const auto found = std::find(std::begin(kMethodNames), std::end(kMethodNames), text);
-  if (found != std::end(kMethodNames)) return static_cast<MethodKind>(found - kMethodNames);
   if (text == "tween") return MethodKind::target_propagation;
-  std::string list;
-  for (const std::string_view known : kMethodNames)
-    list += (list.empty() ? "" : ", ") + std::string(known);
-  return Status(Code::invalid_argument,
-                "unknown method \"" + std::string(text) + "\": one of " + list +
-                    nearest(text, {std::begin(kMethodNames), std::end(kMethodNames)}));
+  LOOM_ASSIGN(const std::size_t i, index_of("method", text, kMethodNames));
+  return static_cast<MethodKind>(i);
+}
+Result<TargetMode> parse_target_mode(std::string_view text) {
+  LOOM_ASSIGN(const std::size_t i, index_of("mode", text, kTargetModeNames));
+  return static_cast<TargetMode>(i);
 }
 
 Result<std::shared_ptr<MethodMatrices>> MethodMatrices::create(Network& network, MethodKind kind,

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json/json.h"
 #include "base/status.h"
 #include "grid/emit/emitter.h"
 
@@ -32,27 +33,42 @@ inline std::string_view name(MethodKind kind) {
 // Of a name above, or "tween", the seeds' for target_propagation.
 Result<MethodKind> parse_method(std::string_view text);
 
+// How target_propagation finds the target of a part from that of the part behind it.
+enum class TargetMode : std::uint8_t { chain_rule, layer_wise };
+inline constexpr std::string_view kTargetModeNames[] = {"chain_rule", "layer_wise"};
+inline std::string_view name(TargetMode mode) {
+  return kTargetModeNames[static_cast<std::size_t>(mode)];
+}
+Result<TargetMode> parse_target_mode(std::string_view text);
+
 struct MethodSpec {
   MethodKind kind = MethodKind::back_propagation;
   double step = 0.1;  // difference_target_propagation: the last hidden part's target is so far down
                       // the gradient of the loss
   // target_propagation:
-  double output_step = 1.0;     // the same of the network's output
-  double gradient_scale = 0.1;  // of what a part hands on to the part before it
-  double gate = 0.2;            // parts with a lower budget do not learn in that step
+  TargetMode mode = TargetMode::chain_rule;
+  double output_step = 1.0;           // as step, of the network's output
+  double gradient_scale = 0.1;        // chain_rule: of what a part hands on to the part before it
+  bool difference_correction = true;  // layer_wise: a + pull(t') - pull(a') in place of pull(t')
+  double gate = 0.2;                  // parts with a lower budget do not learn in that step
+  std::int64_t alignment_every = 0;   // steps after which PartReport::alignment is measured
 };
 
 // Of a part in a step of target_propagation: its activations a and their targets t, over the whole
 // batch.
 struct PartReport {
-  std::string path;     // ChainPart
-  double budget = 0;    // (cos(a, t) + 1) / 2
-  double gap = 0;       // RMS of t - a over that of a
-  bool learned = true;  // the budget reached the gate
+  std::string path;      // ChainPart
+  double budget = 0;     // (cos(a, t) + 1) / 2
+  double gap = 0;        // RMS of t - a over that of a
+  bool learned = true;   // the budget reached the gate
+  double alignment = 0;  // cosine of what the part learns from with back-propagation's gradient
+  std::int64_t alignment_step = 0;  // in which that was measured; 0: in none
 };
 // Parts from the output back whose gap is at least this belong to the reach of a step.
 inline constexpr double kReachedGap = 1e-3;
 std::int64_t reach_of(const std::vector<PartReport>& parts);
+// Adds "parts" and "reach" to a report where there are parts.
+void set_parts(Json& report, const std::vector<PartReport>& parts);
 
 // Of the hidden parts of a chain (chain_parts), all but the last, with `outputs` the width of the
 // network's output:

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "ops/cpu/isa.h"
 #include "train/data/tensor_data.h"
 #include "train/trainer.h"
 
@@ -46,9 +47,16 @@ struct Made {
   Values x = numbers(kRows * 4, 1), target = numbers(kRows * 3, 2);
   std::unique_ptr<Learner> learner;
 
-  Made(const std::string& topology, const MethodSpec& method, const OptimizerSpec& optimizer = {})
+  // `first`: if not 0, the largest weights of the first input of the layers behind the first.
+  Made(const std::string& topology, const MethodSpec& method, const OptimizerSpec& optimizer = {},
+       double first = 0)
       : network(std::move(*Network::from_json(std::string_view(topology)))) {
     EXPECT_TRUE(network.initialize(3).ok());
+    for (std::size_t l = 1; first > 0 && l < network.size(); ++l) {
+      WeightStore& w = *network.find("0.0.0." + std::to_string(l), "weight");
+      for (std::int64_t o = 0; o < w.rows(); ++o)
+        w.mutable_master64()[static_cast<std::size_t>(o * w.cols())] = o % 2 ? first : -first;
+    }
     auto made = Learner::create(
         network, pool,
         {.method = method, .optimizer = optimizer, .max_rows = kRows, .poison = true});
@@ -76,8 +84,7 @@ struct Made {
   std::span<const double> master(std::size_t l, const char* role) {
     return network.find("0.0.0." + std::to_string(l), role)->master64();
   }
-  // Activations of linear layers.
-  std::vector<Values> activations() {
+  std::vector<Values> activations(const std::string& activation = "linear") {
     std::vector<Values> a;
     for (std::size_t l = 0; l < network.size(); ++l) {
       const Values& from = l ? a.back() : x;
@@ -88,6 +95,8 @@ struct Made {
         y[i] = bias[i % out];
         for (std::size_t k = 0; k < in; ++k) y[i] += w[i % out * in + k] * from[i / out * in + k];
       }
+      for (double& v : y)
+        if (activation == "tanh" && l + 1 < network.size()) v = std::tanh(v);
       a.push_back(std::move(y));
     }
     return a;
@@ -198,6 +207,163 @@ TEST(TargetPropagation, BelowTheGateAPartDoesNotLearn) {
   }
 }
 
+MethodSpec layer_wise(bool difference) {
+  return {.kind = MethodKind::target_propagation,
+          .mode = TargetMode::layer_wise,
+          .output_step = 1.5,
+          .difference_correction = difference};
+}
+
+// pull(v) = W^T v / (column sums of |W|), and none where that sum is at most 0.01.
+Values pulled(std::span<const double> w, const Values& v, std::size_t out, const Values& none) {
+  const std::size_t in = w.size() / out;
+  Values y(kRows * in);
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    double sum = 0;
+    for (std::size_t o = 0; o < out; ++o) {
+      sum += std::abs(w[o * in + i % in]);
+      y[i] += w[o * in + i % in] * v[i / in * out + o];
+    }
+    y[i] = sum > 0.01 ? y[i] / sum : none[i];
+  }
+  return y;
+}
+
+TEST(TargetPropagation, ByLayersTheTargetsComeFromTheWeightsAlone) {
+  for (const bool difference : {true, false}) {
+    for (const char* activation : {"linear", "tanh"}) {
+      Made made(mlp(activation), layer_wise(difference), {.kind = OptimizerKind::sgd}, 0.001);
+      std::vector<Values> a = made.activations(activation);
+      Values gap = made.target;
+      for (std::size_t i = 0; i < gap.size(); ++i) gap[i] -= a[3][i];
+      ASSERT_EQ(made.learner->gradients().size(), 8u);
+      for (std::size_t l = 3;; --l) {
+        const Values& input = l ? a[l - 1] : made.x;
+        const std::size_t out = gap.size() / kRows, in = input.size() / kRows;
+        const Values w = made.gradient(2 * l), bias = made.gradient(2 * l + 1);
+        EXPECT_EQ(made.learner->gradients()[2 * l].role, "weight");
+        EXPECT_EQ(made.learner->gradients()[2 * l].path, "0.0.0." + std::to_string(l));
+        for (std::size_t i = 0; i < w.size(); ++i) {
+          double outer = 0;
+          for (std::size_t r = 0; r < kRows; ++r)
+            outer += gap[r * out + i / in] * input[r * in + i % in];
+          EXPECT_NEAR(w[i], -outer, 1e-8) << l;
+        }
+        for (std::size_t o = 0; o < out; ++o) {
+          double sum = 0;
+          for (std::size_t r = 0; r < kRows; ++r) sum += gap[r * out + o];
+          EXPECT_NEAR(bias[o], -sum, 1e-8) << l;
+        }
+        if (l == 0) break;
+        Values t = gap;
+        for (std::size_t i = 0; !difference && i < t.size(); ++i) t[i] += a[l][i];
+        gap = pulled(made.master(l, "weight"), t, out, difference ? Values(input.size()) : input);
+        for (std::size_t i = 0; !difference && i < gap.size(); ++i) gap[i] -= input[i];
+        // The column that pulls none.
+        for (std::size_t r = 0; r < kRows; ++r) EXPECT_EQ(gap[r * in], 0);
+      }
+    }
+  }
+}
+
+TEST(TargetPropagation, ByLayersNoGradientPassesALayer) {
+  const std::string text = cells({R"("type":"dense","out":6,"dtype":"binary","activation":"tanh")",
+                                  R"("type":"dropout","rate":0.1)",
+                                  R"("type":"dense","out":5,"dtype":"ternary","activation":"relu")",
+                                  R"("type":"dense","out":3)"},
+                                 4);
+  const auto backs = [&](const MethodSpec& method) {
+    Network network = std::move(*Network::from_json(std::string_view(text)));
+    EXPECT_TRUE(network.initialize(3).ok());
+    ThreadPool pool(1);
+    auto made = Learner::create(network, pool, {.method = method});
+    EXPECT_TRUE(made.ok()) << made.status().to_string();
+    std::vector<std::string> found;
+    for (const Instruction& ins : made->executor().program().code)
+      if (info(ins.op).name.ends_with("_back")) found.emplace_back(info(ins.op).name);
+    return found;
+  };
+  EXPECT_GT(backs({}).size(), 2u);
+  for (const bool difference : {true, false})
+    EXPECT_EQ(backs(layer_wise(difference)), std::vector<std::string>{"mse_back"});  // the label
+}
+
+TEST(TargetPropagation, ByLayersOtherLayersAreRefusedByPlace) {
+  const auto refusal = [](const std::vector<std::string>& list) {
+    Network network = std::move(*Network::from_json(std::string_view(cells(list, 4))));
+    EXPECT_TRUE(network.initialize(3).ok());
+    ThreadPool pool(1);
+    auto made = Learner::create(network, pool, {.method = layer_wise(true)});
+    return made.ok() ? std::string() : made.status().message();
+  };
+  const std::string some = R"("type":"dense","out":6)";
+  EXPECT_EQ(refusal({some, R"("type":"dropout")", some, R"("type":"softmax")"}), "");
+  for (const char* other :
+       {R"("type":"layer_norm")", R"("type":"sequential","layers":[{"type":"dense","out":6}])",
+        R"("type":"swiglu","hidden":6)"}) {
+    const std::string message = refusal({some, other, some});
+    EXPECT_NE(message.find("at 0.0.0.1: it takes dense layers"), std::string::npos)
+        << other << message;
+  }
+}
+
+TEST(TargetPropagation, ByLayersThreadsInstructionSetsAndPausesChangeNoBit) {
+  const std::string text = cells(
+      {R"("type":"dense","out":17,"dtype":"binary","activation":"relu")",
+       R"("type":"dropout","rate":0.1)",
+       R"("type":"dense","out":9,"dtype":"ternary","activation":"relu")",
+       R"("type":"dense","out":5,"dtype":"i8","activation":"tanh")", R"("type":"dense","out":3)"},
+      4);
+  auto spec = parse_training_spec(std::string_view(
+      R"({"format":"loom-training","version":2,"loss":"mse","network":)" + text +
+      R"(,"method":{"type":"target_propagation","mode":"layer_wise","difference_correction":false},)" +
+      R"("optimizer":{"type":"sgd","momentum":0.9,"clip_norm":1},"steps":12,"batch":6,)" +
+      R"("micro_batches":3})"));
+  ASSERT_TRUE(spec.ok()) << spec.status().to_string();
+  std::vector<float> x, y;
+  for (const double v : numbers(80, 3)) x.push_back(static_cast<float>(v));
+  for (const double v : numbers(60, 4)) y.push_back(static_cast<float>(v));
+  const auto data = std::move(*ArrayData::create(std::move(x), 4, std::move(y), 3));
+  const auto digest = [&](int threads, const std::string& isa, std::int64_t pause) {
+    ThreadPool pool(threads);
+    TrainingState state;
+    for (const std::int64_t until : {pause, std::int64_t{12}}) {
+      Network network = std::move(*create_network(*spec));
+      auto trainer = Trainer::create(*spec, network, *data, pool, {.isa = isa, .poison = true});
+      EXPECT_TRUE(trainer.ok()) << trainer.status().to_string();
+      if (until == 12 && pause > 0) {
+        EXPECT_TRUE((*trainer)->restore(std::move(state)).ok());
+      }
+      while ((*trainer)->done() < until) EXPECT_TRUE((*trainer)->step().ok());
+      state = (*trainer)->state();
+      if (until == 12) return (*trainer)->digest();
+    }
+    return std::string();
+  };
+  const std::string want = digest(1, "", 0);
+  for (const int threads : {2, 3}) EXPECT_EQ(digest(threads, "", 0), want);
+  for (const std::string_view isa : cpu::available_isas())
+    EXPECT_EQ(digest(2, std::string(isa), 0), want) << isa;
+  EXPECT_EQ(digest(1, "", 5), want);
+}
+
+// 32 layers: a gradient or a gap lives until the part before has its own, as in back-propagation.
+TEST(TargetPropagation, TakesTheMemoryOfBackPropagation) {
+  std::vector<std::string> list(31, R"("type":"dense","out":32,"activation":"relu")");
+  list.emplace_back(R"("type":"dense","out":4)");
+  const auto arena = [&](const MethodSpec& method) {
+    Network network = std::move(*Network::from_json(std::string_view(cells(list, 32))));
+    EXPECT_TRUE(network.initialize(3).ok());
+    ThreadPool pool(1);
+    auto made = Learner::create(network, pool, {.method = method, .max_rows = 4096});
+    EXPECT_TRUE(made.ok()) << made.status().to_string();
+    return static_cast<double>(made->executor().arena_bytes());
+  };
+  const double whole = arena({});
+  EXPECT_LT(arena(chain()), 1.05 * whole);
+  EXPECT_LT(arena(layer_wise(true)), 0.6 * whole);
+}
+
 TEST(TargetPropagation, TheReachEndsWithTheGaps) {
   EXPECT_EQ(reach_of({}), 0);
   EXPECT_EQ(reach_of({{.gap = 1}, {.gap = 1e-3}, {.gap = 0.5}}), 3);
@@ -206,6 +372,45 @@ TEST(TargetPropagation, TheReachEndsWithTheGaps) {
   Made made(mlp("tanh"), chain(1e-5));
   made.update(0.1);
   EXPECT_EQ(reach_of(made.learner->part_reports()), 1);
+}
+
+// By the chain rule what a part learns from is back-propagation's gradient but for its size.
+TEST(TargetPropagation, TheAlignmentIsMeasuredWhereItIsAskedFor) {
+  for (const char* mode : {"chain_rule", "layer_wise"}) {
+    std::string digests[2];
+    for (const bool asked : {false, true}) {
+      auto spec = parse_training_spec(std::string_view(
+          R"({"format":"loom-training","version":2,"loss":"mse","network":)" + mlp("tanh") +
+          R"(,"method":{"type":"target_propagation","mode":")" + mode + R"(","alignment_every":)" +
+          (asked ? "3" : "0") + R"(},"steps":7,"batch":4,"micro_batches":2})"));
+      ASSERT_TRUE(spec.ok()) << spec.status().to_string();
+      Network network = std::move(*create_network(*spec));
+      std::vector<float> x, y;
+      for (const double v : numbers(40, 3)) x.push_back(static_cast<float>(v));
+      for (const double v : numbers(30, 4)) y.push_back(static_cast<float>(v));
+      const auto data = std::move(*ArrayData::create(std::move(x), 4, std::move(y), 3));
+      ThreadPool pool(1);
+      auto trainer = Trainer::create(*spec, network, *data, pool);
+      ASSERT_TRUE(trainer.ok()) << trainer.status().to_string();
+      const Status status = (*trainer)->run([&](const StepReport& r) -> Result<bool> {
+        const std::int64_t measured = !asked ? 0 : r.step == 7 ? 7 : r.step / 3 * 3;
+        for (const PartReport& p : r.parts) {
+          EXPECT_EQ(p.alignment_step, measured);
+          EXPECT_LE(std::abs(p.alignment), 1 + 1e-12);
+          const bool whole = mode[0] == 'c' || &p == &r.parts.back();
+          if (measured > 0 && whole) {
+            EXPECT_NEAR(p.alignment, 1, 1e-9) << p.path;
+          } else if (measured > 0 && &p == &r.parts.front()) {
+            EXPECT_LT(p.alignment, 0.9999);
+          }
+        }
+        return true;
+      });
+      ASSERT_TRUE(status.ok()) << status.to_string();
+      digests[asked] = (*trainer)->digest();
+    }
+    EXPECT_EQ(digests[0], digests[1]);
+  }
 }
 
 // Which of two halves of a sequence has the larger sum: parts of another number of rows than the

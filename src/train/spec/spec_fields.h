@@ -74,6 +74,10 @@ void fields(V& v, MethodSpec& m) {
        .above = 0,
        .max = 1e6});
   if (m.kind != MethodKind::target_propagation) return;
+  v("mode", m.mode,
+    {.doc = "how the target of a part is found from that of the part behind it: `chain_rule`, by "
+            "the backward pass of that part, or `layer_wise`, by its weights alone, for networks "
+            "of `dense` layers"});
   v("output_step", m.output_step,
     {.doc = "the target of the output is the output less `output_step` times the gradient of the "
             "loss by it; with `mse`, half the number of outputs makes it the label",
@@ -83,12 +87,23 @@ void fields(V& v, MethodSpec& m) {
     {.doc = "the target of a part is its activation and `gradient_scale` times what the backward "
             "pass of the part behind it makes of that part's gap",
      .above = 0,
-     .max = 1e6});
+     .max = 1e6,
+     .only = {"mode", name(m.mode), "chain_rule"}});
+  v("difference_correction", m.difference_correction,
+    {.doc = "the target is a + pull(t') - pull(a') in place of pull(t'), so that it is a where the "
+            "part behind it has no gap",
+     .only = {"mode", name(m.mode), "layer_wise"}});
   v("gate", m.gate,
     {.doc = "a part whose budget, (cos(activation, target) + 1) / 2, is lower does not learn in "
             "that step; 0: all learn",
      .min = 0,
      .max = 1});
+  v("alignment_every", m.alignment_every,
+    {.doc = "steps after which, and at the end, the `alignment` of the parts is measured, by a "
+            "back-propagation beside the step; 0: never",
+     .min = 0,
+     .max = 0x1p40,
+     .written = m.alignment_every > 0});
 }
 
 template <class V>

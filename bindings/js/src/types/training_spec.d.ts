@@ -72,16 +72,27 @@ export interface DifferenceTargetPropagationMethod {
 
 export interface TargetPropagationMethod {
   type: 'target_propagation';
+  /** how the target of a part is found from that of the part behind it: `chain_rule`, by the
+   *  backward pass of that part, or `layer_wise`, by its weights alone, for networks of `dense`
+   *  layers; default chain_rule */
+  mode?: 'chain_rule' | 'layer_wise';
   /** the target of the output is the output less `output_step` times the gradient of the loss
    *  by it; with `mse`, half the number of outputs makes it the label; above 0, at most 1e6;
    *  default 1 */
   outputStep?: number;
   /** the target of a part is its activation and `gradient_scale` times what the backward pass
-   *  of the part behind it makes of that part's gap; above 0, at most 1e6; default 0.1 */
+   *  of the part behind it makes of that part's gap; with `mode` `chain_rule`; above 0, at most
+   *  1e6; default 0.1 */
   gradientScale?: number;
+  /** the target is a + pull(t') - pull(a') in place of pull(t'), so that it is a where the part
+   *  behind it has no gap; with `mode` `layer_wise`; default true */
+  differenceCorrection?: boolean;
   /** a part whose budget, (cos(activation, target) + 1) / 2, is lower does not learn in that
    *  step; 0: all learn; 0 to 1; default 0.2 */
   gate?: number;
+  /** steps after which, and at the end, the `alignment` of the parts is measured, by a back-
+   *  propagation beside the step; 0: never; at least 0; default 0 */
+  alignmentEvery?: number;
 }
 export type MethodSpec =
   BackPropagationMethod | MonoForwardMethod | DirectFeedbackAlignmentMethod |

@@ -82,16 +82,18 @@ class EarlyStopping(Callback):
 class History(Dict[str, List[float]]):
     """Lists with an entry per epoch, ready for matplotlib: plot(history["epoch"], history["loss"]).
     Keys: epoch, step, loss, lr, seconds, and with held-back samples validation_loss and, for
-    classes, validation_accuracy. `steps` and `losses` have an entry per optimizer step; `stopped`
-    says whether a callback ended the training."""
+    classes, validation_accuracy; with target_propagation reach. `steps` and `losses` have an entry
+    per optimizer step, `parts`, with target_propagation, the parts of Trainer.info per epoch;
+    `stopped` says whether a callback ended the training."""
 
     steps: List[int]
     losses: List[float]
+    parts: List[List[Dict[str, Any]]]
     stopped: bool
 
     def __init__(self) -> None:
         super().__init__()
-        self.steps, self.losses, self.stopped = [], [], False
+        self.steps, self.losses, self.parts, self.stopped = [], [], [], False
 
 
 class _Bar:
@@ -396,6 +398,10 @@ def _run(trainer: Trainer, network: Network, batch: int, samples: int, held: Opt
                                ("seconds", seconds),
                                *(("validation_" + k, v) for k, v in judged.items())):
                 history.setdefault(key, []).append(value)
+            learned = trainer.info
+            if "parts" in learned:
+                history.parts.append(learned["parts"])
+                history.setdefault("reach", []).append(learned["reach"])
             history.stopped |= not all(
                 [_asked(c.on_epoch, report) for c in callbacks if isinstance(c, Callback)])
     finally:
