@@ -9,7 +9,7 @@ import welvet
 
 X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.float32)
 Y = np.array([0, 1, 1, 0], np.float32)
-XOR_SEED_1 = "a15549f80f1a92679ff217b32e47f81788c0eb5d571e2fe3e8a0de57c87787af"
+XOR_SEED_1 = "7f43958639ab6906ab9f505007c03ef489fef96cffda9fefcdea2e65f2066009"
 
 
 class PopulationTest(unittest.TestCase):
