@@ -66,7 +66,11 @@ class Population(Runner):
                  y: Any = None, threads: int = 0, **options: Any) -> None:
         if spec is not None and not isinstance(spec, (str, dict)):
             raise TypeError("spec: expects a task or a dict, got " + type(spec).__name__)
-        whole = dict(spec) if isinstance(spec, dict) else {} if spec is None else {"task": spec}
+        whole: Dict[str, Any] = {}
+        if isinstance(spec, dict):
+            whole.update(spec)
+        elif spec is not None:
+            whole["task"] = spec
         for key, value in options.items():
             if key in whole:
                 raise TypeError("%s: is given twice" % key)
