@@ -242,6 +242,7 @@ PARTS = {
                  "data, training, and measures"),
     "file": (("file",), "model files"),
     "step_mesh": (("step mesh",), "networks that run by ticks"),
+    "population": (("population",), "neuroevolution"),
 }
 
 
@@ -452,6 +453,7 @@ OUTPUTS = {
     "include/loom/training.h": part_header("training"),
     "include/loom/file.h": part_header("file"),
     "include/loom/step_mesh.h": part_header("step_mesh"),
+    "include/loom/population.h": part_header("population"),
     "include/loom/options.h": options_header,
     "include/loom/options.hpp": cpp_options,
     "src/c_api/options/structs.inc": options_table,

@@ -74,6 +74,7 @@ enum {
   LOOM_KIND_PREDICTOR = 15, /* A trained network that answers raw data. One call at a time. */
   /* Runs a network by ticks; holds the values of its cells. One call at a time. */
   LOOM_KIND_STEP_MESH = 16,
+  LOOM_KIND_POPULATION = 17, /* Genomes that evolve by NEAT. One call at a time. */
 };
 
 /* Finish reasons. */
@@ -102,6 +103,7 @@ typedef loom_handle loom_evaluator;
 typedef loom_handle loom_training;
 typedef loom_handle loom_predictor;
 typedef loom_handle loom_step_mesh;
+typedef loom_handle loom_population;
 
 /* The caller's: it says what, where, and what would be right. */
 typedef struct loom_error {
@@ -733,6 +735,7 @@ LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info,
 #include <loom/file.h>
 #include <loom/layer.h>
 #include <loom/options.h>
+#include <loom/population.h>
 #include <loom/step_mesh.h>
 #include <loom/training.h>
 

@@ -719,6 +719,7 @@ class Generator : public Object {
 }  // namespace api
 }  // namespace loom
 
+#include "population.hpp"
 #include "step_mesh.hpp"
 #include "training.hpp"
 

@@ -17,6 +17,7 @@
 #include "base/threads/thread_pool.h"
 #include "checkpoint/entity.h"
 #include "convert/model_file.h"
+#include "evolve/population.h"
 #include "exec/seq2seq.h"
 #include "exec/session.h"
 #include "exec/step_mesh.h"
@@ -204,6 +205,17 @@ struct EvaluatorObject : WorkerOf<LOOM_KIND_EVALUATOR> {
   std::string logits_sha256;
   std::int64_t chunk = 0;
   std::optional<TextEvaluator> evaluator;
+};
+
+struct PopulationObject : ExclusiveOf<LOOM_KIND_POPULATION> {
+  PopulationObject(evolve::Population p, int threads) : pool(threads), population(std::move(p)) {}
+  std::atomic<bool>* cancel_flag() override { return &cancel; }
+  ThreadPool pool;
+  std::atomic<bool> cancel{false};
+  evolve::Population population;
+  // Of the genome that ran last, until the population changes.
+  std::optional<evolve::Phenotype> phenotype;
+  std::int64_t index = 0;
 };
 
 struct FileObject : ObjectOf<LOOM_KIND_FILE> {

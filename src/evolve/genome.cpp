@@ -1,6 +1,7 @@
 #include "evolve/genome.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace loom::evolve {
 namespace {
@@ -129,8 +130,13 @@ class Mutation {
   }
 
   float changed(float weight) {
-    if (draws_.chance(spec_.perturb_share)) weight += draws_.within(spec_.perturb_range);
-    else weight = draws_.within(spec_.replace_range);
+    // One draw for both: where it lies within its share is uniform, too.
+    const double u = draws_.uniform(), share = spec_.perturb_share;
+    const auto spread = [](double x, double range) {
+      return static_cast<float>(range * (2 * x - 1));
+    };
+    if (u < share) weight += spread(u / share, spec_.perturb_range);
+    else weight = spread((u - share) / (1 - share), spec_.replace_range);
     return limited(weight, spec_.weight_range);
   }
   void weights() {
@@ -221,9 +227,9 @@ void mutate(Genome& genome, const Shape& shape, const EvolutionSpec& spec, Innov
   Mutation(genome, shape, spec, innovations, draws).run();
 }
 
-Genome crossover(const Genome& fitter, const Genome& other, const EvolutionSpec& spec,
-                 Draws& draws) {
-  Genome child = fitter;
+void crossover(const Genome& fitter, const Genome& other, const EvolutionSpec& spec, Draws& draws,
+               Genome& child) {
+  child = fitter;
   const bool average = draws.chance(spec.average_share);
   const auto mix = [&](float& mine, float theirs) {
     if (average) mine = 0.5f * mine + 0.5f * theirs;
@@ -245,14 +251,13 @@ Genome crossover(const Genome& fitter, const Genome& other, const EvolutionSpec&
     if (both) mix(mine.weight, edge->weight);
     if (!mine.enabled || (both && !edge->enabled)) mine.enabled = !draws.chance(spec.stay_disabled);
   }
-  return child;
 }
 
 double distance(const Genome& a, const Genome& b, const EvolutionSpec& spec) {
   std::int64_t excess = 0, disjoint = 0, both = 0;
   double difference = 0;
   const auto add = [&](float x, float y) {
-    difference += x < y ? double{y} - x : double{x} - y;
+    difference += std::abs(double{x} - double{y});
     ++both;
   };
   auto x = a.edges.begin();

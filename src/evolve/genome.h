@@ -105,9 +105,10 @@ Genome first_genome(const Shape& shape, const EvolutionSpec& spec, Innovations& 
 // Changes weights and structure. The genome stays valid.
 void mutate(Genome& genome, const Shape& shape, const EvolutionSpec& spec, Innovations& innovations,
             Draws& draws);
-// A child with the structure of `fitter`. Genes that both have are taken from either one.
-Genome crossover(const Genome& fitter, const Genome& other, const EvolutionSpec& spec,
-                 Draws& draws);
+// A child with the structure of `fitter`. Genes that both have are taken from either one. `child`
+// is none of the parents; its memory is used again.
+void crossover(const Genome& fitter, const Genome& other, const EvolutionSpec& spec, Draws& draws,
+               Genome& child);
 // The compatibility distance of the paper, c1 E/N + c2 D/N + c3 W. E and D count excess and
 // disjoint edges. N counts the edges of the larger genome, and is 1 below `small_genome`. W is the
 // mean difference of weights of edges, and biases of nodes, that both have. A node with another

@@ -99,7 +99,8 @@ TEST(Evolve, ChildrenOfMutatedParentsAreValid) {
   }
   for (const Genome& a : genomes)
     for (const Genome& b : genomes) {
-      const Genome child = crossover(a, b, spec, draws);
+      Genome child;
+      crossover(a, b, spec, draws, child);
       ASSERT_TRUE(check(child, shape).ok());
       ASSERT_EQ(child.edges.size(), a.edges.size());
       ASSERT_EQ(distance(a, b, spec), distance(b, a, spec));

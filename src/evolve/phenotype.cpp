@@ -35,83 +35,77 @@ void activate_lanes(GeneActivation activation, float* v) {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
-// Indexes of the nodes behind the inputs in an order in which they can be computed, only those that
-// lead to an output.
-class Order {
- public:
-  Order(const Genome& genome, const Shape& shape) : genome_(genome), shape_(shape) {
-    begin_.assign(genome.nodes.size() + 1, 0);
-    to_.reserve(genome.edges.size());
-    for (const EdgeGene& edge : genome.edges) {
-      to_.push_back(edge.enabled ? index(edge.to) : kNone);
-      if (edge.enabled) ++begin_[to_.back()];
-    }
-    for (std::size_t sum = 0; std::size_t& at : begin_) at = sum += at;
-    in_.resize(begin_.back());
-    for (std::size_t e = genome.edges.size(); e-- > 0;)
-      if (to_[e] != kNone) in_[--begin_[to_[e]]] = e;
-    slot_.assign(genome.nodes.size(), kNone);
-    for (std::uint32_t i = 0; i < shape.inputs; ++i) slot_[i] = i;
-    for (std::uint32_t i = shape.inputs; i < shape.first_hidden(); ++i) add(i);
-  }
-
-  std::uint32_t index(std::uint32_t id) const {
-    if (id < shape_.first_hidden()) return id;
-    const auto at = std::lower_bound(genome_.nodes.begin(), genome_.nodes.end(), id,
-                                     [](const NodeGene& n, std::uint32_t x) { return n.id < x; });
-    return static_cast<std::uint32_t>(at - genome_.nodes.begin());
-  }
-  const std::vector<std::uint32_t>& nodes() const { return nodes_; }
-  std::span<const std::size_t> edges_into(std::uint32_t node) const {
-    return std::span(in_).subspan(begin_[node], begin_[node + 1] - begin_[node]);
-  }
-  std::uint32_t slot(std::uint32_t node) const { return slot_[node]; }
-
- private:
-  // Depth first, without recursion: long chains are no deep stack. In a recurrent genome an edge
-  // back leads to a node that is begun, which is as good as done.
-  void add(std::uint32_t root) {
-    if (slot_[root] != kNone) return;
-    std::vector<std::pair<std::uint32_t, std::size_t>> stack{{root, 0}};
-    slot_[root] = kNone - 1;
-    while (!stack.empty()) {
-      auto& [node, next] = stack.back();
-      if (next < edges_into(node).size()) {
-        const std::uint32_t from = index(genome_.edges[edges_into(node)[next++]].from);
-        if (slot_[from] != kNone) continue;
-        slot_[from] = kNone - 1;
-        stack.emplace_back(from, 0);
-        continue;
-      }
-      slot_[node] = shape_.inputs + static_cast<std::uint32_t>(nodes_.size());
-      nodes_.push_back(node);
-      stack.pop_back();
-    }
-  }
-
-  const Genome& genome_;
-  const Shape& shape_;
-  std::vector<std::size_t> begin_, in_;
-  std::vector<std::uint32_t> to_, slot_, nodes_;
-};
-
 }  // namespace
 
-Phenotype::Phenotype(const Genome& genome, const Shape& shape)
-    : inputs_(shape.inputs), recurrent_(shape.recurrent) {
-  const Order order(genome, shape);
-  for (const std::uint32_t node : order.nodes()) {
-    for (const std::size_t e : order.edges_into(node)) {
-      const EdgeGene& edge = genome.edges[e];
-      edges_.push_back({order.slot(order.index(edge.from)), edge.weight});
+std::uint32_t Phenotype::Order::index(const Genome& genome, std::uint32_t id) const {
+  if (id < first_hidden) return id;
+  const auto at = std::lower_bound(genome.nodes.begin(), genome.nodes.end(), id,
+                                   [](const NodeGene& n, std::uint32_t x) { return n.id < x; });
+  return static_cast<std::uint32_t>(at - genome.nodes.begin());
+}
+
+// Nodes behind the inputs in an order in which they can be computed, only those that lead to an
+// output.
+void Phenotype::Order::make(const Genome& genome, const Shape& shape) {
+  inputs = shape.inputs;
+  first_hidden = shape.first_hidden();
+  begin.assign(genome.nodes.size() + 1, 0);
+  from.clear();
+  to.clear();
+  for (const EdgeGene& edge : genome.edges) {
+    from.push_back(index(genome, edge.from));
+    to.push_back(edge.enabled ? index(genome, edge.to) : kNone);
+    if (edge.enabled) ++begin[to.back()];
+  }
+  std::size_t sum = 0;
+  for (std::size_t& at : begin) at = sum += at;
+  edges.resize(sum);
+  for (std::size_t e = genome.edges.size(); e-- > 0;)
+    if (to[e] != kNone) edges[--begin[to[e]]] = e;
+  slot.assign(genome.nodes.size(), kNone);
+  nodes.clear();
+  for (std::uint32_t i = 0; i < inputs; ++i) slot[i] = i;
+  for (std::uint32_t i = inputs; i < first_hidden; ++i) add(i);
+}
+
+// Depth first, without recursion: long chains are no deep stack. In a recurrent genome an edge back
+// leads to a node that is begun, which is as good as done.
+void Phenotype::Order::add(std::uint32_t root) {
+  if (slot[root] != kNone) return;
+  stack.assign(1, {root, begin[root]});
+  slot[root] = kNone - 1;
+  while (!stack.empty()) {
+    auto& [node, next] = stack.back();
+    if (next < begin[node + 1]) {
+      const std::uint32_t source = from[edges[next++]];
+      if (slot[source] != kNone) continue;
+      slot[source] = kNone - 1;
+      stack.emplace_back(source, begin[source]);
+      continue;
+    }
+    slot[node] = inputs + static_cast<std::uint32_t>(nodes.size());
+    nodes.push_back(node);
+    stack.pop_back();
+  }
+}
+
+void Phenotype::build(const Genome& genome) {
+  order_.make(genome, shape_);
+  nodes_.clear();
+  edges_.clear();
+  output_slots_.clear();
+  for (const std::uint32_t node : order_.nodes) {
+    for (std::size_t i = order_.begin[node]; i < order_.begin[node + 1]; ++i) {
+      const std::size_t e = order_.edges[i];
+      edges_.push_back({order_.slot[order_.from[e]], genome.edges[e].weight});
     }
     const NodeGene& gene = genome.nodes[node];
     nodes_.push_back({static_cast<std::uint32_t>(edges_.size()), gene.activation, gene.bias});
   }
-  for (std::uint32_t i = shape.inputs; i < shape.first_hidden(); ++i)
-    output_slots_.push_back(order.slot(i));
-  values_.resize((inputs_ + nodes_.size()) * kLanes);
-  if (recurrent_) next_ = values_;
+  for (std::uint32_t i = shape_.inputs; i < shape_.first_hidden(); ++i)
+    output_slots_.push_back(order_.slot[i]);
+  values_.assign((inputs_ + nodes_.size()) * kLanes, 0);
+  if (shape_.recurrent) next_ = values_;
 }
 
 // `in` and `out` are the same unless recurrent.
@@ -147,9 +141,9 @@ void Phenotype::run(std::span<const float> x, std::int64_t ticks, std::span<floa
   const std::size_t rows = y.size() / outputs();
   for (std::size_t at = 0; at < rows; at += kLanes) {
     const std::size_t count = std::min(kLanes, rows - at);
-    if (recurrent_) reset();
+    if (shape_.recurrent) reset();
     load(x.subspan(at * inputs_), count, values_.data());
-    if (recurrent_) {
+    if (shape_.recurrent) {
       load(x.subspan(at * inputs_), count, next_.data());
       for (std::int64_t t = 0; t < ticks; ++t) {
         pass(values_.data(), next_.data());
@@ -164,7 +158,7 @@ void Phenotype::run(std::span<const float> x, std::int64_t ticks, std::span<floa
 
 void Phenotype::activate(std::span<const float> x, std::span<float> y) {
   load(x, 1, values_.data());
-  if (recurrent_) {
+  if (shape_.recurrent) {
     pass(values_.data(), next_.data());
     values_.swap(next_);
   } else {

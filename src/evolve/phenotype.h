@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "evolve/genome.h"
@@ -15,7 +16,10 @@ namespace loom::evolve {
 // A recurrent one computes all nodes at once from the values of the tick before.
 class Phenotype {
  public:
-  Phenotype(const Genome& genome, const Shape& shape);
+  explicit Phenotype(const Shape& shape) : shape_(shape), inputs_(shape.inputs) {}
+  Phenotype(const Genome& genome, const Shape& shape) : Phenotype(shape) { build(genome); }
+  // Becomes another genome; memory is used again.
+  void build(const Genome& genome);
 
   std::size_t inputs() const { return inputs_; }
   std::size_t outputs() const { return output_slots_.size(); }
@@ -37,12 +41,25 @@ class Phenotype {
     std::uint32_t slot;
     float weight;
   };
+  // The order of nodes, made by build().
+  struct Order {
+    void make(const Genome& genome, const Shape& shape);
+    std::uint32_t index(const Genome& genome, std::uint32_t id) const;
+    void add(std::uint32_t root);
+
+    std::uint32_t inputs = 0, first_hidden = 0;
+    std::vector<std::size_t> begin, edges;   // edges into each node
+    std::vector<std::uint32_t> from, to;     // of each edge, as indexes of nodes
+    std::vector<std::uint32_t> slot, nodes;  // of each node; nodes in their order
+    std::vector<std::pair<std::uint32_t, std::size_t>> stack;
+  };
   void pass(const float* in, float* out) const;
   void load(std::span<const float> x, std::size_t rows, float* values) const;
   void store(const float* values, std::size_t rows, std::span<float> y) const;
 
+  Shape shape_;
   std::size_t inputs_;
-  bool recurrent_;
+  Order order_;
   std::vector<Node> nodes_;  // of the slots behind the inputs
   std::vector<Edge> edges_;
   std::vector<std::uint32_t> output_slots_;

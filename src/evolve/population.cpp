@@ -44,9 +44,11 @@ struct Evaluation {
   static Status work(void* context, int, int) {
     auto& e = *static_cast<Evaluation*>(context);
     const FpEnvGuard guard;
+    Phenotype net(e.shape);
     for (std::size_t i; (i = e.next.fetch_add(1)) < e.genomes.size();) {
       if (e.cancel && e.cancel->load()) return {Code::cancelled, "evaluation was cancelled"};
-      e.fitness[i] = task_fitness(e.genomes[i], e.spec, e.shape);
+      net.build(e.genomes[i]);
+      e.fitness[i] = task_fitness(net, e.spec);
     }
     return {};
   }
@@ -107,8 +109,9 @@ void Population::take_champion() {
 
 // Species in order of their best fitness, best first; those without progress leave.
 void Population::drop_stagnant() {
-  std::ranges::stable_sort(species_,
-                           [](const Species& a, const Species& b) { return a.best > b.best; });
+  for (std::size_t i = 1; i < species_.size(); ++i)
+    for (std::size_t k = i; k > 0 && species_[k].best > species_[k - 1].best; --k)
+      std::swap(species_[k], species_[k - 1]);
   const std::size_t safe =
       std::max<std::size_t>(static_cast<std::size_t>(spec_.protected_species), 1);
   std::size_t rank = 0;
@@ -134,8 +137,8 @@ std::vector<std::int64_t> Population::shares() const {
 }
 
 void Population::breed(const std::vector<std::int64_t>& counts) {
-  std::vector<Genome> next;
-  next.reserve(genomes_.size());
+  next_.resize(genomes_.size());
+  std::size_t made = 0;
   for (Species& s : species_)
     std::ranges::sort(s.members, [this](std::uint32_t a, std::uint32_t b) {
       return fitness_[a] != fitness_[b] ? fitness_[a] > fitness_[b] : a < b;
@@ -150,14 +153,14 @@ void Population::breed(const std::vector<std::int64_t>& counts) {
     const std::int64_t elites = size >= spec_.elite_size ? std::min(spec_.elites, size) : 0;
     for (std::int64_t i = 0; i < counts[k]; ++i) {
       if (i < elites) {
-        next.push_back(genomes_[s.members[static_cast<std::size_t>(i)]]);
+        next_[made++] = genomes_[s.members[static_cast<std::size_t>(i)]];
         continue;
       }
-      const auto child = static_cast<std::int64_t>(next.size());
+      const auto child = static_cast<std::int64_t>(made);
       Draws draws(seed_of(spec_), generation_ + 1, child, Purpose::breed);
       std::uint32_t a = s.members[draws.below(parents(s))];
       if (draws.chance(spec_.mutate_only)) {
-        next.push_back(genomes_[a]);
+        next_[made] = genomes_[a];
       } else {
         const Species& other =
             draws.chance(spec_.interspecies) ? species_[draws.below(species_.size())] : s;
@@ -167,13 +170,13 @@ void Population::breed(const std::vector<std::int64_t>& counts) {
           return std::pair(-fitness_[g], genomes_[g].edges.size());
         };
         if (rank(b) < rank(a)) std::swap(a, b);
-        next.push_back(crossover(genomes_[a], genomes_[b], spec_, draws));
+        crossover(genomes_[a], genomes_[b], spec_, draws, next_[made]);
       }
       Draws mutation(seed_of(spec_), generation_ + 1, child, Purpose::mutate);
-      mutate(next.back(), shape_, spec_, innovations_, mutation);
+      mutate(next_[made++], shape_, spec_, innovations_, mutation);
     }
   }
-  genomes_ = std::move(next);
+  genomes_.swap(next_);
 }
 
 Status Population::step() {

@@ -90,14 +90,14 @@ class Population {
   Innovations innovations_;
   std::int64_t generation_ = 0, evaluations_ = 0, next_species_ = 0;
   double threshold_ = 0;
-  std::vector<Genome> genomes_;
+  std::vector<Genome> genomes_, next_;  // the memory of the next generation stays
   std::vector<Species> species_;
   std::vector<double> fitness_;
   std::optional<Genome> champion_;
   double champion_fitness_ = 0;
 };
 
-// Fitness of one genome by a built-in task or a table.
-double task_fitness(const Genome& genome, const EvolutionSpec& spec, const Shape& shape);
+// Fitness of a genome by a built-in task or a table.
+double task_fitness(Phenotype& net, const EvolutionSpec& spec);
 
 }  // namespace loom::evolve

@@ -55,8 +55,8 @@ struct EvolutionSpec {
   std::vector<std::string> activations = {"steep_sigmoid"};
   std::int64_t max_hidden = 1000;
 
-  double start_range = 1, weight_range = 30;
-  double mutate_weights = 0.8, perturb_share = 0.9, perturb_range = 0.5, replace_range = 1;
+  double start_range = 2, weight_range = 30;
+  double mutate_weights = 0.8, perturb_share = 0.9, perturb_range = 0.5, replace_range = 2;
   double add_node = 0.03, add_edge = 0.05, toggle_edge = 0, remove_edge = 0, remove_node = 0;
   double change_activation = 0;
 

@@ -149,8 +149,7 @@ double double_pole_fitness(Phenotype& net, const EvolutionSpec& spec) {
 
 }  // namespace
 
-double task_fitness(const Genome& genome, const EvolutionSpec& spec, const Shape& shape) {
-  Phenotype net(genome, shape);
+double task_fitness(Phenotype& net, const EvolutionSpec& spec) {
   switch (spec.kind) {
     case Task::xor_gate: return xor_fitness(net, spec);
     case Task::cart_pole: return cart_pole_fitness(net, spec);

@@ -7,8 +7,9 @@
 namespace hpp {
 
 using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Evaluator, loom::File,
-    loom::Generator, loom::Model, loom::Network, loom::Object, loom::Onnx, loom::Predictor,
-    loom::Seq2Seq, loom::Session, loom::StepMesh, loom::Tokenizer, loom::Trainer, loom::Training;
+    loom::Generator, loom::Model, loom::Network, loom::Object, loom::Onnx, loom::Population,
+    loom::Predictor, loom::Seq2Seq, loom::Session, loom::StepMesh, loom::Tokenizer, loom::Trainer,
+    loom::Training;
 using text = const char*;
 using size = std::size_t;
 using result = std::int32_t;
@@ -275,6 +276,41 @@ inline result step_mesh_restore(handle h, handle b, err e) {
 }
 inline result step_mesh_info(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<StepMesh>(h)->info(); });
+}
+
+inline result population_create(text s, size n, std::int64_t threads, handle* o, err e) {
+  return gives(o, e, [&] { return Population(sv(s, n), threads); });
+}
+inline result population_load(handle b, std::int64_t threads, handle* o, err e) {
+  return gives(o, e, [&] { return Population::load(*As<Bytes>(b), threads); });
+}
+inline result population_save(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Population>(h)->save(); });
+}
+inline result population_evaluate(handle h, err e) {
+  return attempt(e, [&] { As<Population>(h)->evaluate(); });
+}
+inline result population_set_fitness(handle h, const double* v, size n, err e) {
+  return attempt(e, [&] { As<Population>(h)->set_fitness(sp(v, n)); });
+}
+inline result population_step(handle h, err e) {
+  return attempt(e, [&] { As<Population>(h)->step(); });
+}
+inline result population_run(handle h, std::int64_t generations, err e) {
+  return attempt(e, [&] { As<Population>(h)->run(generations); });
+}
+inline result population_activate(handle h, std::int64_t index, const float* x, size xn, float* y,
+                                  size yn, err e) {
+  return attempt(e, [&] { As<Population>(h)->activate(index, sp(x, xn), sp(y, yn)); });
+}
+inline result population_reset(handle h, err e) {
+  return attempt(e, [&] { As<Population>(h)->reset(); });
+}
+inline result population_genome(handle h, std::int64_t index, handle* o, err e) {
+  return gives(o, e, [&] { return As<Population>(h)->genome(index); });
+}
+inline result population_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Population>(h)->info(); });
 }
 
 inline result data_values(const float* x, size n, std::int64_t w, const float* y, size yn,

@@ -34,6 +34,8 @@ import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOp
 export type * from './types/options.js';
 import type { Audit, Dna, DnaComparison, Observed } from './types/reports.js';
 export type * from './types/reports.js';
+import { Population } from './types/population.js';
+export * from './types/population.js';
 
 export interface InitOptions {
   /** The module, where it does not lie beside the package. */
@@ -731,6 +733,7 @@ export interface Loom {
   readonly Data: typeof Data;
   readonly Decoder: typeof Decoder;
   readonly ModelFile: typeof ModelFile;
+  readonly Population: typeof Population;
   readonly Seq2Seq: typeof Seq2Seq;
   readonly Session: typeof Session;
   readonly StepMesh: typeof StepMesh;

@@ -23,6 +23,7 @@ from .files import Fitted, Training, convert, evaluate, fit
 from .graph import Graph, from_onnx
 from .network import Forecast, Network, Parameter, Session
 from .observe import Observation
+from .population import Genome, Population
 from .predictor import Predictor
 from .seq2seq import Found, Seq2Seq
 from .step_mesh import StepMesh
@@ -34,10 +35,11 @@ from .transformer import Piece, Text, Transformer
 
 __all__ = [
     "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch",
-    "Fitted", "Forecast", "Found", "Graph", "History", "Internal", "InvalidArgument",
+    "Fitted", "Forecast", "Found", "Genome", "Graph", "History", "Internal", "InvalidArgument",
     "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory", "OutOfRange",
     "Observation",
-    "Parameter", "Piece", "Predictor", "Progress", "Seq2Seq", "Session", "Step", "StepMesh",
+    "Parameter", "Piece", "Population", "Predictor", "Progress", "Seq2Seq", "Session", "Step",
+    "StepMesh",
     "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported",
     "Verification", "audit", "compareDNA", "compare_dna", "convert", "custom_layer", "dna",
     "evaluate", "fake_quantize", "fit", "from_onnx", "info", "layers", "live_handles",

@@ -32,7 +32,7 @@ diff <(grep -n '// wrong' "$uses" | cut -d: -f1) \
   ! grep -v 'typed_uses.ts(\|^ ' "$folder/uses.txt" ||
   { cat "$folder/uses.txt"; echo "$uses: other lines are refused than those that say so"; exit 1; }
 declared=$(sed -n 's/^export \(declare \)\?\(class\|function\|const\) \([A-Za-z0-9]*\).*/\3/p' \
-  bindings/js/src/index.d.ts | sort -u)
+  bindings/js/src/index.d.ts bindings/js/src/types/*.d.ts | sort -u)
 exported=$(node --input-type=module -e "
   console.log(Object.keys(await import('./bindings/js/src/index.js')).sort().join('\n'))" |
   LC_ALL=C sort -u)

@@ -5,7 +5,7 @@ export const CODES = { ok: 0, invalid_argument: 1, not_found: 2, unsupported: 3,
     invalid_handle: 11, busy: 12 };
 export const KINDS = { bytes: 1, network: 2, session: 3, data: 4, trainer: 5, tokenizer: 6, decoder:
     7, model: 8, generator: 9, onnx: 10, seq2seq: 11, file: 12, evaluator: 13, training: 14,
-    predictor: 15, step_mesh: 16 };
+    predictor: 15, step_mesh: 16, population: 17 };
 export const FINISH = { more: 0, length: 1, eos: 2, stop: 3, cancelled: 4 };
 // name: [what it returns, [[parameter, kind], ...]]
 export const FUNCTIONS = {
@@ -105,6 +105,21 @@ export const FUNCTIONS = {
   step_mesh_snapshot: ["code", [["step_mesh", "handle step_mesh"], ["snapshot", "new bytes"]]],
   step_mesh_restore: ["code", [["step_mesh", "handle step_mesh"], ["snapshot", "handle bytes"]]],
   step_mesh_info: ["code", [["step_mesh", "handle step_mesh"], ["info", "new json"]]],
+  population_create: ["code", [["spec", "json"], ["threads", "i64"],
+      ["population", "new population"]]],
+  population_load: ["code", [["file", "handle bytes"], ["threads", "i64"],
+      ["population", "new population"]]],
+  population_save: ["code", [["population", "handle population"], ["file", "new bytes"]]],
+  population_evaluate: ["code", [["population", "handle population"]]],
+  population_set_fitness: ["code", [["population", "handle population"], ["fitness", "read f64"]]],
+  population_step: ["code", [["population", "handle population"]]],
+  population_run: ["code", [["population", "handle population"], ["generations", "i64"]]],
+  population_activate: ["code", [["population", "handle population"], ["index", "i64"],
+      ["x", "read f32"], ["y", "fill f32"]]],
+  population_reset: ["code", [["population", "handle population"]]],
+  population_genome: ["code", [["population", "handle population"], ["index", "i64"],
+      ["genome", "new json"]]],
+  population_info: ["code", [["population", "handle population"], ["info", "new json"]]],
   onnx_load: ["code", [["path", "text"], ["onnx", "new onnx"]]],
   onnx_load_bytes: ["code", [["bytes", "handle bytes"], ["onnx", "new onnx"]]],
   onnx_info: ["code", [["onnx", "handle onnx"], ["info", "new json"]]],

@@ -1,0 +1,104 @@
+"""Neuroevolution."""
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+import welvet
+
+X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.float32)
+Y = np.array([0, 1, 1, 0], np.float32)
+XOR_SEED_1 = "7f43958639ab6906ab9f505007c03ef489fef96cffda9fefcdea2e65f2066009"
+
+
+class PopulationTest(unittest.TestCase):
+    def test_xor_has_its_champion_for_any_threads(self):
+        for threads in (1, 2):
+            with welvet.Population("xor", threads=threads) as p:
+                info = p.run(300)
+                self.assertTrue(info["reached"])
+                self.assertEqual(info["champion"]["sha256"], XOR_SEED_1)
+                y = p.champion.activate(X)
+                self.assertEqual(y.shape, (4, 1))
+                self.assertTrue(np.array_equal(y[:, 0] > 0.5, Y > 0.5))
+                self.assertTrue(np.array_equal(p.champion.activate(X[1]), y[1]))
+                self.assertEqual(p.champion.data["sha256"], XOR_SEED_1)
+
+    def test_a_function_gives_the_bits_of_the_task(self):
+        def fitness(genome):
+            y = genome.activate(X)[:, 0].astype(np.float64)
+            return 4 - sum((y - Y) ** 2)
+
+        p = welvet.Population(inputs=2, outputs=1, goal=3.9)
+        seen = []
+        info = p.run(300, fitness, progress=lambda i: seen.append(i["generation"]))
+        self.assertEqual(info["champion"]["sha256"], XOR_SEED_1)
+        self.assertEqual(seen, list(range(info["generation"] + 1)))
+
+    def test_a_table_and_a_file(self):
+        p = welvet.Population(x=X, y=Y, score="accuracy", population=40, seed=3)
+        p.run(5)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "p.json")
+            saved = p.save(path)
+            q, r = welvet.Population.load(path, threads=1), welvet.Population.load(saved)
+        p.run(4)
+        q.run(4, progress=lambda info: None)
+        r.run(4)
+        self.assertEqual(p.save(), q.save())
+        self.assertEqual(p.save(), r.save())
+        with self.assertRaises(welvet.Corrupt):
+            welvet.Population.load(saved.replace(b'"generation":4', b'"generation":5'))
+
+    def test_recurrent_genomes_hold_values(self):
+        p = welvet.Population(inputs=1, outputs=1, recurrent=True, add_edge=1, population=30)
+        for _ in range(8):
+            p.set_fitness(np.arange(30))
+            p.step()
+        genome = max((p[i] for i in range(30)), key=lambda g: len(g.data["edges"]))
+        a = genome.activate(np.ones((6, 1)))
+        genome.reset()
+        b = np.stack([genome.activate([1]) for _ in range(6)])
+        self.assertTrue(np.array_equal(a, b))
+        self.assertFalse((a[0] == a[1:]).all())
+
+    def test_refusals(self):
+        with self.assertRaisesRegex(welvet.InvalidArgument, "populaton"):
+            welvet.Population("xor", populaton=3)
+        with self.assertRaisesRegex(welvet.InvalidArgument, "inputs"):
+            welvet.Population()
+        with self.assertRaises(TypeError):
+            welvet.Population(5)
+        with self.assertRaises(TypeError):
+            welvet.Population("xor", x=X)
+        with self.assertRaises(ValueError):
+            welvet.Population(x=[[np.nan]], y=[[1]])
+        p = welvet.Population(inputs=2, outputs=1, population=5)
+        with self.assertRaises(welvet.InvalidArgument):
+            p.evaluate()
+        with self.assertRaises(welvet.InvalidArgument):
+            p.champion.activate([0, 0])
+        with self.assertRaises(welvet.InvalidArgument):
+            p.set_fitness([1, 2])
+        with self.assertRaises(ValueError):
+            p.activate([1, 2, 3], 0)
+        with self.assertRaises(welvet.InvalidArgument):
+            p.activate([np.inf, 2], 0)
+        with self.assertRaises(IndexError):
+            p[5]
+        with self.assertRaises(ValueError):
+            p.run(0)
+        first = p[0]
+        p.set_fitness(range(5))
+        p.step()
+        with self.assertRaisesRegex(ValueError, "generation 0"):
+            first.activate([0, 0])
+        p = welvet.Population("double_pole")
+        p.cancel()
+        with self.assertRaises(welvet.Cancelled):
+            p.run(100)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,81 @@
+// loom evolve: built-in tasks, tables, specs, saved populations, and what is refused.
+#include "base/json/json.h"
+#include "e2e/process.h"
+
+namespace loom::test {
+namespace {
+
+Json json_of(const Outcome& o) {
+  auto json = Json::parse(o.out);
+  EXPECT_TRUE(json.ok()) << o.out << o.err;
+  return json.ok() ? std::move(*json) : Json::object();
+}
+std::string champion_of(const Json& json) {
+  return json.find("champion")->find("sha256")->as_string();
+}
+
+TEST(EvolveCommand, SolvesXorWithTheSameChampionOnAnyThreads) {
+  const Folder folder;
+  const std::string svg = folder / "xor.svg", champion = folder / "xor.json";
+  const Json one = json_of(
+      loom({"evolve", "xor", "--json", "--threads", "1", "--svg", svg, "--champion", champion}));
+  const Json two = json_of(loom({"evolve", "xor", "--json", "--threads", "2"}));
+  EXPECT_TRUE(one.find("reached")->as_bool());
+  EXPECT_EQ(champion_of(one), champion_of(two));
+  EXPECT_EQ(one.find("history")->dump(), two.find("history")->dump());
+  const auto genome = Json::parse(file_bytes(champion));
+  ASSERT_TRUE(genome.ok());
+  EXPECT_EQ(genome->find("sha256")->as_string(), champion_of(one));
+  EXPECT_NE(file_bytes(svg).find("<polyline class=\"best\""), std::string::npos);
+  const Outcome text = loom({"evolve", "xor"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_NE(text.out.find("goal        reached"), std::string::npos) << text.out;
+}
+
+TEST(EvolveCommand, ContinuesAndReadsTablesAndSpecs) {
+  const Folder folder;
+  const std::string csv = folder.write("and.csv", "0,0,0\n0,1,0\n1,0,0\n1,1,1\n");
+  const std::string saved = folder / "saved.json";
+  const Json whole = json_of(loom({"evolve", csv, "--generations", "9", "--json"}));
+  EXPECT_EQ(loom({"evolve", csv, "--generations", "4", "--out", saved}).code, 0);
+  const Json rest =
+      json_of(loom({"evolve", saved, "--generations", "5", "--json", "--out", saved}));
+  EXPECT_EQ(champion_of(whole), champion_of(rest));
+  EXPECT_EQ(rest.find("generation")->as_integer(), 8);
+  EXPECT_EQ(loom({"evolve", saved, "--seed", "3"}).code, 2);
+  const std::string spec = folder.write("spec.json", R"({"task": "cart_pole", "population": 20})");
+  EXPECT_EQ(json_of(loom({"evolve", spec, "--generations", "1", "--json"}))
+                .find("evaluations")
+                ->as_integer(),
+            20);
+  const Json accuracy =
+      json_of(loom({"evolve", csv, "--score", "accuracy", "--goal", "1", "--seed", "2", "--json"}));
+  EXPECT_TRUE(accuracy.find("reached")->as_bool());
+}
+
+TEST(EvolveCommand, RefusesWhatItCannotDo) {
+  const Folder folder;
+  const auto refused = [](const std::vector<std::string>& arguments, int code, const char* why) {
+    std::vector<std::string> all = {"evolve"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Outcome o = loom(all);
+    EXPECT_EQ(o.code, code) << o.err;
+    EXPECT_NE(o.err.find(why), std::string::npos) << o.err;
+  };
+  refused({folder / "none.json"}, 3, "none.json");
+  refused({folder.write("a.csv", "1,2\n3\n")}, 3, "a.csv");
+  refused({folder.write("b.csv", "1\n3\n")}, 3, "1 outputs");
+  refused({folder.write("c.json", "[1]")}, 3, "object");
+  refused({folder.write("d.json", R"({"inputs": 2, "outputs": 1})")}, 3, "host");
+  refused({folder.write("e.json", R"({"task": "xor", "tusk": 1})")}, 3, "tusk");
+  refused({folder.write("f.json", R"({"format": "loom population", "version": 9})")}, 3,
+          "version 9");
+  refused({"xor", "--score", "mse"}, 2, "table");
+  refused({"xor", "--population", "1"}, 3, "population");
+  refused({"xor", "--generations", "0"}, 2, "--generations");
+  const std::string same = folder / "same";
+  refused({"xor", "--svg", same, "--champion", same}, 2, "same");
+}
+
+}  // namespace
+}  // namespace loom::test
