@@ -33,6 +33,7 @@ FORMED = ("*.cpp", "*.h", "*.hpp", "*.c")
 WRITTEN = ("*.py", "*.js", "*.mjs", "*.ts", "*.sh", "dev", "*.cmake", "CMakeLists.txt",
            "*/CMakeLists.txt", "*.css", "*.html", "*.awk", "*.in", "*.toml", "*.yml",
            "*.wgsl", "*.def")
+MERGING = re.compile(r"^(<<<<<<<|>>>>>>>) ", re.M)
 
 
 def files(names):
@@ -83,6 +84,20 @@ def too_wide(name):
             if len(line) > WIDTH and n + 1 not in inside]
 
 
+def unmerged(text):
+    """The first line that has a marker of a merge; 0: none."""
+    found = MERGING.search(text)
+    return text.count("\n", 0, found.start()) + 1 if found else 0
+
+
+def documents():
+    """The files that people read, which have no other form to be looked at here."""
+    listed = ["git", "ls-files", "-co", "--exclude-standard", "*.md", "*.json", "*.txt"]
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [n for n in names.stdout.split() if not n.startswith(("third_party/", "tests/golden/"))
+            and (ROOT / n).is_file()]
+
+
 def self_test():
     x = "x" * (WIDTH + 1)
     wide = "// " + x
@@ -111,6 +126,8 @@ def self_test():
                 sys.exit("format.py says %d of %r in a file %s" % (ran.returncode, text, suffix))
         finally:
             path.unlink()
+    if not unmerged("A\n%s HEAD\nB\n" % ("<" * 7)) or unmerged("a <<<<<<< b\n"):
+        sys.exit("format.py does not know the markers of a merge")
     listed = {pathlib.PurePath(name).suffix for name in files([])}
     missing = {suffix for suffix, _, _ in planted} - listed
     if missing:
@@ -140,6 +157,9 @@ def main():
             wrong += sorted(set(re.findall(r"^(\S+?):\d+:\d+: error", ran.stderr, re.M)))
     for name in names:
         wrong += ["%s:%d is over %d columns" % (name, n, WIDTH) for n in too_wide(name)]
+    for name in names + ([] if args.files else documents()):
+        line = unmerged((ROOT / name).read_text(encoding="utf-8", errors="replace"))
+        wrong += ["%s:%d has a marker of a merge" % (name, line)] if line else []
     if wrong:
         print("\n".join(wrong))
         sys.exit("%d places have another form: ./dev format" % len(wrong))

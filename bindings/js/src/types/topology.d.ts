@@ -13,53 +13,53 @@ export type Link = { read: Coordinate } | { send: Coordinate } | { run: Coordina
 export interface Input {
   /** rows of this many values; at least 1; default 0 */
   width?: number;
-  /** rows of values arranged in these dimensions, slowest first: `[C, H, W]`, or steps and
-   *  features; with `ids` (from version 2 on) `[T]`: a row is the ids of T steps; at least 1 */
+  /** rows of values with these dimensions, slowest first: `[C, H, W]`, or steps and features.
+   *  With `ids` (from version 2 on) `[T]`: a row has the ids of T steps; at least 1 */
   dims?: number | number[];
-  /** what the first of `dims` counts, `steps` or `channels`; absent: what the first layer takes
-   *  it for (from version 2 on) */
+  /** what the first of `dims` counts, `steps` or `channels`; absent: as the first layer reads
+   *  it (from version 2 on) */
   axis?: 'steps' | 'channels';
-  /** ids below this number: a row is one, a position of a sequence whose other positions are
-   *  other rows; with `dims` it has as many as those say; at least 1; default 0 */
+  /** ids below this number. Without `dims` a row is one id, and the positions of a sequence are
+   *  rows; with `dims` `[T]` a row has T ids; at least 1; default 0 */
   ids?: number;
-  /** several inputs by name, each an object like this with a `name`: they lie side by side in a
-   *  row of values, in this order, ids below 2^24 as whole numbers, and layers take them by
+  /** several named inputs, each an object like this with a `name`. They lie side by side in a
+   *  row of values, in this order, with ids as whole numbers below 2^24; a layer takes one by
    *  `part` (from version 2 on) */
   parts?: Input[];
-  /** of a part */
+  /** name of a part */
   name?: string;
 }
 
 /** What every cell may have. */
 export interface AnyCell {
-  /** where the cell is: `[z, y, x, l]`; a layer inside of a container has none */
+  /** the position of the cell: `[z, y, x, l]`; layers inside a container have none */
   at?: Coordinate;
-  /** weight format of its matrices: `f32`, `i8`, `i4`, `i4:s4`, `ternary`, ...; a layer inside
-   *  of a container inherits the container's; default f32 */
+  /** weight format of its matrices: `f32`, `i8`, `i4`, `i4:s4`, `ternary`, ...; layers inside a
+   *  container inherit the format of the container; default f32 */
   dtype?: string;
-  /** `{"read": cell}` takes that cell's output, `{"send": cell}` delivers this one's there,
-   *  `{"run": cell}` executes that cell's layer here with its weights, which fit one input: all
-   *  cells and nested layers that run it must get what it gets. Gradients of all places add up;
-   *  cells that run one another in a cycle are refused and named */
+  /** `{"read": cell}`: the output of that cell arrives here. `{"send": cell}`: the output of
+   *  this cell arrives there. `{"run": cell}`: this cell executes the layer of that cell, with
+   *  its weights; all cells and nested layers that run one layer need the same input shape, and
+   *  their gradients add up. Cells that run one another in a cycle are refused by name */
   links?: Link[];
-  /** how several arrivals meet; `operands`: for a layer that takes several, as
-   *  `cross_attention` and those with `takes` do (from version 2 on); of cells of the grid
-   *  alone; default concat */
+  /** how several inputs are combined; `operands`: for layers with several inputs, such as
+   *  `cross_attention` and those with `takes` (from version 2 on). Only for cells of the grid;
+   *  default concat */
   merge?: 'concat' | 'add' | 'avg' | 'operands';
-  /** the previous cell still arrives although there is a `read`; of cells of the grid alone;
-   *  default false */
+  /** the output of the previous cell arrives although there is a `read`. Only for cells of the
+   *  grid; default false */
   keep_previous?: boolean;
-  /** false: the cell passes its input on; it keeps its weights, and has them where it would
-   *  fit. A cell that runs it passes on as well; default true */
+  /** `false`: the cell passes its input on. It keeps its weights, and has some if its layer
+   *  fits its input. A cell that runs its layer passes its input on, too; default true */
   enabled?: boolean;
-  /** `path:role`: the first matrix is that parameter, for example `0.0.0.0:weight`; of cells of
-   *  the grid alone */
+  /** `path:role`: the first matrix is that parameter, for example `0.0.0.0:weight`. Only for
+   *  cells of the grid */
   tie?: string;
-  /** dimensions of the cell's output, which its layer must have: for cells of a step mesh that
-   *  read each other in a cycle, where no layer of the cycle says its own, as `dense` does; of
-   *  cells of the grid alone; at least 1 */
+  /** dimensions of the output of the cell, which must be those of its layer. Needed only in a
+   *  cycle of a step mesh in which no layer states its output size, as `dense` does. Only for
+   *  cells of the grid; at least 1 */
   shape?: number | number[];
-  /** for people */
+  /** a label for people */
   name?: string;
 }
 
@@ -445,8 +445,8 @@ export interface DropoutCell extends AnyCell {
 /** Its layers one after another. */
 export interface SequentialCell extends AnyCell {
   type: 'sequential';
-  /** of a container: its layers in order, each an object like a cell; or `{"links": [{"run":
-   *  cell}]}`, that cell's layer here */
+  /** only for containers: the layers in order, each an object like a cell, or `{"links":
+   *  [{"run": cell}]}` for the layer of that cell */
   layers: Cell[];
 }
 
@@ -463,14 +463,15 @@ export interface ResidualCell extends AnyCell {
  *  `gate_bias`, `stitch1` ... */
 export interface ParallelCell extends AnyCell {
   type: 'parallel';
-  /** `broadcast`: every branch sees the row; `split`: each an equal part of it; default
+  /** `broadcast`: every branch gets the row; `split`: each gets an equal part of it; default
    *  broadcast */
   input?: 'broadcast' | 'split';
-  /** how branches meet; `gated`: weighed by a learned gate, a mixture of experts; `operands`:
-   *  for a layer behind it that takes several (from version 2 on); default concat */
+  /** how the outputs of the branches are combined; `gated`: weighted by a learned gate, a
+   *  mixture of experts; `operands`: as several inputs of the layer after it (from version 2
+   *  on); default concat */
   combine?: 'concat' | 'add' | 'avg' | 'gated' | 'grid_scatter' | 'operands';
-  /** where widths must agree, a learned matrix brings each branch to the width of the first;
-   *  false: they must. Not of `concat`; default false */
+  /** where branches must have equal widths, a learned matrix projects each to the width of the
+   *  first; `false`: other widths are refused. Not for `concat`; default false */
   stitch?: boolean;
   /** of the gate; with `combine` `gated`; above 0, at most 1e6; default 1 */
   temperature?: number;
@@ -480,8 +481,8 @@ export interface ParallelCell extends AnyCell {
   grid?: number | number[];
   /** row and column of each branch; empty places hold zeros; with `combine` `grid_scatter` */
   places?: number | number[];
-  /** of a container: its layers in order, each an object like a cell; or `{"links": [{"run":
-   *  cell}]}`, that cell's layer here */
+  /** only for containers: the layers in order, each an object like a cell, or `{"links":
+   *  [{"run": cell}]}` for the layer of that cell */
   layers: Cell[];
 }
 
@@ -500,8 +501,8 @@ export interface TimeDistributedCell extends AnyCell {
   type: 'time_distributed';
   /** parts; 0: the first dimension of the row; at least 0; default 0 */
   count?: number;
-  /** of a container: its layers in order, each an object like a cell; or `{"links": [{"run":
-   *  cell}]}`, that cell's layer here */
+  /** only for containers: the layers in order, each an object like a cell, or `{"links":
+   *  [{"run": cell}]}` for the layer of that cell */
   layers: Cell[];
 }
 
@@ -763,12 +764,13 @@ export type Cell =
 export interface Topology {
   /** what the file is */
   format: 'loom-topology';
-  /** of the format. 3 has other names than 1 and 2, which are read by theirs. From 2 on layers
-   *  that work on vectors (dense, norms, swiglu) take the last dimension of a row, and
-   *  attention and recurrent layers its steps, as in PyTorch and Keras; in 1 all but recurrent
-   *  layers took the row as one vector; 1 to 3 */
+  /** version of the format. Versions 1 and 2 are read with their names, some of which differ
+   *  from those of 3. From version 2 on, layers that work on vectors (dense, norms, swiglu)
+   *  apply to the last dimension of a row, and attention and recurrent layers to its steps, as
+   *  in PyTorch and Keras; in version 1 all layers but the recurrent ones took the row as one
+   *  vector; 1 to 3 */
   version: number;
-  /** for people */
+  /** a label for people */
   name?: string;
   /** grid: z. Cell (z, y, x, l) has the index ((z * rows + y) * cols + x) * layers_per_cell +
    *  l; at least 1; default 1 */
@@ -781,17 +783,17 @@ export interface Topology {
   layers_per_cell?: number;
   /** what arrives: rows of values, or of ids */
   input: Input;
-  /** from this cell on a session runs only the rows it was asked for (a language model's last
-   *  norm) */
+  /** from this cell on, a session computes only the rows whose results are asked for; for
+   *  example the last norm of a language model */
   head?: Coordinate;
-  /** the cells fire at once, in ticks, each from what those that it reads gave in the tick
-   *  before: links may form cycles, and the network runs as a step mesh alone (from version 2
-   *  on); default false */
+  /** the network runs in ticks: in each tick every cell fires once and reads the outputs of the
+   *  tick before, so that links may form cycles. Such a network runs only as a step mesh (from
+   *  version 2 on); default false */
   step_mesh?: boolean;
-  /** names of the operands that arrive at the last cell, which hands them on (its `merge` is
-   *  `operands`): a row of the output is all of them side by side, in this order, and each has
-   *  its loss (from version 2 on) */
+  /** names of the outputs, in the order in which they lie side by side in a row of the output.
+   *  The last cell must have `"merge": "operands"` and one input for each name; each output has
+   *  a loss (from version 2 on) */
   outputs?: string[];
-  /** those that are not empty; an empty cell passes its input on */
+  /** all cells that are not empty; an empty cell passes its input on */
   cells: (Cell & { at: Coordinate })[];
 }

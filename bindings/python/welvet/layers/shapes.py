@@ -53,11 +53,11 @@ class Parallel(Container):
     gumbel noise, `stateful`) are refused in it. Parameters: `gate` (branches, width),
     `gate_bias`, `stitch1` ...
 
-    * `input`: `broadcast`: every branch sees the row; `split`: each an equal part of it.
-    * `combine`: how branches meet; `gated`: weighed by a learned gate, a mixture of experts;
-      `operands`: for a layer behind it that takes several (from version 2 on).
-    * `stitch`: where widths must agree, a learned matrix brings each branch to the width of the
-      first; false: they must. Not of `concat`.
+    * `input`: `broadcast`: every branch gets the row; `split`: each gets an equal part of it.
+    * `combine`: how the outputs of the branches are combined; `gated`: weighted by a learned gate,
+      a mixture of experts; `operands`: as several inputs of the layer after it (from version 2 on).
+    * `stitch`: where branches must have equal widths, a learned matrix projects each to the width
+      of the first; `false`: other widths are refused. Not for `concat`.
     * `temperature`: of the gate; with `combine` `gated`; above 0, at most 1e6.
     * `top_k`: branches that a row goes to; 0: all; with `combine` `gated`; at least 0.
     * `grid`: rows and columns; with `combine` `grid_scatter`.
