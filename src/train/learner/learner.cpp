@@ -285,7 +285,8 @@ void Learner::emit_rules(ProgramBuilder& emit) {
   };
   const RegisterId lr = emit.f32_register("lr"), inv_n = emit.f32_register("inv_n");
   for (const NetworkEmitter::Gradient& g : gradients_) {
-    LearningPart* const part = const_cast<LearningPart*>(part_of(g.path));
+    const std::size_t at = part_of(g.path);
+    LearningPart* const part = at < learning_parts_.size() ? &learning_parts_[at] : nullptr;
     View& scale = (part ? part->scales : scales)[g.type == ValueType::f64];
     if (part && part->lr == kNone) {
       part->lr = emit.f32_register("lr of " + part->part.path);

@@ -190,7 +190,8 @@ class Learner {
   // `slope`: a - t.
   void emit_part_sums(ProgramBuilder& emit, LearningPart& learning, const ChainPart& part, View a,
                       View slope);
-  const LearningPart* part_of(const std::string& path) const;
+  // The index of the part that a parameter belongs to; the number of parts where there is none.
+  std::size_t part_of(const std::string& path) const;
   // Reads the sums of a step, and sets the rate and the 1/N of the parts' updates.
   void read_parts();
   void set_part_rates(double learning_rate, double inv_n);

@@ -183,13 +183,15 @@ void Learner::emit_part_sums(ProgramBuilder& emit, LearningPart& learning, const
   learning = {part, {path, "sums", nullptr, 1, 3, type, sums}};
 }
 
-// The part that a parameter belongs to, by its path.
-const Learner::LearningPart* Learner::part_of(const std::string& path) const {
+std::size_t Learner::part_of(const std::string& path) const {
   const std::string cell = path.substr(0, path.find('/'));
-  for (const LearningPart& p : learning_parts_)
+  const auto has = [&](const LearningPart& p) {
     for (std::size_t i = p.part.first; i < p.part.end; ++i)
-      if (network_->path(i) == cell) return &p;
-  return nullptr;
+      if (network_->path(i) == cell) return true;
+    return false;
+  };
+  return static_cast<std::size_t>(std::ranges::find_if(learning_parts_, has) -
+                                  learning_parts_.begin());
 }
 
 void Learner::read_parts() {
@@ -216,10 +218,10 @@ void Learner::set_part_rates(double learning_rate, double inv_n) {
 
 std::vector<double> Learner::alignment(const Learner& other) const {
   std::vector<double> cosines;
-  for (const LearningPart& part : learning_parts_) {
+  for (std::size_t part = 0; part < learning_parts_.size(); ++part) {
     double ab = 0, aa = 0, bb = 0;
     for (const NetworkEmitter::Gradient& a : gradients_) {
-      if (part_of(a.path) != &part) continue;
+      if (part_of(a.path) != part) continue;
       const auto b = std::ranges::find_if(other.gradients_, [&](const auto& g) {
         return g.path == a.path && g.role == a.role && g.type == a.type;
       });
