@@ -31,8 +31,8 @@ class Chain:
     """The same work in NumPy."""
 
     def __init__(self, cells, width, activation):
-        self.weights = np.random.default_rng(0).standard_normal(
-            (cells, width, width)).astype(np.float32)
+        self.weights = (np.random.default_rng(0).standard_normal((cells, width, width))
+                        / np.sqrt(2 * width)).astype(np.float32)
         self.bias = np.zeros((cells, width), np.float32)
         self.values = np.zeros((cells, width), np.float32)
         self.activation = ACTIVATIONS[activation]
