@@ -767,7 +767,7 @@ export interface Topology {
   /** version of the format. Versions 1 and 2 are read with their names, some of which differ
    *  from those of 3. From version 2 on, layers that work on vectors (dense, norms, swiglu)
    *  apply to the last dimension of a row, and attention and recurrent layers to its steps, as
-   *  in PyTorch and Keras; in version 1 all layers but the recurrent ones took the row as one
+   *  in PyTorch and Keras. In version 1, all layers but the recurrent ones took the row as one
    *  vector; 1 to 3 */
   version: number;
   /** a label for people */
