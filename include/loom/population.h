@@ -72,7 +72,7 @@ LOOM_API int32_t loom_population_genome(loom_population population, int64_t inde
 /* Where the run is.
  *   info: JSON: generation, evaluated, evaluations, best, mean and worst of the generation (null
  *     before it is evaluated), reached (the goal), champion ({fitness, nodes, edges, sha256} or
- *     null), species ([{id, size}]), spec, threads */
+ *     null), species ([{id, size}]), spec (without its data), threads */
 LOOM_API int32_t loom_population_info(loom_population population, loom_bytes* info,
                                       loom_error* error);
 

@@ -177,16 +177,21 @@ Result<EvolutionSpec> spec_from_json(const Json& json) {
   return spec;
 }
 
-Json to_json(const EvolutionSpec& spec) {
+Json settings_json(const EvolutionSpec& spec) {
   Writer writer;
   fields(writer, const_cast<EvolutionSpec&>(spec));  // the writer only reads
+  return std::move(writer.json);
+}
+
+Json to_json(const EvolutionSpec& spec) {
+  Json json = settings_json(spec);
   if (spec.kind == Task::table) {
     Json data = Json::object();
     data.set("x", rows_of(spec.table.x, spec.table.rows));
     data.set("y", rows_of(spec.table.y, spec.table.rows));
-    writer.json.set("data", std::move(data));
+    json.set("data", std::move(data));
   }
-  return std::move(writer.json);
+  return json;
 }
 
 }  // namespace loom::evolve

@@ -136,7 +136,7 @@ void rate_fields(V& v, EvolutionSpec& s) {
   share("stay_disabled", s.stay_disabled, "probability that a gene disabled in a parent stays so");
   share("survival", s.survival, "share of a species that has children");
   count("elites", s.elites, "best genomes of a species that live on unchanged");
-  count("elite_size", s.elite_size, "in species of at least so many members");
+  count("elite_size", s.elite_size, "members from which on a species has elites");
   count("stagnation", s.stagnation, "generations without a better genome that end a species");
   count("protected_species", s.protected_species, "best species that stagnation does not end");
   range("excess", s.excess, "c1 of the compatibility distance");
@@ -156,5 +156,7 @@ void fields(V& v, EvolutionSpec& s) {
 // Reads, checks and completes a spec; `data`: {"x": [[...]], "y": [[...]]} of the task `table`.
 Result<EvolutionSpec> spec_from_json(const Json& json);
 Json to_json(const EvolutionSpec& spec);
+// The same without the data, which may be large.
+Json settings_json(const EvolutionSpec& spec);
 
 }  // namespace loom::evolve

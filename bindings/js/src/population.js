@@ -50,6 +50,8 @@ class Genome {
 /** Genomes that evolve by NEAT: docs/reference/evolution.md. The same spec has the same bits
  *  everywhere. */
 export class Population extends Handled {
+  #generation;
+
   /** spec: a task ('xor', 'cart_pole', 'double_pole') or an object, whose keys may be in camel
    *  case. */
   constructor(spec) {
@@ -62,8 +64,9 @@ export class Population extends Handled {
       super(lib, 'population',
         lib.call('population_create', { spec: snake(all), threads: 1 }).population);
     }
-    const { inputs, outputs, population } = this.info.spec;
-    Object.assign(this, { inputs, outputs, size: population });
+    const { generation, spec } = this.info;
+    this.#generation = generation;
+    Object.assign(this, { inputs: spec.inputs, outputs: spec.outputs, size: spec.population });
   }
   /** Continues from what save() made, with the same bits. */
   static load(source) {
@@ -80,13 +83,13 @@ export class Population extends Handled {
     return this.library.take(this.call('save').file);
   }
 
-  /** generation, evaluated, evaluations, best, mean, worst, reached, champion, species, spec,
-   *  threads. */
+  /** generation, evaluated, evaluations, best, mean, worst, reached, champion, species, spec
+   *  (without its data), threads. */
   get info() {
     return camel(this.call('info').info);
   }
   get generation() {
-    return this.info.generation;
+    return this.#generation;
   }
   /** The best genome so far. */
   get champion() {
@@ -132,6 +135,7 @@ export class Population extends Handled {
   /** Breeds the next generation. */
   step() {
     this.call('step');
+    this.#generation++;
   }
   #next(info, fitness) {
     if (info.evaluated) this.step();
@@ -144,7 +148,11 @@ export class Population extends Handled {
     const { fitness } = known('run', options, ['fitness']);
     checkCount(generations);
     if (fitness === undefined) {
-      this.call('run', { generations });
+      try {
+        this.call('run', { generations });
+      } finally {
+        this.#generation = this.info.generation;
+      }
       return this.info;
     }
     let info = this.info;

@@ -27,7 +27,7 @@ class Genome:
         self._population, self.index, self._generation = population, index, generation
 
     def _check(self) -> None:
-        now = self._population.generation
+        now = self._population.generation  # no call: a game asks at every step
         if self.index >= 0 and now != self._generation:
             raise ValueError("this genome was of generation %d, the population is at %d"
                              % (self._generation, now))
@@ -95,7 +95,9 @@ class Population(Runner):
 
     def _start(self, handle: int) -> None:
         self._own(handle)
-        spec = self.info["spec"]
+        info = self.info
+        spec = info["spec"]
+        self._generation = int(info["generation"])
         self.inputs: int = spec["inputs"]
         self.outputs: int = spec["outputs"]
         self.size: int = spec["population"]
@@ -116,17 +118,21 @@ class Population(Runner):
             call("release", handle)
 
     def save(self, path: Any = None) -> bytes:
-        """The whole state, data included, as bytes, and in a file where a path is given."""
-        data = library().take(call("population_save", self._handle))
-        if path is not None:
-            with open(path, "wb") as file:
-                file.write(data)
-        return data
+        """The whole state, data included, as bytes, and in a file where a path is given: all of it,
+        or the path stays as it was."""
+        file = call("population_save", self._handle)
+        try:
+            if path is not None:
+                call("bytes_save", file, os.fspath(path))
+        except BaseException:
+            call("release", file)
+            raise
+        return library().take(file)
 
     @property
     def info(self) -> Dict[str, Any]:
         """generation, evaluated, evaluations, best, mean, worst, reached, champion (fitness, nodes,
-        edges, sha256), species (id, size), spec, threads."""
+        edges, sha256), species (id, size), spec (without its data), threads."""
         return call("population_info", self._handle)  # type: ignore[no-any-return]
 
     def _describe(self) -> str:
@@ -135,7 +141,7 @@ class Population(Runner):
     @property
     def generation(self) -> int:
         """Number of the generation, from 0."""
-        return int(self.info["generation"])
+        return self._generation
 
     @property
     def champion(self) -> Genome:
@@ -188,6 +194,7 @@ class Population(Runner):
     def step(self) -> None:
         """Breeds the next generation. InvalidArgument where this one has no fitness."""
         call("population_step", self._handle)
+        self._generation += 1
 
     def run(self, generations: int = 300, fitness: Optional[Callable[[Genome], float]] = None,
             progress: Optional[Callable[[Dict[str, Any]], Any]] = None) -> Dict[str, Any]:
@@ -198,8 +205,12 @@ class Population(Runner):
         if generations < 1:
             raise ValueError("generations: expects at least 1, got %d" % generations)
         if fitness is None and progress is None:
-            self._run("population_run", generations, size=generations)
-            return self.info
+            try:
+                self._run("population_run", generations, size=generations)
+            finally:
+                info = self.info
+                self._generation = int(info["generation"])
+            return info
         info = self.info
         for _ in range(generations):
             if info["reached"]:

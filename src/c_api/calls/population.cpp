@@ -114,7 +114,7 @@ Json info_json(const PopulationObject& p) {
     species.push(std::move(item));
   }
   json.set("species", std::move(species));
-  json.set("spec", evolve::to_json(p.population.spec()));
+  json.set("spec", evolve::settings_json(p.population.spec()));
   json.set("threads", p.pool.size());
   return json;
 }

@@ -6,30 +6,37 @@ export const ERRNO =
 
 const utf8 = new TextEncoder();
 
-/** What an instance imports: `view()` is its memory, asked for anew after each growth. */
+/** What an instance imports: `view()` is its memory, asked for anew after each growth. Lines of
+ *  both streams go to `log`; with `write(fd, bytes)` what is written goes there, as it is. */
 export function wasiImports(module, view,
-    { environment = {}, files = null, log = (line) => console.error(line) } = {}) {
+    { environment = {}, programArguments = [], files = null,
+      log = (line) => console.error(line), write = null } = {}) {
   const bytes = (at, size) => new Uint8Array(view().buffer, at, size);
-  const variables = Object.entries(environment)
-    .map(([name, value]) => utf8.encode(`${name}=${value}\0`));
+  // The two calls by which the C library asks for a list of texts.
+  const askedFor = (texts) => {
+    const list = texts.map((one) => utf8.encode(`${one}\0`));
+    return [(count, size) => {
+      view().setUint32(count, list.length, true);
+      view().setUint32(size, list.reduce((n, v) => n + v.length, 0), true);
+      return ERRNO.success;
+    }, (pointers, at) => {
+      for (const one of list) {
+        view().setUint32(pointers, at, true);
+        bytes(at, one.length).set(one);
+        pointers += 4;
+        at += one.length;
+      }
+      return ERRNO.success;
+    }];
+  };
+  const [environ_sizes_get, environ_get] =
+    askedFor(Object.entries(environment).map(([name, value]) => `${name}=${value}`));
+  const [args_sizes_get, args_get] = askedFor(programArguments);
   let line = '';
   const text = new TextDecoder();
 
   const imports = {
-    environ_sizes_get(count, size) {
-      view().setUint32(count, variables.length, true);
-      view().setUint32(size, variables.reduce((n, v) => n + v.length, 0), true);
-      return ERRNO.success;
-    },
-    environ_get(pointers, at) {
-      for (const variable of variables) {
-        view().setUint32(pointers, at, true);
-        bytes(at, variable.length).set(variable);
-        pointers += 4;
-        at += variable.length;
-      }
-      return ERRNO.success;
-    },
+    environ_sizes_get, environ_get, args_sizes_get, args_get,
     clock_time_get(clock, precision, at) {
       const milliseconds = clock === 0 ? Date.now() : performance.now();
       view().setBigUint64(at, BigInt(Math.round(milliseconds * 1e6)), true);
@@ -41,8 +48,9 @@ export function wasiImports(module, view,
       let total = 0;
       for (let i = 0; i < count; ++i) {
         const size = view().getUint32(vectors + 8 * i + 4, true);
-        line += text.decode(bytes(view().getUint32(vectors + 8 * i, true), size).slice(),
-            { stream: true });
+        const piece = bytes(view().getUint32(vectors + 8 * i, true), size);
+        if (write) write(fd, piece);
+        else line += text.decode(piece.slice(), { stream: true });
         total += size;
       }
       const lines = line.split('\n');
