@@ -64,9 +64,9 @@ export class Population extends Handled {
       super(lib, 'population',
         lib.call('population_create', { spec: snake(all), threads: 1 }).population);
     }
-    const { generation, spec } = this.info;
+    const { generation, spec: { inputs, outputs, population } } = this.info;
     this.#generation = generation;
-    Object.assign(this, { inputs: spec.inputs, outputs: spec.outputs, size: spec.population });
+    Object.assign(this, { inputs, outputs, size: population });
   }
   /** Continues from what save() made, with the same bits. */
   static load(source) {

@@ -6,32 +6,33 @@ export const ERRNO =
 
 const utf8 = new TextEncoder();
 
+// The two calls by which the C library asks for a list of texts: how many, and the texts.
+function askedFor(texts, view) {
+  const list = texts.map((one) => utf8.encode(`${one}\0`));
+  return [(count, size) => {
+    view().setUint32(count, list.length, true);
+    view().setUint32(size, list.reduce((n, v) => n + v.length, 0), true);
+    return ERRNO.success;
+  }, (pointers, at) => {
+    for (const one of list) {
+      view().setUint32(pointers, at, true);
+      new Uint8Array(view().buffer, at, one.length).set(one);
+      pointers += 4;
+      at += one.length;
+    }
+    return ERRNO.success;
+  }];
+}
+
 /** What an instance imports: `view()` is its memory, asked for anew after each growth. Lines of
  *  both streams go to `log`; with `write(fd, bytes)` what is written goes there, as it is. */
 export function wasiImports(module, view,
     { environment = {}, programArguments = [], files = null,
       log = (line) => console.error(line), write = null } = {}) {
   const bytes = (at, size) => new Uint8Array(view().buffer, at, size);
-  // The two calls by which the C library asks for a list of texts.
-  const askedFor = (texts) => {
-    const list = texts.map((one) => utf8.encode(`${one}\0`));
-    return [(count, size) => {
-      view().setUint32(count, list.length, true);
-      view().setUint32(size, list.reduce((n, v) => n + v.length, 0), true);
-      return ERRNO.success;
-    }, (pointers, at) => {
-      for (const one of list) {
-        view().setUint32(pointers, at, true);
-        bytes(at, one.length).set(one);
-        pointers += 4;
-        at += one.length;
-      }
-      return ERRNO.success;
-    }];
-  };
   const [environ_sizes_get, environ_get] =
-    askedFor(Object.entries(environment).map(([name, value]) => `${name}=${value}`));
-  const [args_sizes_get, args_get] = askedFor(programArguments);
+    askedFor(Object.entries(environment).map(([name, value]) => `${name}=${value}`), view);
+  const [args_sizes_get, args_get] = askedFor(programArguments, view);
   let line = '';
   const text = new TextDecoder();
 
