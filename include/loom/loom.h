@@ -49,6 +49,7 @@ enum {
   LOOM_INTERNAL = 10, /* A broken invariant of Loom's own: please report it. */
   LOOM_INVALID_HANDLE = 11, /* No such handle: released, never made, or of another kind. */
   LOOM_BUSY = 12, /* Another thread is inside a call on this object. */
+  LOOM_PAUSED = 13, /* No error: the time of pause_after is over. The same call again continues. */
 };
 
 /* Kinds of objects, and how many calls at a time they take. */
@@ -179,6 +180,14 @@ LOOM_API int32_t loom_release(loom_handle handle, loom_error* error);
  * mesh or graph, or else the next one, ends as cancelled, between two instructions. A step that
  * was leaves nothing; rows of a session count as not given. */
 LOOM_API int32_t loom_cancel(loom_handle handle, loom_error* error);
+
+/* From now on a run of the object ends as paused after so long, between two instructions, of
+ * which it does at least one. The same call again, with the same arguments, continues it with
+ * the same bits; any other run drops it, as cancel does. Observed runs and runs on a device do
+ * not pause inside; nor does session_forecast.
+ *   handle: a session or step mesh
+ *   microseconds: 0: not any more */
+LOOM_API int32_t loom_pause_after(loom_handle handle, int64_t microseconds, loom_error* error);
 
 /* The kind of a handle.
  *   kind: LOOM_KIND_... */
@@ -732,6 +741,7 @@ LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info,
 }
 #endif
 
+#include <loom/cluster.h>
 #include <loom/file.h>
 #include <loom/layer.h>
 #include <loom/options.h>

@@ -7,6 +7,7 @@
 #define LOOM_LOOM_HPP
 
 #include <charconv>
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -410,6 +411,11 @@ class Session : public Object {
   }
   // From any thread: the call inside, or else the next one, throws Error{LOOM_CANCELLED}.
   void cancel() { check(loom_cancel, handle()); }
+  // Runs throw Error{LOOM_PAUSED} after so long (0: not any more), and the same call again
+  // continues: docs/guide/slices.md.
+  void pause_after(std::chrono::microseconds time) {
+    check(loom_pause_after, handle(), static_cast<std::int64_t>(time.count()));
+  }
   std::string info() const { return detail::text(loom_session_info, handle()); }
 
  private:
@@ -719,6 +725,7 @@ class Generator : public Object {
 }  // namespace api
 }  // namespace loom
 
+#include "cluster.hpp"
 #include "population.hpp"
 #include "step_mesh.hpp"
 #include "training.hpp"

@@ -38,6 +38,8 @@ struct Object {
   virtual void forked() {}
   // What cancel() sets; null where nothing runs long.
   virtual std::atomic<bool>* cancel_flag() { return nullptr; }
+  // Runs pause after this time (0: they do not) where it is not refused.
+  virtual Status pause_after(std::int64_t microseconds);
   const std::int32_t kind;
 };
 
@@ -116,6 +118,26 @@ struct WorkerOf : ExclusiveOf<Kind> {
   std::uint64_t values = 0, forms = 0;  // of the network, when it was made ready
 };
 
+// The lock of an object that one thread at a time may use.
+Result<locks::unique_lock<locks::mutex>> enter(locks::mutex& mutex, const bool& left,
+                                               std::int32_t kind);
+
+// And whose runs can pause.
+template <std::int32_t Kind>
+struct PausingOf : WorkerOf<Kind> {
+  using WorkerOf<Kind>::WorkerOf;
+  Status pause_after(std::int64_t microseconds) override {
+    LOOM_ASSIGN(const auto inside, enter(this->mutex, this->left, Kind));
+    budget = microseconds;
+    return {};
+  }
+  // Of a run that begins now.
+  std::int64_t deadline() const {
+    return budget == 0 ? Executor::kNoDeadline : Executor::slice_clock() + 1000 * budget;
+  }
+  std::int64_t budget = 0;
+};
+
 // Events of a session until somebody takes them.
 struct Observing {
   Observing(std::int64_t keep, std::int64_t window) : recorder(keep), window(window, recorder) {}
@@ -125,8 +147,8 @@ struct Observing {
   WindowObserver window;
 };
 
-struct SessionObject : WorkerOf<LOOM_KIND_SESSION> {
-  using WorkerOf::WorkerOf;
+struct SessionObject : PausingOf<LOOM_KIND_SESSION> {
+  using PausingOf::PausingOf;
   // Before a session is made anew.
   void keep() {
     if (!observing || !observing->on || !session) return;
@@ -144,8 +166,8 @@ struct Seq2SeqObject : WorkerOf<LOOM_KIND_SEQ2SEQ> {
   std::optional<Seq2Seq> seq2seq;
 };
 
-struct StepMeshObject : WorkerOf<LOOM_KIND_STEP_MESH> {
-  using WorkerOf::WorkerOf;
+struct StepMeshObject : PausingOf<LOOM_KIND_STEP_MESH> {
+  using PausingOf::PausingOf;
   // Before the mesh is made anew: its values, with which the next one continues if its cells fit.
   void keep() {
     if (mesh) kept = mesh->snapshot();
@@ -245,9 +267,6 @@ Result<std::shared_ptr<T>> get(loom_handle handle) {
   return std::static_pointer_cast<T>(std::move(object));
 }
 
-// The lock of an object that one thread at a time may use.
-Result<locks::unique_lock<locks::mutex>> enter(locks::mutex& mutex, const bool& left,
-                                               std::int32_t kind);
 template <class T>
 Result<locks::unique_lock<locks::mutex>> enter(T& object) {
   return enter(object.mutex, object.left, T::kKind);

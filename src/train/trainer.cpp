@@ -176,7 +176,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create_for(const TrainingSpec& spec, N
     learning.adapter = std::make_shared<Adapter>(std::move(adapter));
     LOOM_ASSIGN(base, loom::digest(network));
   }
-  if (spec.method.kind != MethodKind::back_propagation) {
+  if (spec.method.kind != MethodKind::back_propagation && network.ticks() == 0) {
     LOOM_ASSIGN(learning.matrices,
                 MethodMatrices::create(network, spec.method.kind, learning.seed));
   }

@@ -2,7 +2,8 @@
 // docs/reference/c-api.md.
 
 export type LoomCode = 'invalid_argument' | 'not_found' | 'unsupported' | 'corrupt' | 'truncated'
-  | 'io' | 'out_of_memory' | 'out_of_range' | 'cancelled' | 'internal' | 'invalid_handle' | 'busy';
+  | 'io' | 'out_of_memory' | 'out_of_range' | 'cancelled' | 'internal' | 'invalid_handle' | 'busy'
+  | 'paused';
 export class LoomError extends Error {
   readonly code: LoomCode;
 }
@@ -18,6 +19,7 @@ export class CancelledError extends LoomError {}
 export class InternalError extends LoomError {}
 export class InvalidHandleError extends LoomError {}
 export class BusyError extends LoomError {}
+export class PausedError extends LoomError {}
 
 /** Bytes, or where they are. In Node a plain string is a path; in a browser it is a URL. */
 export type Source = string | URL | ArrayBuffer | ArrayBufferView | Blob | Response
@@ -36,6 +38,9 @@ import type { Audit, Dna, DnaComparison, Observed } from './types/reports.js';
 export type * from './types/reports.js';
 import { Population } from './types/population.js';
 export * from './types/population.js';
+export * from './types/ensemble.js';
+import type { Cell, StepMeshInfo, TicksOptions } from './types/step_mesh.js';
+export type * from './types/step_mesh.js';
 
 export interface InitOptions {
   /** The module, where it does not lie beside the package. */
@@ -422,6 +427,10 @@ export interface SessionInfo {
   weightBytes: number;
   scratchBytes: number;
 }
+/** Of runs that pause: whole microseconds, at least 1. */
+export interface Budget {
+  budgetUs: number;
+}
 export class Session extends Handled {
   constructor(network: Network, options?: SessionOptions);
   /** On a device; then the methods named ...Async are those to use. */
@@ -434,14 +443,20 @@ export class Session extends Handled {
   statistics(): Observed;
   /** Rows of values, at most maxRows. */
   run(x: Rows | Record<string, Rows>): Output;
+  /** null after about `budgetUs` microseconds where it is not done: the same call again continues,
+   *  with the same bits; another run drops it. */
+  run(x: Rows | Record<string, Rows>, options: Budget): Output | null;
   runAsync(x: Rows | Record<string, Rows>, options?: Abortable): Promise<Output>;
   /** Rows of ids, each a sequence of its own. */
   runIds(ids: Rows): Float32Array;
+  runIds(ids: Rows, options: Budget): Float32Array | null;
   runIdsAsync(ids: Rows, options?: Abortable): Promise<Float32Array>;
   /** Token ids at positions of sequences (all 0 where empty): a row of the output's width for each
    *  row in `head` (the last one where empty). Keys and values of earlier runs stay in the
    *  caches. */
   runTokens(ids: Numbers, positions: Numbers, sequences?: Numbers, head?: Numbers): Float32Array;
+  runTokens(ids: Numbers, positions: Numbers, sequences: Numbers, head: Numbers,
+      options: Budget): Float32Array | null;
   runTokensAsync(ids: Numbers, positions: Numbers, sequences?: Numbers, head?: Numbers,
       options?: Abortable): Promise<Float32Array>;
 }
@@ -499,33 +514,6 @@ export class Seq2Seq extends Handled {
   generateAsync(x: Sources, options: SearchOptions & Abortable): Promise<number[][]>;
 }
 
-export interface StepMeshInfo {
-  streams: number;
-  /** Ticks since the values were 0. */
-  tick: number;
-  cells: number;
-  /** Of a tick: values, or ids. */
-  inputWidth: number;
-  inputDtype: 'f32' | 'f64' | 'ids';
-  outputWidth: number;
-  outputDtype: 'f32' | 'f64';
-  /** What computes: an instruction set, or a GPU. */
-  target: string;
-  /** A GPU's name; null: the CPU. */
-  device: string | null;
-  /** Why `auto` took the CPU. */
-  note: string;
-  numerics: string;
-  threads: number;
-}
-export interface TicksOptions {
-  /** As many ticks, at each of which x arrives: for each stream one tick's values. */
-  ticks?: number;
-  /** The output after the last tick alone. */
-  last?: boolean;
-}
-/** A cell: its number in the order of the grid, "z.y.x.l", or [z, y, x, l]. */
-export type Cell = number | string | [number, number, number, number];
 /** Runs a network by ticks (docs/reference/step-mesh.md): in each, every cell computes from the
  *  values of the tick before, which stay here between the runs. */
 export class StepMesh extends Handled {
@@ -537,11 +525,15 @@ export class StepMesh extends Handled {
   /** x: for each stream its ticks, one behind the other. The output after every tick in the same
    *  order: a Float64Array of a network that takes f64. */
   run(x: Rows | Rows[], options?: TicksOptions): Float32Array | Float64Array;
+  /** null after about `budgetUs` microseconds where it is not done: the same call again continues,
+   *  with the same bits. Meanwhile `tick` and value show the last tick that is done. */
+  run(x: Rows | Rows[], options: TicksOptions & Budget): Float32Array | Float64Array | null;
   /** With a signal some ticks at a time; those that are done stay done. */
   runAsync(x: Rows | Rows[], options?: TicksOptions & Abortable):
     Promise<Float32Array | Float64Array>;
   /** One tick of all streams. */
   step(x: Rows): Float32Array | Float64Array;
+  step(x: Rows, options: Budget): Float32Array | Float64Array | null;
   stepAsync(x: Rows): Promise<Float32Array | Float64Array>;
   /** The values of a cell after the last tick. */
   value(cell: Cell, stream?: number): Float64Array;

@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 from typing import (
-    TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union,
+    TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union, overload,
 )
 
 import numpy as np
@@ -169,16 +169,23 @@ class Session(Runner):
         self._seen = seen
         return seen
 
-    def _run(self, name: str, *inputs: Any, size: Any = 1) -> Any:
-        result = super()._run(name, *inputs, size=size)
-        if self._seen is not None:
+    def _within(self, budget_us: Optional[int], name: str, *inputs: Any, size: Any = 1) -> bool:
+        done = super()._within(budget_us, name, *inputs, size=size)
+        if done and self._seen is not None:
             self._seen._ran()
-        return result
+        return done
 
-    def run(self, x: Any, out: Any = None) -> np.ndarray:
+    @overload
+    def run(self, x: Any, out: Any = None) -> np.ndarray: ...
+    @overload
+    def run(self, x: Any, out: Any = None, *, budget_us: int) -> Optional[np.ndarray]: ...
+
+    def run(self, x: Any, out: Any = None, *,
+            budget_us: Optional[int] = None) -> Optional[np.ndarray]:
         """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out`
         takes it where given. float64 goes in and comes out as it is where x has that type and the
-        network takes it."""
+        network takes it. `budget_us`: returns None after about so many microseconds where it is not
+        done, and the same call again continues, with the same bits; another run drops it."""
         x = plain(x, "x")
         wide = x.dtype == np.float64 and self._network._takes_f64()
         kind = np.float64 if wide else np.float32
@@ -187,34 +194,51 @@ class Session(Runner):
             raise ValueError("x: expects (rows, width), got the shape %s" % (x.shape,))
         y = place(out, kind, (x.shape[0], self.output_width))
         try:
-            self._run("session_run_f64" if wide else "session_run", x.shape[0], x, y,
-                      size=x.shape[0])
+            if not self._within(budget_us, "session_run_f64" if wide else "session_run", x.shape[0],
+                                x, y, size=x.shape[0]):
+                return None
         except InvalidArgument:
             self._network._wide = None  # a training has given the cells another type
             if not wide or self._network._takes_f64():
                 raise
-            return self.run(x.astype(np.float32), out)
+            return self.run(x.astype(np.float32), out, budget_us=budget_us)  # type: ignore
         return y if out is None else out  # type: ignore[no-any-return]
 
-    def run_ids(self, ids: Any, out: Any = None) -> np.ndarray:
+    @overload
+    def run_ids(self, ids: Any, out: Any = None) -> np.ndarray: ...
+    @overload
+    def run_ids(self, ids: Any, out: Any = None, *, budget_us: int) -> Optional[np.ndarray]: ...
+
+    def run_ids(self, ids: Any, out: Any = None, *,
+                budget_us: Optional[int] = None) -> Optional[np.ndarray]:
         """Rows of ids, each a sequence of its own: ids is (rows, steps of the input), the result
-        (rows, output width)."""
+        (rows, output width). `budget_us`: as of run()."""
         ids = array(ids, np.int32, "ids")
         if ids.ndim != 2:
             raise ValueError("ids: expects (rows, steps), got the shape %s" % (ids.shape,))
         y = place(out, np.float32, (ids.shape[0], self.output_width))
-        self._run("session_run_ids", ids, y, size=len(ids))
+        if not self._within(budget_us, "session_run_ids", ids, y, size=len(ids)):
+            return None
         return y if out is None else out  # type: ignore[no-any-return]
 
+    @overload
     def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (),
-                   out: Any = None) -> np.ndarray:
+                   out: Any = None) -> np.ndarray: ...
+    @overload
+    def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (),
+                   out: Any = None, *, budget_us: int) -> Optional[np.ndarray]: ...
+
+    def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (),
+                   out: Any = None, *, budget_us: Optional[int] = None) -> Optional[np.ndarray]:
         """Token ids at positions of sequences (all 0 where empty). The result has one row of output
         width per row in `head` (the last one where empty). Keys and values of earlier runs stay in
-        the caches."""
+        the caches. `budget_us`: as of run()."""
         head = array(head, np.int32, "head")
         y = place(out, np.float32, (max(1, head.size), self.output_width))
         ids = array(ids, np.int32, "ids")
-        self._run("session_run_tokens", ids, positions, sequences, head, y, size=ids.size)
+        if not self._within(budget_us, "session_run_tokens", ids, positions, sequences, head, y,
+                            size=ids.size):
+            return None
         return y if out is None else out  # type: ignore[no-any-return]
 
 

@@ -2,7 +2,7 @@
 export const ABI_VERSION = 1;
 export const CODES = { ok: 0, invalid_argument: 1, not_found: 2, unsupported: 3, corrupt: 4,
     truncated: 5, io: 6, out_of_memory: 7, out_of_range: 8, cancelled: 9, internal: 10,
-    invalid_handle: 11, busy: 12 };
+    invalid_handle: 11, busy: 12, paused: 13 };
 export const KINDS = { bytes: 1, network: 2, session: 3, data: 4, trainer: 5, tokenizer: 6, decoder:
     7, model: 8, generator: 9, onnx: 10, seq2seq: 11, file: 12, evaluator: 13, training: 14,
     predictor: 15, step_mesh: 16, population: 17 };
@@ -21,6 +21,7 @@ export const FUNCTIONS = {
   verify: ["code", [["options", "json"], ["report", "new json"]]],
   release: ["code", [["handle", "any"]]],
   cancel: ["code", [["handle", "any"]]],
+  pause_after: ["code", [["handle", "any"], ["microseconds", "i64"]]],
   kind: ["code", [["handle", "any"], ["kind", "out i32"]]],
   live_handles: ["code", [["count", "out i64"]]],
   bytes_create: ["code", [["size", "u64"], ["bytes", "new bytes"]]],
@@ -120,6 +121,23 @@ export const FUNCTIONS = {
   population_genome: ["code", [["population", "handle population"], ["index", "i64"],
       ["genome", "new json"]]],
   population_info: ["code", [["population", "handle population"], ["info", "new json"]]],
+  cluster_k_means: ["code", [["x", "read f64"], ["width", "i64"], ["start", "read f64"],
+      ["options", "json"], ["labels", "fill i32"], ["centers", "fill f64"], ["info", "new json"]]],
+  cluster_silhouettes: ["code", [["x", "read f64"], ["width", "i64"], ["labels", "read i32"],
+      ["distance", "text"], ["silhouettes", "fill f64"]]],
+  cluster_hierarchy: ["code", [["x", "read f64"], ["width", "i64"], ["options", "json"],
+      ["merges", "fill f64"]]],
+  cluster_cut: ["code", [["merges", "read f64"], ["options", "json"], ["labels", "fill i32"]]],
+  ensemble_matches: ["code", [["correct", "read i32"], ["samples", "i64"], ["options", "json"],
+      ["matches", "new json"]]],
+  ensemble_vote: ["code", [["scores", "read f32"], ["members", "i64"], ["width", "i64"],
+      ["weights", "read f64"], ["kind", "text"], ["y", "fill f32"]]],
+  ensemble_select: ["code", [["scores", "read f32"], ["members", "i64"], ["width", "i64"],
+      ["classes", "read i32"], ["steps", "i64"], ["selection", "new json"]]],
+  measure_deviation: ["code", [["actual", "read f64"], ["expected", "read f64"], ["width", "i64"],
+      ["keep", "i64"], ["report", "new json"]]],
+  measure_correlation: ["code", [["x", "read f64"], ["width", "i64"], ["kind", "text"],
+      ["matrix", "fill f64"]]],
   onnx_load: ["code", [["path", "text"], ["onnx", "new onnx"]]],
   onnx_load_bytes: ["code", [["bytes", "handle bytes"], ["onnx", "new onnx"]]],
   onnx_info: ["code", [["onnx", "handle onnx"], ["info", "new json"]]],

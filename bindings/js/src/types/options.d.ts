@@ -35,6 +35,45 @@ export interface SessionOptions {
   mode?: Mode;
 }
 
+/** k-means. */
+export interface KMeansOptions {
+  /** how many; at least 1 */
+  clusters?: number;
+  /** of the first centers; at least 0 */
+  seed?: number | bigint;
+  /** times that it begins with other centers; the result with the least inertia counts; 1 to
+   *  1000 */
+  starts?: number;
+  /** of a start; at least 1 */
+  maxIterations?: number;
+  /** a start ends where the squared moves of the centers are at most this share of the mean
+   *  variance of the columns; at least 0 */
+  tolerance?: number;
+}
+
+/** Agglomerative clustering. */
+export interface HierarchyOptions {
+  /** `euclidean`, `cosine` (1 - cos), or `precomputed`: row i has the distances to all rows */
+  distance?: string;
+  /** the distance of two groups: `single` (of their nearest rows), `complete` (of their
+   *  farthest), `average`, `ward` (growth of the variance; euclidean alone) */
+  linkage?: string;
+}
+
+/** The groups of a hierarchy. */
+export interface CutOptions {
+  /** how many groups remain, or; at least 1 */
+  clusters?: number;
+  /** up to which distance groups are joined; at least 0 */
+  distance?: number;
+}
+
+/** Pairs of members that complete each other. */
+export interface MatchOptions {
+  /** the least share of samples that one of a pair or both have right; 0 to 1 */
+  minCoverage?: number;
+}
+
 /** Statistics of the cells of a session. */
 export interface ObserveOptions {
   /** passes 0, `every`, 2 x `every`, ... are observed; 0: none any more; at least 0 */
