@@ -1,5 +1,5 @@
-// Mutation of networks: topologies change, layers that stay keep their weights, and every child runs
-// forward and backward.
+// Mutation of networks: topologies change, layers that stay keep their weights, and every child
+// runs forward and backward.
 #pragma once
 
 #include <cstdint>
