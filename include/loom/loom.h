@@ -74,7 +74,8 @@ enum {
   LOOM_KIND_PREDICTOR = 15, /* A trained network that answers raw data. One call at a time. */
   /* Runs a network by ticks; holds the values of its cells. One call at a time. */
   LOOM_KIND_STEP_MESH = 16,
-  LOOM_KIND_POPULATION = 17, /* Genomes that evolve by NEAT. One call at a time. */
+  /* Genomes that evolve by NEAT, or whole networks. One call at a time. */
+  LOOM_KIND_POPULATION = 17,
 };
 
 /* Finish reasons. */

@@ -4,10 +4,10 @@
 
 #include "base/math/exact_math.h"
 #include "exec/session.h"
-#include "search/population.h"
+#include "populations/population.h"
 #include "train/learner/learner.h"
 
-namespace loom::search {
+namespace loom::populations {
 namespace {
 
 constexpr double kLowest = -1e300;
@@ -168,4 +168,4 @@ Result<double> train_and_score(Network& network, const SearchSpec& spec, std::in
   return score.ok() ? std::move(score) : lost(score.status());
 }
 
-}  // namespace loom::search
+}  // namespace loom::populations

@@ -1,4 +1,4 @@
-#include "search/population.h"
+#include "populations/population.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "breed/splice.h"
 #include "breed/weights.h"
 
-namespace loom::search {
+namespace loom::populations {
 namespace {
 
 using evolve::Draws;
@@ -288,4 +288,4 @@ Status NetworkPopulation::run(std::int64_t generations, ThreadPool& pool,
   return {};
 }
 
-}  // namespace loom::search
+}  // namespace loom::populations

@@ -3,9 +3,9 @@
 #include "base/files/sha256.h"
 #include "base/math/exact_math.h"
 #include "breed/weights.h"
-#include "search/population.h"
+#include "populations/population.h"
 
-namespace loom::search {
+namespace loom::populations {
 namespace {
 
 void collect(const Node& node, std::vector<const Node*>& list) {
@@ -107,4 +107,4 @@ std::string digest_of(Network& network) {
   return Sha256::hex(hash.finish());
 }
 
-}  // namespace loom::search
+}  // namespace loom::populations

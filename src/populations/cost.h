@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 #include "grid/network.h"
 
-namespace loom::search {
+namespace loom::populations {
 
 // An instruction takes `ns` + `ns_per_value` for each value that it writes + `ns_per_product` for
 // each product with a weight.
@@ -33,4 +33,4 @@ Result<double> milliseconds_by(const Costs& costs, Network& network, std::int64_
 // The median of runs on this machine, one thread.
 Result<double> milliseconds_here(Network& network, std::int64_t rows);
 
-}  // namespace loom::search
+}  // namespace loom::populations

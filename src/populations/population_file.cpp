@@ -3,9 +3,9 @@
 #include <bit>
 
 #include "base/files/sha256.h"
-#include "search/population.h"
+#include "populations/population.h"
 
-namespace loom::search {
+namespace loom::populations {
 namespace {
 
 constexpr std::string_view kFormat = "loom population of networks";
@@ -269,4 +269,4 @@ Result<NetworkPopulation> NetworkPopulation::load(std::string_view text) {
   return made;
 }
 
-}  // namespace loom::search
+}  // namespace loom::populations

@@ -10,9 +10,9 @@
 #include "breed/mutate.h"
 #include "evolve/selection.h"
 #include "evolve/spec.h"
-#include "search/cost.h"
+#include "populations/cost.h"
 
-namespace loom::search {
+namespace loom::populations {
 
 struct Limits {
   std::optional<std::int64_t> bytes;
@@ -133,4 +133,4 @@ Json to_json(const SearchSpec& spec);
 // The same without data and topology.
 Json settings_json(const SearchSpec& spec);
 
-}  // namespace loom::search
+}  // namespace loom::populations

@@ -1,11 +1,11 @@
-#include "search/spec.h"
+#include "populations/spec.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/fields/field_reader.h"
 
-namespace loom::search {
+namespace loom::populations {
 namespace {
 
 Status invalid(std::string text) { return {Code::invalid_argument, std::move(text)}; }
@@ -115,4 +115,4 @@ Json to_json(const SearchSpec& spec) {
   return json;
 }
 
-}  // namespace loom::search
+}  // namespace loom::populations

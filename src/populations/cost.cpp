@@ -1,4 +1,4 @@
-#include "search/cost.h"
+#include "populations/cost.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,7 +6,7 @@
 #include "base/fields/field_reader.h"
 #include "exec/session.h"
 
-namespace loom::search {
+namespace loom::populations {
 namespace {
 
 constexpr int kRuns = 15;
@@ -137,4 +137,4 @@ Result<double> milliseconds_here(Network& network, std::int64_t rows) {
   return times[times.size() / 2];
 }
 
-}  // namespace loom::search
+}  // namespace loom::populations

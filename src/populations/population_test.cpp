@@ -1,5 +1,5 @@
 // Populations of networks: limits, equal bits for any number of threads, files, learning.
-#include "search/population.h"
+#include "populations/population.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "breed/weights.h"
 
-namespace loom::search {
+namespace loom::populations {
 namespace {
 
 // Two rings that no straight line parts: x of the plane, class 0 inside, 1 outside.
@@ -194,4 +194,4 @@ TEST(Costs, FollowTheProgram) {
 }
 
 }  // namespace
-}  // namespace loom::search
+}  // namespace loom::populations

@@ -16,9 +16,9 @@
 #include "base/threads/thread_pool.h"
 #include "breed/mutate.h"
 #include "evolve/population.h"
-#include "search/spec.h"
+#include "populations/spec.h"
 
-namespace loom::search {
+namespace loom::populations {
 
 struct Member {
   std::shared_ptr<Network> network;  // of this member alone
@@ -106,4 +106,4 @@ Result<double> train_and_score(Network& network, const SearchSpec& spec, std::in
                                std::int64_t index, const std::atomic<bool>* cancel,
                                std::string& failed);
 
-}  // namespace loom::search
+}  // namespace loom::populations
