@@ -38,7 +38,7 @@ Status check_shapes(const Network& parent, const Network& child, const MutationR
 class Mutating {
  public:
   Mutating(Network& parent, const MutationRates& rates, evolve::Draws& draws)
-      : rates_(rates), draws_(draws), now_(&parent) {}
+      : rates_(rates), draws_(draws), now_(&parent), positions_(needs_positions(parent)) {}
 
   Result<Network> run(MutationReport& report) {
     for (const EditRow& row : edits()) {
@@ -87,7 +87,7 @@ class Mutating {
     LOOM_ASSIGN(Network child, Network::from_json(draft.topology(origins), rates_.max_parameters));
     LOOM_TRY(check_shapes(draft.parent, child, rates_));
     LOOM_TRY(carry_weights(child, draft.parent, origins, seed));
-    LOOM_TRY(check_runs(child));
+    LOOM_TRY(check_runs(child, positions_));
     return child;
   }
 
@@ -131,7 +131,7 @@ class Mutating {
       if (!p.tied) before.emplace_back(p.param->store.get(), *p.param->store);
     const std::size_t done = report.done.size();
     LOOM_TRY(move_drawn(params, report));
-    if (check_runs(*made_).ok()) return {};
+    if (check_runs(*made_, positions_).ok()) return {};
     for (auto& [store, old] : before) *store = std::move(old);
     report.done.resize(done);
     report.failed.emplace_back("weights");
@@ -175,6 +175,7 @@ class Mutating {
   const MutationRates& rates_;
   evolve::Draws& draws_;
   Network* now_;
+  const bool positions_;  // the parent needs those of its rows
   std::optional<Network> made_;
 };
 

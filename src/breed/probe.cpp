@@ -50,7 +50,7 @@ void fill_input(Executor& executor, const Network& network, BufferId x) {
     }
 }
 
-Status check_inference(Network& network) {
+Result<Program> inference(Network& network) {
   Program program;
   ProgramBuilder emit(program);
   const Rows rows{1, emit.u32_register("R", kRows), kNone};
@@ -63,7 +63,12 @@ Status check_inference(Network& network) {
     return bad("the network has no layers");
   emit.copy_to(y, emit.output("y", emit.type(y), emit.rows(y), y.cols));
   remove_dead_code(program);
-  return verify(program);
+  LOOM_TRY(verify(program));
+  return program;
+}
+
+bool has_positions(const Program& program) {
+  return program.find(BufferKind::input, "", "positions") != kNone;
 }
 
 Status run(Network& network, Program program, View out,
@@ -107,20 +112,26 @@ Status check_learning(Network& network) {
   if (gradients.empty()) return bad("no layer has weights that learn");
   remove_dead_code(program);
   LOOM_TRY(verify(program));
-  const bool positions = program.find(BufferKind::input, "", "positions") != kNone ||
-                         network.input().axis == Axis::positions;
+  const bool positions = has_positions(program) || network.input().axis == Axis::positions;
   return positions ? Status() : run(network, std::move(program), out, gradients);
 }
 
 }  // namespace
 
-Status check_runs(Network& network) {
+Status check_runs(Network& network, bool positions) {
   if (network.step_mesh) {
     LOOM_ASSIGN(Network mesh, network.over_ticks(kTicks, Network::Answers::last_tick));
     return check_learning(mesh);
   }
-  LOOM_TRY(check_inference(network));
+  LOOM_ASSIGN(const Program program, inference(network));
+  if (!positions && has_positions(program)) return bad("a layer needs the positions of rows");
   return check_learning(network);
+}
+
+bool needs_positions(Network& network) {
+  if (network.step_mesh) return false;
+  const auto program = inference(network);
+  return program.ok() && has_positions(*program);
 }
 
 }  // namespace loom::breed
