@@ -75,7 +75,8 @@ enum {
   LOOM_KIND_PREDICTOR = 15, /* A trained network that answers raw data. One call at a time. */
   /* Runs a network by ticks; holds the values of its cells. One call at a time. */
   LOOM_KIND_STEP_MESH = 16,
-  LOOM_KIND_POPULATION = 17, /* Genomes that evolve by NEAT. One call at a time. */
+  /* Genomes that evolve by NEAT, or whole networks. One call at a time. */
+  LOOM_KIND_POPULATION = 17,
 };
 
 /* Finish reasons. */
@@ -293,6 +294,37 @@ LOOM_API int32_t loom_network_dna(loom_network network, loom_bytes* dna, loom_er
  *     found at another path with a score above 0.8 */
 LOOM_API int32_t loom_network_compare_dna(loom_network a, loom_network b, loom_bytes* report,
                                           loom_error* error);
+
+/* A child of two networks: the topology and formats of a, and weights of both where layers match
+ * and have equal shapes. Neither parent changes, and nothing is shared.
+ *   b: may be the same
+ *   options: JSON: method, match, per, alpha or fitness_a and fitness_b, min_score, align, seed:
+ *     docs/reference/evolution.md
+ *   report: JSON: alpha, crossed (layers), not_aligned (why, where align did nothing), layers:
+ *     [{a, b (paths; b null), action (the method, or kept), reason, similarity (cosine before
+ *     crossing), share (of b), moved_units}] */
+LOOM_API int32_t loom_network_splice(loom_network a, loom_network b, const char* options,
+                                     size_t options_size, loom_network* child, loom_bytes* report,
+                                     loom_error* error);
+
+/* One network whose branches are whole networks beside each other. Their inputs must agree.
+ * Weights are copied.
+ *   networks: handles of networks, at least one; the same may stand twice
+ *   options: JSON: combine (concat, add, avg or mean, gated or filter), residual, stitch:
+ *     docs/reference/evolution.md */
+LOOM_API int32_t loom_network_graft(const int64_t* networks, size_t networks_count,
+                                    const char* options, size_t options_size, loom_network* graft,
+                                    loom_error* error);
+
+/* A mutated copy with the same input and output, which runs forward and backward; layers that
+ * were not touched keep their weights to the bit.
+ *   rates: JSON: docs/reference/evolution.md
+ *   seed: of all that is drawn
+ *   report: JSON: done: [{kind, at, what, redraws, stitched}], failed (kinds without a place),
+ *     fell_back (weights moved in their place) */
+LOOM_API int32_t loom_network_mutate(loom_network network, const char* rates, size_t rates_size,
+                                     uint64_t seed, loom_network* child, loom_bytes* report,
+                                     loom_error* error);
 
 /* Values of a parameter as the network sees them: decoded where it is packed.
  *   path: as network_parameters names it

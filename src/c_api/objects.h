@@ -26,6 +26,7 @@
 #include "llm/model.h"
 #include "onnx/import.h"
 #include "ops/webgpu/probes/probes.h"
+#include "populations/population.h"
 #include "text/tokenizer.h"
 #include "train/trainer.h"
 
@@ -229,14 +230,22 @@ struct EvaluatorObject : WorkerOf<LOOM_KIND_EVALUATOR> {
   std::optional<TextEvaluator> evaluator;
 };
 
+// Of genomes, or of whole networks: one of the two is there.
 struct PopulationObject : ExclusiveOf<LOOM_KIND_POPULATION> {
-  PopulationObject(evolve::Population p, int threads) : pool(threads), population(std::move(p)) {}
+  PopulationObject(evolve::Population p, int threads) : pool(threads), genomes(std::move(p)) {}
+  PopulationObject(populations::NetworkPopulation p, int threads)
+      : pool(threads), networks(std::move(p)) {}
   std::atomic<bool>* cancel_flag() override { return &cancel; }
+  // What computed last is not used again: the population changes.
+  void forget() { phenotype.reset(), session.reset(); }
   ThreadPool pool;
   std::atomic<bool> cancel{false};
-  evolve::Population population;
-  // Of the genome that ran last, until the population changes.
+  std::optional<evolve::Population> genomes;
+  std::optional<populations::NetworkPopulation> networks;
+  // Of the genome or network that ran last.
   std::optional<evolve::Phenotype> phenotype;
+  std::shared_ptr<Network> network;  // outlives the session
+  std::optional<Session> session;
   std::int64_t index = 0;
 };
 

@@ -362,6 +362,14 @@ export class Network extends Handled {
   readonly digest: string;
   readonly dna: Dna;
   compareDna(other: Network): DnaComparison;
+  /** A child of this network and another (docs/reference/evolution.md). */
+  splice(other: Network, options?: SpliceOptions): { child: Network; report: SpliceReport };
+  /** One network whose branches are whole networks. */
+  static graft(networks: Iterable<Network>, options?: { combine?: 'concat' | 'add' | 'avg' | 'mean'
+    | 'gated' | 'filter'; residual?: boolean; stitch?: boolean }): Network;
+  /** A mutated copy that runs. */
+  mutate(seed?: number | bigint, rates?: Record<string, unknown>):
+    { child: Network; report: MutationReport };
   initialize(seed: number | bigint): void;
   copy(): Network;
   cell(at: string): object;

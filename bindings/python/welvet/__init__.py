@@ -43,8 +43,8 @@ __all__ = [
     "Predictor", "Progress", "Selection", "Seq2Seq", "Session", "Step", "StepMesh", "Text",
     "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported", "Verification",
     "audit", "cluster", "compareDNA", "compare_dna", "convert", "correlation", "custom_layer",
-    "deviation", "dna", "evaluate", "fake_quantize", "fit", "from_onnx", "info", "layers",
-    "live_handles", "matches", "numerics_version", "register_layer", "simulate",
+    "deviation", "dna", "evaluate", "fake_quantize", "fit", "from_onnx", "graft", "info",
+    "layers", "live_handles", "matches", "numerics_version", "register_layer", "simulate",
     "unregister_layer", "verify", "version",
 ]
 __version__ = "0.1.0"
@@ -111,6 +111,11 @@ def dna(network: Network) -> Dict[str, Any]:
 def compare_dna(a: Network, b: Network) -> Dict[str, Any]:
     """Network.compare_dna: how the layers of two networks relate."""
     return a.compare_dna(b)
+
+
+def graft(*networks: Network, **options: Any) -> Network:
+    """Network.graft: whole networks as the branches of one."""
+    return Network.graft(networks, **options)
 
 
 compareDNA = compare_dna  # the name of the project's earlier documents

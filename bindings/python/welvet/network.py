@@ -432,6 +432,35 @@ class Network(Object):
         return call("network_compare_dna", self._handle,  # type: ignore[no-any-return]
                     other._handle)
 
+    def splice(self, other: "Network", **options: Any) -> Tuple["Network", Dict[str, Any]]:
+        """A child of this network and another, and a report: this one's topology and formats, and
+        weights of both where layers match (docs/reference/evolution.md). Options: method ("blend",
+        "point", "uniform", "layer_wise"), alpha (share of the other) or fitness_a and fitness_b,
+        match ("place", "dna"), per ("unit", "weight"), min_score, align, seed. Raises
+        InvalidArgument by the option."""
+        if not isinstance(other, Network):
+            raise TypeError("splice: expected a Network, got " + type(other).__name__)
+        child, report = call("network_splice", self._handle, other._handle, options)
+        return Network._of(child), report
+
+    @staticmethod
+    def graft(networks: Sequence["Network"], **options: Any) -> "Network":
+        """One network whose branches are whole networks with one input shape. Options: combine
+        ("concat", "add", "avg", "gated"), residual, stitch. Raises InvalidArgument with what
+        differs."""
+        networks = list(networks)
+        for i, one in enumerate(networks):
+            if not isinstance(one, Network):
+                raise TypeError("graft: expected Networks, got %s at %d" % (type(one).__name__, i))
+        handles = np.array([one._handle for one in networks], np.int64)
+        return Network._of(call("network_graft", handles, options))
+
+    def mutate(self, seed: int = 0, **rates: Any) -> Tuple["Network", Dict[str, Any]]:
+        """A mutated copy that runs, and a report of what was done. `rates` are probabilities of
+        the kinds of mutation and limits (docs/reference/evolution.md)."""
+        child, report = call("network_mutate", self._handle, rates, seed_of(seed))
+        return Network._of(child), report
+
     def program(self, **options: Any) -> str:
         """The program that a Session of these options runs, a line per instruction."""
         return call("network_program", self._handle, options)  # type: ignore[no-any-return]
