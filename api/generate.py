@@ -243,6 +243,7 @@ PARTS = {
     "file": (("file",), "model files"),
     "step_mesh": (("step mesh",), "networks that run by ticks"),
     "population": (("population",), "neuroevolution"),
+    "online": (("online",), "learning beside answers"),
 }
 
 
@@ -454,6 +455,7 @@ OUTPUTS = {
     "include/loom/file.h": part_header("file"),
     "include/loom/step_mesh.h": part_header("step_mesh"),
     "include/loom/population.h": part_header("population"),
+    "include/loom/online.h": part_header("online"),
     "include/loom/options.h": options_header,
     "include/loom/options.hpp": cpp_options,
     "src/c_api/options/structs.inc": options_table,

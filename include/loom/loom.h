@@ -75,6 +75,7 @@ enum {
   /* Runs a network by ticks; holds the values of its cells. One call at a time. */
   LOOM_KIND_STEP_MESH = 16,
   LOOM_KIND_POPULATION = 17, /* Genomes that evolve by NEAT. One call at a time. */
+  LOOM_KIND_ONLINE = 18, /* Learns a copy of a network beside its answers. One call at a time. */
 };
 
 /* Finish reasons. */
@@ -104,6 +105,7 @@ typedef loom_handle loom_training;
 typedef loom_handle loom_predictor;
 typedef loom_handle loom_step_mesh;
 typedef loom_handle loom_population;
+typedef loom_handle loom_online;
 
 /* The caller's: it says what, where, and what would be right. */
 typedef struct loom_error {
@@ -734,6 +736,7 @@ LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info,
 
 #include <loom/file.h>
 #include <loom/layer.h>
+#include <loom/online.h>
 #include <loom/options.h>
 #include <loom/population.h>
 #include <loom/step_mesh.h>

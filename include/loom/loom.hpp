@@ -719,6 +719,7 @@ class Generator : public Object {
 }  // namespace api
 }  // namespace loom
 
+#include "online.hpp"
 #include "population.hpp"
 #include "step_mesh.hpp"
 #include "training.hpp"

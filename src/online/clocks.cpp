@@ -8,8 +8,8 @@
 
 namespace loom {
 
-Moment moment() {
-  Moment now{.wall = Executor::slice_clock()};
+ClockReading read_clocks() {
+  ClockReading now{.wall = Executor::slice_clock()};
 #if !defined(__wasm__) && !defined(_WIN32)
   timespec t;
   if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0)

@@ -1,6 +1,6 @@
 // Finds changes in a stream of errors: ADWIN (Bifet and Gavalda, "Learning from time-changing data
-// with adaptive windowing", SDM 2007). A window of the newest values shrinks as soon as two parts of
-// it have means that differ by more than chance allows; memory and time are logarithmic in its
+// with adaptive windowing", SDM 2007). A window of the newest values shrinks as soon as two parts
+// of it have means that differ by more than chance allows; memory and time are logarithmic in its
 // length. Not thread-safe.
 #pragma once
 

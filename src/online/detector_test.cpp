@@ -47,7 +47,6 @@ TEST(Detector, FindsAJumpSoonAndWhereItWas) {
         EXPECT_GE(detector.width(), 5);
       }
       EXPECT_LE(latest, after - before > 0.8 ? 40 : 80) << before << " " << after;
-      printf("delay %g -> %g: %d\n", before, after, latest);
     }
 }
 

@@ -1,8 +1,8 @@
 // A network that learns while it answers, in one thread. Answers come from published weights; a
 // trainer learns a shadow of them in slices of time, in which it may stop inside of a step, and
-// after its steps the published weights are replaced between two answers, whole. The weights after k
-// steps have the bits of k steps of a Trainer over the same batches, wherever slices end; only when
-// they are published depends on time. One call at a time.
+// after its steps the published weights are replaced between two answers, whole. The weights after
+// k steps have the bits of k steps of a Trainer over the same batches, wherever slices end; only
+// when they are published depends on time. One call at a time.
 #pragma once
 
 #include <atomic>
@@ -35,6 +35,9 @@ struct OnlineMachine {
   bool auto_device = false;
   const std::atomic<bool>* cancel = nullptr;  // set: learn() ends as cancelled
 };
+
+// A training spec without an end: "steps" may be missing, and so may "format" and "version".
+Result<TrainingSpec> parse_online_spec(Json spec);
 
 class OnlineLearner {
  public:
@@ -85,7 +88,8 @@ class OnlineLearner {
   std::int64_t output_width() const { return output_width_; }
   // What learns.
   const Trainer& trainer() const { return *trainer_; }
-  // What answers.
+  // What answers, and its program.
+  const Program& program() const { return served_[active_]->session->program(); }
   Network& published() { return served_[active_]->network; }
 
  private:
@@ -96,16 +100,17 @@ class OnlineLearner {
     std::optional<Session> session;
     std::vector<WeightStore*> stores;
   };
-  OnlineLearner(TrainingSpec spec, Network shadow, ThreadPool& pool, const OnlineOptions& options,
-                const OnlineMachine& machine);
+  OnlineLearner(const TrainingSpec& spec, Network shadow, ThreadPool& pool,
+                const OnlineOptions& options);
   Status prepare(const TrainingSpec& spec, const OnlineMachine& machine);
   Status prepare_served(const OnlineMachine& machine);
   template <class Run>
   Result<std::int64_t> answer_by(std::size_t values, std::span<float> y, const Run& run);
-  void keep_pending(const void* x, std::span<const float> y);
+  void keep_pending(std::span<const float> y, std::int64_t row);
   template <class T>
   Status feedback_of(std::int64_t first, std::span<const T> targets, std::int64_t width,
                      bool expected);
+  void take_feedback(std::span<const float> y, const Sample& sample);
   Status check_sample(const Sample& sample, std::int64_t answer) const;
   bool counts(const Sample& sample) const;
   bool correct(std::span<const float> y, const Sample& sample) const;
@@ -113,6 +118,7 @@ class OnlineLearner {
   void changed(std::string name, const char* source, std::int64_t since);
   Status learn_until(std::int64_t deadline, std::int64_t steps, Learned& learned);
   Status begin_step();
+  Status end_step();
   Status begin_publication();
   Result<bool> publish_until(std::int64_t deadline);
 

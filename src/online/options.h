@@ -29,9 +29,7 @@ struct OnlineOptions {
 template <class V>
 void fields(V& v, OnlineOptions& o) {
   const auto count = [&v](std::string_view key, std::int64_t& value, FieldText doc, double min,
-                          double max) {
-    v(key, value, {.doc = doc, .min = min, .max = max});
-  };
+                          double max) { v(key, value, {.doc = doc, .min = min, .max = max}); };
   count("max_rows", o.max_rows, "rows of an answer", 1, 65536);
   count("recent", o.recent, "newest samples that batches are drawn from", 1, 1 << 24);
   count("older", o.older, "samples that are kept of those before them, a uniform choice", 0,
@@ -44,10 +42,11 @@ void fields(V& v, OnlineOptions& o) {
         1 << 20);
   count("publish_every", o.publish_every, "steps after which answers have new weights", 1, 1 << 30);
   v("correct", o.correct,
-    {.doc = "when an output counts as correct. `argmax`: its largest value is that of the class, or "
-            "of the targets; `sign`: each value is on the side of its target, 0 for logits; "
-            "`tolerance`: each value is as near as `tolerance`; `auto`: `argmax` with the loss "
-            "cross_entropy, `sign` with bce, else `tolerance`",
+    {.doc =
+         "when an output counts as correct. `argmax`: its largest value is that of the class, or "
+         "of the targets; `sign`: each value is on the side of its target, 0 for logits; "
+         "`tolerance`: each value is as near as `tolerance`; `auto`: `argmax` with the loss "
+         "cross_entropy, `sign` with bce, else `tolerance`",
      .one_of = "auto, argmax, sign, tolerance"});
   v("tolerance", o.tolerance, {.doc = "as above", .min = 0, .max = 1e30});
   count("window", o.tracker.window, "outputs of a window of the report", 1, 1 << 30);

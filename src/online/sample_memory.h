@@ -21,9 +21,9 @@ struct Sample {
 };
 
 struct SampleForm {
-  std::int64_t width = 0, steps = 0;      // values, or ids of a row
-  std::int64_t targets = 0, places = 0;   // values, or classes of a row
-  std::int64_t ids = 0, classes = 0;      // below which they are
+  std::int64_t width = 0, steps = 0;     // values, or ids of a row
+  std::int64_t targets = 0, places = 0;  // values, or classes of a row
+  std::int64_t ids = 0, classes = 0;     // below which they are
 };
 
 class SampleMemory {
@@ -64,7 +64,7 @@ class SampleMemory {
 class DrawnSamples : public DataSource {
  public:
   DrawnSamples() = default;
-  explicit DrawnSamples(const SampleForm& form) : form_(form) {}
+  void set_form(const SampleForm& form) { form_ = form; }
   std::int64_t samples() const override { return batch.rows; }
   Form form() const override;
   void append(std::int64_t sample, Batch& to) const override;

@@ -101,8 +101,7 @@ void Tracker::close_window(std::int64_t now) {
 double Tracker::rolling(std::int64_t count, std::int64_t end) const {
   if (count < 1) return -1;
   std::int64_t right = 0;
-  for (std::int64_t i = end - count; i < end; ++i)
-    right += this->right(i);
+  for (std::int64_t i = end - count; i < end; ++i) right += this->right(i);
   return static_cast<double>(right) / static_cast<double>(count);
 }
 
@@ -147,8 +146,7 @@ void Tracker::change(std::string task, const char* source, std::int64_t since, s
   next.output = std::max<std::int64_t>(outputs_ - since, 0);
   next.begin = since > 0 ? outcome(judged_ - since).time : now;
   next.judged = since;
-  for (std::int64_t i = judged_ - since; i < judged_; ++i)
-    next.correct += right(i);
+  for (std::int64_t i = judged_ - since; i < judged_; ++i) next.correct += right(i);
   old.judged -= since;
   old.correct -= next.correct;
   segments_.push_back(std::move(next));
@@ -193,9 +191,9 @@ Json Tracker::window_json(const Window& w) const {
   json.set("accuracy", share(w.correct, w.judged));
   json.set("seconds", seconds(w.begin - first_));
   json.set("duration", seconds(w.end - w.begin));
-  json.set("outputs_per_second",
-           w.end > w.begin ? Json(static_cast<double>(w.outputs) / seconds(w.end - w.begin))
-                           : Json());
+  json.set(
+      "outputs_per_second",
+      w.end > w.begin ? Json(static_cast<double>(w.outputs) / seconds(w.end - w.begin)) : Json());
   json.set("task", segments_[static_cast<std::size_t>(w.segment)].task);
   return json;
 }
@@ -239,8 +237,8 @@ void Tracker::report(Json& json) const {
   Json tasks = Json::array(), windows = Json::array(), measured = Json::array();
   for (const Segment& s : segments_) tasks.push(segment_json(s));
   for (std::int64_t i = 0; i < std::ssize(windows_); ++i)
-    windows.push(window_json(
-        windows_[static_cast<std::size_t>((begin_ + i) % std::ssize(windows_))]));
+    windows.push(
+        window_json(windows_[static_cast<std::size_t>((begin_ + i) % std::ssize(windows_))]));
   if (window_.outputs > 0) {
     Window open = window_;
     open.end = last_;

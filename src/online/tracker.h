@@ -15,11 +15,11 @@
 namespace loom {
 
 struct TrackerOptions {
-  std::int64_t window = 100;    // outputs
-  double window_ms = 0;         // above 0: or as long
-  std::int64_t rolling = 50;    // judged outputs that an accuracy is taken over
-  double recover = 0.95;        // the accuracy that ends a recovery
-  double deadline_ms = 0;       // 0: none
+  std::int64_t window = 100;  // outputs
+  double window_ms = 0;       // above 0: or as long
+  std::int64_t rolling = 50;  // judged outputs that an accuracy is taken over
+  double recover = 0.95;      // the accuracy that ends a recovery
+  double deadline_ms = 0;     // 0: none
 };
 
 // How often something took how long, in steps of less than 1 %.
@@ -67,7 +67,8 @@ class Tracker {
 
  private:
   struct Place {
-    std::int64_t output = -1, time = -1;  // outputs, judged ones, that a task took; below 0: not yet
+    std::int64_t output = -1,
+                 time = -1;  // outputs, judged ones, that a task took; below 0: not yet
   };
   struct Segment {
     std::string task;

@@ -149,8 +149,7 @@ Result<StepReport> Trainer::try_step(std::int64_t micro_batches,
   LOOM_TRY(mean_losses(report, weight));
   std::vector<double> alignment;
   if (aligns(report.step)) LOOM_TRY(measure_alignment(micro_batches, fill_micro_batch, alignment));
-  if (!report.skipped)
-    LOOM_TRY(learner_.update(report.lr, weight, report.step - scale_.skipped));
+  if (!report.skipped) LOOM_TRY(learner_.update(report.lr, weight, report.step - scale_.skipped));
   end_step(report, alignment);
   return report;
 }
@@ -206,9 +205,8 @@ Result<bool> Trainer::slice(Slices& s, std::int64_t deadline) {
   if (!s.report.skipped) {
     const std::int64_t number = s.report.step - scale_.skipped;
     LOOM_ASSIGN(const bool updated,
-                s.at == At::passed
-                    ? learner_.update_until(s.report.lr, s.weight, number, deadline)
-                    : learner_.executor().resume(deadline));
+                s.at == At::passed ? learner_.update_until(s.report.lr, s.weight, number, deadline)
+                                   : learner_.executor().resume(deadline));
     s.at = At::update;
     if (!updated) return false;
     learner_.end_update(number);

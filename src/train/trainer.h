@@ -90,13 +90,15 @@ class Trainer {
   // "micro_batches" or "random_translate", which are of the trainer's data.
   Result<StepReport> step_on(const DataSource& batch);
   // The same in slices, with the same bits: begin_step_on reads the batch, and each continue_step
-  // runs until `deadline` (of Executor::slice_clock()) or the end of the step; true: it is done, and
-  // `report` has it. A slice ends between two instructions; a measured alignment is one slice, and
-  // so are weights that are packed again. Until the end of the step its weights are not to be read,
-  // and other steps are refused. After an error the step is dropped, as after step_on's.
+  // runs until `deadline` (of Executor::slice_clock()) or the end of the step; true: it is done,
+  // and `report` has it. A slice ends between two instructions; a measured alignment is one slice,
+  // and so are weights that are packed again. Until the end of the step its weights are not to be
+  // read, and other steps are refused. After an error the step is dropped, as after step_on's.
   Status begin_step_on(const DataSource& batch);
   Result<bool> continue_step(std::int64_t deadline, StepReport* report = nullptr);
   bool in_slices() const { return slices_.has_value(); }
+  // Whether its update has begun: the weights are those of no step.
+  bool updating() const { return slices_ && slices_->at == Slices::At::update; }
   // Forgets a step in slices, and does to its end an update that has begun.
   Status drop_step();
   // Of all later steps: their learning rate is the schedule's times this.
