@@ -16,8 +16,8 @@ extern "C" {
 /* Refused by name for keys of the spec that are of data which a trainer reads, and for networks
  * whose rows depend on rows before them.
  *   network: is copied, and stays as it is until online_commit
- *   spec: JSON: a training spec without network, data and epochs; without steps it has no end
- *     (docs/reference/training-spec.md)
+ *   spec: JSON: a training spec without network, data and epochs; without steps it has no end,
+ *     without batch that is 32 (docs/reference/training-spec.md)
  *   options: JSON: the keys of loom_online_options: docs/reference/options.md, online_create */
 LOOM_API int32_t loom_online_create(loom_network network, const char* spec, size_t spec_size,
                                     const char* options, size_t options_size, loom_online* online,

@@ -143,9 +143,9 @@ typedef struct loom_online_options {
   /* of changes of the task: adwin (Bifet and Gavalda 2007) over the errors of outputs, or none;
    * not given: adwin */
   const char* detector;
-  /* of the detector: smaller ones have fewer false alarms and take longer; 1e-12 to 0.5; default
-   * 0.0001 */
-  double delta;
+  /* of the detector, about the probability of a false alarm: a smaller one takes longer; 1e-12
+   * to 0.5; default 0.0001 */
+  double detector_delta;
   int32_t forget; /* a change of the task forgets the samples before it; default true */
   /* a change of the task multiplies the learning rate; above 0, at most 1000; default 1 */
   double boost;

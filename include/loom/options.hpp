@@ -128,9 +128,9 @@ struct OnlineOptions {
   // of changes of the task: adwin (Bifet and Gavalda 2007) over the errors of outputs, or none;
   // not given: adwin
   std::string detector{};
-  // of the detector: smaller ones have fewer false alarms and take longer; 1e-12 to 0.5; default
-  // 0.0001
-  double delta = 0.0001;
+  // of the detector, about the probability of a false alarm: a smaller one takes longer; 1e-12
+  // to 0.5; default 0.0001
+  double detector_delta = 0.0001;
   bool forget = true;  // a change of the task forgets the samples before it; default true
   // a change of the task multiplies the learning rate; above 0, at most 1000; default 1
   double boost = 1;
@@ -311,7 +311,7 @@ inline loom_online_options to_c(const OnlineOptions& o, std::vector<const char*>
   c.deadline_ms = o.deadline_ms;
   c.task = c_text(o.task, "task");
   c.detector = c_text(o.detector, "detector");
-  c.delta = o.delta;
+  c.detector_delta = o.detector_delta;
   c.forget = o.forget;
   c.boost = o.boost;
   c.boost_steps = o.boost_steps;

@@ -3,7 +3,6 @@
 
 #include "online/clocks.h"
 #include "online/online.h"
-#include "train/check_data.h"
 
 namespace loom {
 namespace {
@@ -121,7 +120,7 @@ Status OnlineLearner::end_step() {
 
 Result<double> OnlineLearner::measure(const DataSource& data, std::string task) {
   if (task.empty()) return bad("measure: expects the name of a task");
-  LOOM_TRY(check_data(data, shadow_, trainer_->spec(), true));
+  LOOM_TRY(check_samples(data));
   Session& session = *served_[active_]->session;
   std::int64_t judged = 0, right = 0;
   Batch batch;

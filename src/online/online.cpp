@@ -96,6 +96,7 @@ Result<TrainingSpec> parse_online_spec(Json spec) {
   if (!spec.is_object()) return bad("training: expects a JSON object");
   if (!spec.find("format")) spec.set("format", "loom-training");
   if (!spec.find("version")) spec.set("version", 2);
+  if (!spec.find("batch")) spec.set("batch", 32);
   const bool endless = !spec.find("steps") && !spec.find("epochs");
   if (endless) spec.set("steps", kEndless);
   LOOM_ASSIGN(TrainingSpec parsed, parse_training_spec(spec));
@@ -112,7 +113,7 @@ OnlineLearner::OnlineLearner(const TrainingSpec& spec, Network shadow, ThreadPoo
       pool_(pool),
       loss_(spec.loss),
       ignore_(spec.ignore),
-      detector_(options.delta),
+      detector_(options.detector_delta),
       tracker_(options.tracker, options.task) {}
 
 Result<std::unique_ptr<OnlineLearner>> OnlineLearner::create(const TrainingSpec& spec,
@@ -381,9 +382,13 @@ bool OnlineLearner::correct(std::span<const float> y, const Sample& s) const {
   return true;
 }
 
+Status OnlineLearner::check_samples(const DataSource& data) const {
+  if (data.form().weighted) return bad("data: weights of samples are not used here");
+  return check_data(data, shadow_, trainer_->spec(), true);
+}
+
 Status OnlineLearner::add(const DataSource& data) {
-  TrainingSpec spec = trainer_->spec();
-  LOOM_TRY(check_data(data, shadow_, spec, true));
+  LOOM_TRY(check_samples(data));
   Batch batch;
   for (std::int64_t i = 0; i < data.samples(); ++i) {
     batch.clear();

@@ -36,7 +36,8 @@ struct OnlineMachine {
   const std::atomic<bool>* cancel = nullptr;  // set: learn() ends as cancelled
 };
 
-// A training spec without an end: "steps" may be missing, and so may "format" and "version".
+// A training spec without an end: "steps" may be missing, and so may "format", "version" and
+// "batch", which is 32 then.
 Result<TrainingSpec> parse_online_spec(Json spec);
 
 class OnlineLearner {
@@ -112,6 +113,7 @@ class OnlineLearner {
                      bool expected);
   void take_feedback(std::span<const float> y, const Sample& sample);
   Status check_sample(const Sample& sample, std::int64_t answer) const;
+  Status check_samples(const DataSource& data) const;
   bool counts(const Sample& sample) const;
   bool correct(std::span<const float> y, const Sample& sample) const;
   bool right_class(std::span<const float> y, std::span<const std::int32_t> classes) const;

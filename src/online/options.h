@@ -20,7 +20,7 @@ struct OnlineOptions {
   TrackerOptions tracker;
   std::string task = "0";
   std::string detector = "adwin";
-  double delta = 1e-4;
+  double detector_delta = 1e-4;
   bool forget = true;
   double boost = 1;
   std::int64_t boost_steps = 0;
@@ -63,8 +63,8 @@ void fields(V& v, OnlineOptions& o) {
     {.doc = "of changes of the task: `adwin` (Bifet and Gavalda 2007) over the errors of outputs, "
             "or `none`",
      .one_of = "adwin, none"});
-  v("delta", o.delta,
-    {.doc = "of the detector: smaller ones have fewer false alarms and take longer",
+  v("detector_delta", o.detector_delta,
+    {.doc = "of the detector, about the probability of a false alarm: a smaller one takes longer",
      .min = 1e-12,
      .max = 0.5});
   v("forget", o.forget, {.doc = "a change of the task forgets the samples before it"});

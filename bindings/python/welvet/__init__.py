@@ -23,6 +23,7 @@ from .files import Fitted, Training, convert, evaluate, fit
 from .graph import Graph, from_onnx
 from .network import Forecast, Network, Parameter, Session
 from .observe import Observation
+from .online import Online
 from .population import Genome, Population
 from .predictor import Predictor
 from .seq2seq import Found, Seq2Seq
@@ -37,7 +38,7 @@ __all__ = [
     "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch",
     "Fitted", "Forecast", "Found", "Genome", "Graph", "History", "Internal", "InvalidArgument",
     "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory", "OutOfRange",
-    "Observation",
+    "Observation", "Online",
     "Parameter", "Piece", "Population", "Predictor", "Progress", "Seq2Seq", "Session", "Step",
     "StepMesh",
     "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported",

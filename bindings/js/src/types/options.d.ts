@@ -160,8 +160,9 @@ export interface OnlineOptions {
   /** of changes of the task: `adwin` (Bifet and Gavalda 2007) over the errors of outputs, or
    *  `none` */
   detector?: string;
-  /** of the detector: smaller ones have fewer false alarms and take longer; 1e-12 to 0.5 */
-  delta?: number;
+  /** of the detector, about the probability of a false alarm: a smaller one takes longer; 1e-12
+   *  to 0.5 */
+  detectorDelta?: number;
   /** a change of the task forgets the samples before it */
   forget?: boolean;
   /** a change of the task multiplies the learning rate; above 0, at most 1000 */
