@@ -336,7 +336,7 @@ TEST(Online, MeasuresAndCommits) {
   ASSERT_TRUE(l.learn(-1, 300, learned).ok());
   const double after = *l.measure(**data, "0");
   EXPECT_GT(after, before + 0.2);
-  EXPECT_EQ(l.report().find("forgetting")->find("0")->as_number(), 0);
+  EXPECT_EQ(l.report().find("forgetting")->as_array()[0].find("forgetting")->as_number(), 0);
   EXPECT_EQ(l.report().find("measurements")->as_array().size(), 2u);
   // A session of the network answers as the learner does.
   ASSERT_TRUE(l.commit(f.network).ok());

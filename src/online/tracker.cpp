@@ -214,14 +214,21 @@ Json Tracker::latency_json() const {
 // How far each task is below the best that was measured of it (Chaudhry et al., ECCV 2018,
 // arXiv 1801.10112).
 Json Tracker::forgetting_json() const {
-  Json json = Json::object();
-  for (const Measurement& m : measurements_) {
-    double best = m.accuracy, last = m.accuracy;
+  Json list = Json::array();
+  for (auto m = measurements_.begin(); m != measurements_.end(); ++m) {
+    const auto same = [&](const Measurement& other) { return other.task == m->task; };
+    if (std::any_of(measurements_.begin(), m, same)) continue;
+    double best = m->accuracy, last = m->accuracy;
     for (const Measurement& other : measurements_)
-      if (other.task == m.task) best = std::max(best, other.accuracy), last = other.accuracy;
-    json.set(m.task, best - last);
+      if (same(other)) best = std::max(best, other.accuracy), last = other.accuracy;
+    Json json = Json::object();
+    json.set("task", m->task);
+    json.set("best", best);
+    json.set("last", last);
+    json.set("forgetting", best - last);
+    list.push(std::move(json));
   }
-  return json;
+  return list;
 }
 
 void Tracker::report(Json& json) const {

@@ -93,8 +93,10 @@ class OnlineTest(unittest.TestCase):
         self.assertGreater(online.measure(*held["right"]), 0.9)
         self.assertLess(online.measure(Data.classes(*held["left"]), task="left"), 0.5)
         report = online.report
-        self.assertGreater(report["forgetting"]["left"], 0.4)
-        self.assertEqual(report["forgetting"]["right"], 0)
+        left, right = report["forgetting"]
+        self.assertEqual((left["task"], right["task"]), ("left", "right"))
+        self.assertGreater(left["forgetting"], 0.4)
+        self.assertEqual(right["forgetting"], 0)
         self.assertEqual([m["task"] for m in report["measurements"]], ["left", "right", "left"])
 
     def test_learns_for_a_time(self):
