@@ -38,6 +38,7 @@ void add_dna(CLI::App& app, Action& action);
 void add_observe(CLI::App& app, Action& action);
 void add_mesh(CLI::App& app, Action& action);
 void add_evolve(CLI::App& app, Action& action);
+void add_adapt(CLI::App& app, Action& action);
 void add_audit(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
