@@ -53,6 +53,7 @@ std::string legend(const std::vector<Curve>& curves, double y) {
   std::string out;
   double x = kLeft + kWidth;
   for (auto c = curves.rbegin(); c != curves.rend(); ++c) {
+    if (c->dashed) continue;  // the title says what they are
     out += text_at(x, y, c->name, "end", color_of(c->color));
     x -= 7 * static_cast<double>(c->name.size()) + 14;
   }
@@ -70,7 +71,8 @@ std::string adapt_svg(const AdaptDrawing& d) {
                     "\">\n<style>text{font:11px sans-serif}polyline{fill:none;stroke-width:2}"
                     "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
   out += text_at(kLeft, 18, d.title);
-  out += text_at(kLeft, 36, "accuracy of answers; dotted: the task changes; triangles: found");
+  out +=
+      text_at(kLeft, 36, "accuracy of answers; dotted: the task changes; triangles: it was found");
   out += frame(top, d) + legend(d.accuracy, 36);
   out += path("M" + fixed(kLeft, 0) + " " + fixed(top.y(d.recover), 1) + "h" + fixed(kWidth, 0),
               "stroke=\"#2a9d3a\" stroke-dasharray=\"4\"");
