@@ -245,6 +245,7 @@ PARTS = {
     "population": (("population",), "neuroevolution"),
     "cluster": (("cluster", "ensemble", "measure"),
                 "groups of rows, ensembles, and figures"),
+    "online": (("online",), "learning beside answers"),
 }
 
 
@@ -457,6 +458,7 @@ OUTPUTS = {
     "include/loom/step_mesh.h": part_header("step_mesh"),
     "include/loom/population.h": part_header("population"),
     "include/loom/cluster.h": part_header("cluster"),
+    "include/loom/online.h": part_header("online"),
     "include/loom/options.h": options_header,
     "include/loom/options.hpp": cpp_options,
     "src/c_api/options/structs.inc": options_table,

@@ -77,6 +77,7 @@ enum {
   LOOM_KIND_STEP_MESH = 16,
   /* Genomes that evolve by NEAT, or whole networks. One call at a time. */
   LOOM_KIND_POPULATION = 17,
+  LOOM_KIND_ONLINE = 18, /* Learns a copy of a network beside its answers. One call at a time. */
 };
 
 /* Finish reasons. */
@@ -106,6 +107,7 @@ typedef loom_handle loom_training;
 typedef loom_handle loom_predictor;
 typedef loom_handle loom_step_mesh;
 typedef loom_handle loom_population;
+typedef loom_handle loom_online;
 
 /* The caller's: it says what, where, and what would be right. */
 typedef struct loom_error {
@@ -776,6 +778,7 @@ LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info,
 #include <loom/cluster.h>
 #include <loom/file.h>
 #include <loom/layer.h>
+#include <loom/online.h>
 #include <loom/options.h>
 #include <loom/population.h>
 #include <loom/step_mesh.h>

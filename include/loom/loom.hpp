@@ -755,6 +755,7 @@ class Generator : public Object {
 }  // namespace loom
 
 #include "cluster.hpp"
+#include "online.hpp"
 #include "population.hpp"
 #include "step_mesh.hpp"
 #include "training.hpp"

@@ -25,6 +25,7 @@
 #include "llm/generate/generate.h"
 #include "llm/model.h"
 #include "onnx/import.h"
+#include "online/online.h"
 #include "ops/webgpu/probes/probes.h"
 #include "populations/population.h"
 #include "text/tokenizer.h"
@@ -196,6 +197,11 @@ struct TrainerObject : WorkerOf<LOOM_KIND_TRAINER> {
       : WorkerOf(std::move(n), threads), data(std::move(d)) {}
   std::shared_ptr<const DataSource> data;
   std::unique_ptr<Trainer> trainer;
+};
+
+struct OnlineObject : WorkerOf<LOOM_KIND_ONLINE> {
+  using WorkerOf::WorkerOf;
+  std::unique_ptr<OnlineLearner> learner;
 };
 
 struct TokenizerObject : ObjectOf<LOOM_KIND_TOKENIZER> {

@@ -31,11 +31,13 @@ export type Rows = Numbers | Numbers[];
 // return at once cannot wait for a GPU and refuse "gpu".
 import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOptions,
   ForecastOptions, GeneratorOptions, Mode, ModelOptions, ObserveOptions, Sampling,
-  SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions, StepMeshOptions,
-  TokenizerOptions, VerifyOptions } from './types/options.js';
+  OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions,
+  StepMeshOptions, TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
 import type { Audit, Dna, DnaComparison, Observed } from './types/reports.js';
 export type * from './types/reports.js';
+import { Online } from './types/online.js';
+export * from './types/online.js';
 import { Population } from './types/population.js';
 export * from './types/population.js';
 export * from './types/ensemble.js';
@@ -393,6 +395,8 @@ export class Network extends Handled {
   mergeAdapter(): void;
   session(options?: SessionOptions): Session;
   trainer(data: TrainingData | Data, spec: TrainingSpec): Trainer;
+  /** Learns a copy of the network while it answers, in one thread. */
+  online(spec?: Partial<TrainingSpec>, options?: Omit<OnlineOptions, 'device' | 'mode'>): Online;
   /** x: rows; where the input has parts also the rows of each by its name: sequences of unequal
    *  length are padded, where a part "lengths" or "<name>_lengths", which is then filled in, is
    *  not given. Gives the rows of the output; where the network has several, those of each by
@@ -733,6 +737,7 @@ export interface Loom {
   readonly Data: typeof Data;
   readonly Decoder: typeof Decoder;
   readonly ModelFile: typeof ModelFile;
+  readonly Online: typeof Online;
   readonly Population: typeof Population;
   readonly Seq2Seq: typeof Seq2Seq;
   readonly Session: typeof Session;

@@ -7,6 +7,7 @@ import { InferenceSession, Tensor } from './onnx.js';
 import { bringEmbedded, camel, library, snake, start } from './runtime/runtime.js';
 import { isList, rowsOf } from './rows.js';
 import { Seq2Seq } from './seq2seq.js';
+import { Online } from './online.js';
 import { Population } from './population.js';
 import { StepMesh } from './step_mesh.js';
 import { Session } from './session.js';
@@ -21,7 +22,7 @@ import { createWorker } from './workers/worker.js';
 export { BusyError, CancelledError, CorruptError, InternalError, InvalidArgumentError,
   InvalidHandleError, IoError, LoomError, NotFoundError, OutOfMemoryError, OutOfRangeError,
   PausedError, TruncatedError, UnsupportedError } from './runtime/errors.js';
-export { Data, Decoder, Ensemble, InferenceSession, ModelFile, Network, Population, Seq2Seq,
+export { Data, Decoder, Ensemble, InferenceSession, ModelFile, Network, Online, Population, Seq2Seq,
   Session, StepMesh, Tensor, Tokenizer, Trainer, Transformer, cluster, convert, correlation,
   createWorker, deviation, gpu, matches };
 
@@ -125,7 +126,7 @@ function Generate(prompt, maxTokens = 50, options = {}) {
   return loaded.generateSync(prompt, { maxTokens, ...options }).text;
 }
 
-const loom = { Data, Decoder, InferenceSession, ModelFile, Network, Population, Seq2Seq, Session,
-  StepMesh, Tensor, Tokenizer, Trainer, Transformer, convert, createWorker, audit, evaluate, info,
-  version, numericsVersion, formatInfo, liveHandles, fakeQuantize, simulate, compareDna,
+const loom = { Data, Decoder, InferenceSession, ModelFile, Network, Online, Population, Seq2Seq,
+  Session, StepMesh, Tensor, Tokenizer, Trainer, Transformer, convert, createWorker, audit,
+  evaluate, info, version, numericsVersion, formatInfo, liveHandles, fakeQuantize, simulate, compareDna,
   compareDNA, gpu, verify, LoadTransformer, Generate };

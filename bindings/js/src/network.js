@@ -7,6 +7,7 @@ import { BLOCK, inputRows, isList, numbersOf, outputsOf, rowsOf, runRows, stepsO
   wideRowsOf } from './rows.js';
 import { Handled, breathe, camel, library, runLater, runNow, snake,
   start } from './runtime/runtime.js';
+import { Online } from './online.js';
 import { Session } from './session.js';
 import { Trainer } from './training.js';
 
@@ -188,6 +189,10 @@ export class Network extends Handled {
   /** A Trainer, which learns step by step, saves and resumes. */
   trainer(data, spec, options) {
     return new Trainer(this, data, spec, options);
+  }
+  /** Learns a copy of the network while it answers, in one thread. */
+  online(spec, options) {
+    return new Online(this, spec, options);
   }
 
   /** A session with room for what is wanted: the last one, or a new one. */

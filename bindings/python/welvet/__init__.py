@@ -25,6 +25,7 @@ from .graph import Graph, from_onnx
 from .measure import correlation, deviation
 from .network import Forecast, Network, Parameter, Session
 from .observe import Observation
+from .online import Online
 from .population import Genome, Population
 from .predictor import Predictor
 from .seq2seq import Found, Seq2Seq
@@ -39,12 +40,12 @@ __all__ = [
     "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Ensemble",
     "Epoch", "Fitted", "Forecast", "Found", "Genome", "Graph", "History", "IOFailed", "Internal",
     "InvalidArgument", "InvalidHandle", "LoomError", "Match", "Network", "NotFound",
-    "Observation", "OutOfMemory", "OutOfRange", "Parameter", "Paused", "Piece", "Population",
-    "Predictor", "Progress", "Selection", "Seq2Seq", "Session", "Step", "StepMesh", "Text",
-    "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported", "Verification",
-    "audit", "cluster", "compareDNA", "compare_dna", "convert", "correlation", "custom_layer",
-    "deviation", "dna", "evaluate", "fake_quantize", "fit", "from_onnx", "graft", "info",
-    "layers", "live_handles", "matches", "numerics_version", "register_layer", "simulate",
+    "Observation", "Online", "OutOfMemory", "OutOfRange", "Parameter", "Paused", "Piece",
+    "Population", "Predictor", "Progress", "Selection", "Seq2Seq", "Session", "Step", "StepMesh",
+    "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported",
+    "Verification", "audit", "cluster", "compareDNA", "compare_dna", "convert", "correlation",
+    "custom_layer", "deviation", "dna", "evaluate", "fake_quantize", "fit", "from_onnx", "graft",
+    "info", "layers", "live_handles", "matches", "numerics_version", "register_layer", "simulate",
     "unregister_layer", "verify", "version",
 ]
 __version__ = "0.1.0"

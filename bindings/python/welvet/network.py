@@ -20,6 +20,7 @@ from .layers.containers import Sequential
 from .observe import Observation
 
 if TYPE_CHECKING:
+    from .online import Online
     from .training import History, Trainer
     from .training.fit import Callbacks
 
@@ -699,6 +700,20 @@ class Network(Object):
             schedule=schedule, lr=lr, method=method, epochs=epochs, steps=steps,
             batch_size=batch_size, ignore=ignore, sample_weight=sample_weight,
             class_weight=class_weight, seed=seed, threads=threads, isa=isa, mode=mode, **settings)
+
+    def online(self, *, spec: Optional[Dict[str, Any]] = None, loss: Optional[str] = None,
+               optimizer: _Named = None, schedule: _Named = None, lr: Optional[float] = None,
+               method: _Named = None, batch_size: Optional[int] = None, seed: Optional[int] = None,
+               **options: Any) -> "Online":
+        """An Online, which learns a copy of the network while it answers, in one thread. Keywords as
+        of train(); `loss` is mse where nothing is said; `spec` has further keys of a training spec.
+        options: those of online_create in docs/reference/options.md, deadline_ms, recent, forget,
+        detector and more."""
+        from .online import Online, spec_of
+
+        named = {"loss": loss, "optimizer": optimizer, "schedule": schedule, "lr": lr,
+                 "method": method, "batch": batch_size, "seed": seed}
+        return Online(self, spec_of(spec, named), **options)
 
     def train(self, x: Any, y: Any = None, *, spec: Optional[Dict[str, Any]] = None,
               loss: Any = None, loss_weights: Any = None, optimizer: _Named = None,

@@ -23,6 +23,7 @@
 #include "llm/generate/generate.h"
 #include "llm/generate/sampler_fields.h"
 #include "llm/generate/search.h"
+#include "online/options.h"
 #include "text/bpe/bpe_trainer.h"
 #include "train/data/tables/series.h"
 
@@ -258,6 +259,16 @@ void fields(V& v, StepMeshCreate& o) {
     {.doc = "independent streams of values, side by side with the same weights",
      .min = 1,
      .max = 1 << 20});
+  place_fields(v, o.machine);
+}
+
+struct OnlineCreate {
+  OnlineOptions online;
+  MachineOptions machine{.threads = 1};
+};
+template <class V>
+void fields(V& v, OnlineCreate& o) {
+  loom::fields(v, o.online);
   place_fields(v, o.machine);
 }
 

@@ -635,6 +635,10 @@ Status Learner::sync() {
 }
 
 Status Learner::accumulate(std::int64_t micro) {
+  return accumulate_until(micro, Executor::kNoDeadline).status();
+}
+
+Result<bool> Learner::accumulate_until(std::int64_t micro, std::int64_t deadline) {
   if (micro < 0 || micro >= options_.micro_batches)
     return bad("micro-batch " + std::to_string(micro) + " of " +
                std::to_string(options_.micro_batches));
@@ -643,7 +647,7 @@ Status Learner::accumulate(std::int64_t micro) {
     LOOM_TRY(executor_->set(noise_, static_cast<std::uint32_t>(static_cast<std::uint64_t>(
                                         steps_ * options_.micro_batches + micro))));
   LOOM_TRY(prepare());
-  return executor_->run(Segment::forward, Segment::backward);
+  return executor_->run_until(Segment::forward, Segment::backward, deadline);
 }
 
 void Learner::set_loss_scale(double scale) {
@@ -664,6 +668,13 @@ double Learner::loss_sum() { return read_loss(loss_); }
 double Learner::loss_sum(std::size_t head) { return read_loss(head_losses_[head]); }
 
 Status Learner::update(double learning_rate, double weight, std::int64_t step) {
+  LOOM_TRY(update_until(learning_rate, weight, step, Executor::kNoDeadline).status());
+  end_update(step);
+  return {};
+}
+
+Result<bool> Learner::update_until(double learning_rate, double weight, std::int64_t step,
+                                   std::int64_t deadline) {
   if (lr_ == kNone) return bad("this learner was made for gradients only");
   if (!(weight > 0) || step < 1)
     return bad("an update needs rows with a weight and a step from 1 on");
@@ -675,12 +686,14 @@ Status Learner::update(double learning_rate, double weight, std::int64_t step) {
     executor_->set_real(correction1_, 1.0 / (1.0 - power(options_.optimizer.beta1, step)));
     executor_->set_real(correction2_, 1.0 / (1.0 - power(options_.optimizer.beta2, step)));
   }
-  LOOM_TRY(executor_->run(Segment::update, Segment::update));
+  return executor_->run_until(Segment::update, Segment::update, deadline);
+}
+
+void Learner::end_update(std::int64_t step) {
   steps_ = step;
   for (const NetworkEmitter::Gradient& g : gradients_) g.store->touch();
   for (const NetworkEmitter::Average& a : averages_) a.store->touch();
   updated_ = true;
-  return {};
 }
 
 }  // namespace loom

@@ -112,6 +112,8 @@ class Learner {
   const HeadSums& sums() const { return sums_; }
   // Forward, loss and backward of micro-batch number `micro`.
   Status accumulate(std::int64_t micro = 0);
+  // The same until a deadline (Executor::run_until); executor().resume() continues.
+  Result<bool> accumulate_until(std::int64_t micro, std::int64_t deadline);
   // Number of updates already applied; training resumes after them. Sets the noise of the next
   // ones.
   void resume(std::int64_t steps) { steps_ = steps; }
@@ -131,6 +133,10 @@ class Learner {
   // later steps counts from it). On success the step is done: the next reader of the weights
   // prepares them again.
   Status update(double learning_rate, double weight, std::int64_t step);
+  // The same until a deadline; executor().resume() continues, and end_update() ends it.
+  Result<bool> update_until(double learning_rate, double weight, std::int64_t step,
+                            std::int64_t deadline);
+  void end_update(std::int64_t step);
 
   // Of target_propagation: each part in the last update, in the order of the chain. Empty with
   // other methods.

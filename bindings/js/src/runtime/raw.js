@@ -5,7 +5,7 @@ export const CODES = { ok: 0, invalid_argument: 1, not_found: 2, unsupported: 3,
     invalid_handle: 11, busy: 12, paused: 13 };
 export const KINDS = { bytes: 1, network: 2, session: 3, data: 4, trainer: 5, tokenizer: 6, decoder:
     7, model: 8, generator: 9, onnx: 10, seq2seq: 11, file: 12, evaluator: 13, training: 14,
-    predictor: 15, step_mesh: 16, population: 17 };
+    predictor: 15, step_mesh: 16, population: 17, online: 18 };
 export const FINISH = { more: 0, length: 1, eos: 2, stop: 3, cancelled: 4 };
 // name: [what it returns, [[parameter, kind], ...]]
 export const FUNCTIONS = {
@@ -112,6 +112,26 @@ export const FUNCTIONS = {
   step_mesh_snapshot: ["code", [["step_mesh", "handle step_mesh"], ["snapshot", "new bytes"]]],
   step_mesh_restore: ["code", [["step_mesh", "handle step_mesh"], ["snapshot", "handle bytes"]]],
   step_mesh_info: ["code", [["step_mesh", "handle step_mesh"], ["info", "new json"]]],
+  online_create: ["code", [["network", "handle network"], ["spec", "json"], ["options", "json"],
+      ["online", "new online"]]],
+  online_answer: ["code", [["online", "handle online"], ["x", "read f32"], ["y", "fill f32"],
+      ["first", "out i64"]]],
+  online_answer_ids: ["code", [["online", "handle online"], ["ids", "read i32"], ["y", "fill f32"],
+      ["first", "out i64"]]],
+  online_feedback: ["code", [["online", "handle online"], ["first", "i64"],
+      ["targets", "read f32"]]],
+  online_feedback_classes: ["code", [["online", "handle online"], ["first", "i64"],
+      ["classes", "read i32"]]],
+  online_add: ["code", [["online", "handle online"], ["data", "handle data"]]],
+  online_task: ["code", [["online", "handle online"], ["task", "text"]]],
+  online_learn: ["code", [["online", "handle online"], ["microseconds", "i64"], ["steps", "i64"],
+      ["done", "out i64"]]],
+  online_publish: ["code", [["online", "handle online"]]],
+  online_measure: ["code", [["online", "handle online"], ["data", "handle data"], ["task", "text"],
+      ["accuracy", "out f64"]]],
+  online_commit: ["code", [["online", "handle online"]]],
+  online_report: ["code", [["online", "handle online"], ["report", "new json"]]],
+  online_info: ["code", [["online", "handle online"], ["info", "new json"]]],
   population_create: ["code", [["spec", "json"], ["threads", "i64"],
       ["population", "new population"]]],
   population_create_from: ["code", [["network", "handle network"], ["spec", "json"],

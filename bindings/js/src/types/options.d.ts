@@ -163,6 +163,64 @@ export interface StepMeshOptions {
   mode?: Mode;
 }
 
+/** A network that learns while it answers. */
+export interface OnlineOptions {
+  /** rows of an answer; 1 to 65536 */
+  maxRows?: number;
+  /** newest samples that batches are drawn from; 1 to 16777216 */
+  recent?: number;
+  /** samples that are kept of those before them, a uniform choice; 0 to 16777216 */
+  older?: number;
+  /** share of a batch that comes from the newest; the rest comes from the older ones; 0 to 1 */
+  recentShare?: number;
+  /** answers that wait for their feedback; older ones are forgotten; 1 to 1048576 */
+  pending?: number;
+  /** steps after which answers have new weights; 1 to 1073741824 */
+  publishEvery?: number;
+  /** when an output counts as correct. `argmax`: its largest value is that of the class, or of
+   *  the targets; `sign`: each value is on the side of its target, 0 for logits; `tolerance`:
+   *  each value is as near as `tolerance`; `auto`: `argmax` with the loss cross_entropy, `sign`
+   *  with bce, else `tolerance` */
+  correct?: string;
+  /** as above; at least 0 */
+  tolerance?: number;
+  /** outputs of a window of the report; 1 to 1073741824 */
+  window?: number;
+  /** or its duration; 0: by outputs; 0 to 1e9 */
+  windowMs?: number;
+  /** judged outputs that accuracies of recovery are taken over; 1 to 1024 */
+  rolling?: number;
+  /** accuracy at which a task counts as recovered; above 0, at most 1 */
+  recover?: number;
+  /** after which an answer counts as late; 0: never; 0 to 1e9 */
+  deadlineMs?: number;
+  /** name of the first task; those that are detected are numbered */
+  task?: string;
+  /** of changes of the task: `adwin` (Bifet and Gavalda 2007) over the errors of outputs, or
+   *  `none` */
+  detector?: string;
+  /** of the detector, about the probability of a false alarm: a smaller one takes longer; 1e-12
+   *  to 0.5 */
+  detectorDelta?: number;
+  /** a change of the task forgets the samples before it */
+  forget?: boolean;
+  /** a change of the task multiplies the learning rate; above 0, at most 1000 */
+  boost?: number;
+  /** for as many steps; 0 to 1073741824 */
+  boostSteps?: number;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
 /** Where a trainer works. */
 export interface TrainerOptions {
   /** of the CPU; 0: one per core; 0 to 1024 */
