@@ -136,8 +136,8 @@ struct SessionObject : WorkerOf<LOOM_KIND_SESSION> {
     observing->options.observed = session->observed_passes();
   }
   SessionOptions options;
-  bool metacognition = true;             // evaluates rules
-  std::optional<Metacognition> rules;    // that, or a trace
+  bool ignore_rules = false;
+  std::optional<Metacognition> rules;    // of the network, or a trace
   std::unique_ptr<Observing> observing;  // outlives the session
   std::optional<Session> session;
 };

@@ -32,7 +32,7 @@ import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOp
   SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions, StepMeshOptions,
   TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
-import type { Audit, Dna, DnaComparison, Observed } from './types/reports.js';
+import type { Act, Audit, Dna, DnaComparison, Observed } from './types/reports.js';
 export type * from './types/reports.js';
 import { Population } from './types/population.js';
 export * from './types/population.js';
@@ -379,6 +379,8 @@ export class Network extends Handled {
   /** Adds the adapter to the weights. */
   mergeAdapter(): void;
   session(options?: SessionOptions): Session;
+  /** A Session that does what a trace says, and evaluates no rules. */
+  replay(trace: Act[], options?: SessionOptions): Session;
   trainer(data: TrainingData | Data, spec: TrainingSpec): Trainer;
   /** x: rows; where the input has parts also the rows of each by its name: sequences of unequal
    *  length are padded, where a part "lengths" or "<name>_lengths", which is then filled in, is
@@ -421,6 +423,9 @@ export interface SessionInfo {
   stateBytes: number;
   weightBytes: number;
   scratchBytes: number;
+  /** Null: rules are ignored. */
+  metacognition:
+    { rules: number; replays: boolean; passes: number; acts: number; dropped: number } | null;
 }
 export class Session extends Handled {
   constructor(network: Network, options?: SessionOptions);
@@ -432,6 +437,8 @@ export class Session extends Handled {
   observeAsync(options?: ObserveOptions): Promise<void>;
   /** Takes the events of the runs so far. */
   statistics(): Observed;
+  /** What rules have done after runs of this session, the last 65,536 acts. */
+  trace(): Act[];
   /** Rows of values, at most maxRows. */
   run(x: Rows | Record<string, Rows>): Output;
   runAsync(x: Rows | Record<string, Rows>, options?: Abortable): Promise<Output>;

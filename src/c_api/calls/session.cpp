@@ -20,7 +20,7 @@ Result<SessionSettings> session_settings(const Result<Json>& options,
   const bool ids = network.network.input().ids > 0;
   s.options.max_head_rows = o.max_head_rows.value_or(ids ? 1 : s.options.max_rows);
   s.threads = machine.mode.threads;
-  s.metacognition = o.metacognition;
+  s.ignore_rules = o.ignore_rules;
   place(s.options, o.machine, machine);
   s.device = std::move(machine.choice);
   return s;
@@ -53,7 +53,7 @@ Result<Session> make_session(SessionObject& s) {
 auto ready(SessionObject& s) {
   auto held = c_api::ready(s, s.session, [&s]() -> Result<Session> {
     if (s.rules) s.rules->sync(s.shared->network);
-    else if (s.metacognition) s.rules.emplace(s.shared->network);
+    else if (!s.ignore_rules) s.rules.emplace(s.shared->network);
     return make_session(s);
   });
   if (held.ok() && s.options.watch) s.session->watch(s.rules->due());
@@ -146,7 +146,7 @@ Status create(loom_network network, const Result<Json>& options, loom_session* s
   LOOM_ASSIGN(SessionSettings settings, session_settings(options, *object->shared));
   auto s = std::make_shared<SessionObject>(object->shared, settings.threads);
   s->options = settings.options;
-  s->metacognition = settings.metacognition;
+  s->ignore_rules = settings.ignore_rules;
   s->options.cancel = &s->cancel;
   s->device = std::move(settings.device);
   LOOM_TRY(ready(*s).status());
@@ -364,7 +364,7 @@ int32_t loom_session_forecast(loom_session session, const char* options, size_t 
       if (s->options.watch || (s->rules && s->rules->replays()))
         return Status(Code::unsupported,
                       "session: a forecast is of several passes, between which rules do not act: "
-                      "create the session with \"metacognition\": false");
+                      "create the session with \"ignore_rules\"");
       LOOM_ASSIGN(SeriesForm form, series_form(*s->shared));
       LOOM_TRY(continue_after(form, values, o.last));
       LOOM_ASSIGN(std::vector<Forecast> list,

@@ -60,6 +60,7 @@ struct RuleConfig {
   JsonPart layer{"layer"};
   template <class V>
   void fields(V& v) {
+    v.about("A rule of a metacognition: what is done when.");
     v("when", when,
       {.doc = "the statistic: of the output's finite values `mean`, `std`, `min` or `max`; "
               "`active_share` (values with an absolute value above 1e-6); `nan_count`, `inf_count`; "
