@@ -142,6 +142,16 @@ void find_rules(const Node& node, const std::string& path, std::vector<RuledLaye
   if (config && !config->rules.empty()) list.push_back({path, config});
 }
 
+std::string frozen_in(const Node& node, const std::string& path) {
+  const MetacognitionConfig* config = node.type ? node.type->metacognition(*node.config) : nullptr;
+  if (config && config->frozen) return path;
+  for (std::size_t i = 0; i < node.children.size(); ++i)
+    if (std::string found = frozen_in(node.children[i], path + "/" + std::to_string(i));
+        !found.empty())
+      return found;
+  return {};
+}
+
 }  // namespace
 
 void KeptWeights::keep(Node& node) {
@@ -187,6 +197,13 @@ std::vector<RuledLayer> ruled_layers(const Network& network) {
   for (std::size_t i = 0; i < network.size(); ++i)
     find_rules(network.node(i), network.path(i), list);
   return list;
+}
+
+std::string frozen_layer(const Network& network) {
+  for (std::size_t i = 0; i < network.size(); ++i)
+    if (std::string found = frozen_in(network.node(i), network.path(i)); !found.empty())
+      return found;
+  return {};
 }
 
 Status refuse_rules(const Network& network, std::string_view what) {

@@ -41,6 +41,9 @@ struct RuledLayer {
 };
 std::vector<RuledLayer> ruled_layers(const Network& network);
 
+// The path of the first layer whose weights are frozen; empty: there is none.
+std::string frozen_layer(const Network& network);
+
 // For what does not evaluate rules: an error that names the first layer that has some.
 Status refuse_rules(const Network& network, std::string_view what);
 
