@@ -497,11 +497,29 @@ LOOM_API int32_t loom_session_observe(loom_session session, const char* options,
 LOOM_API int32_t loom_session_statistics(loom_session session, loom_bytes* statistics,
                                          loom_error* error);
 
+/* What rules have done in this session (docs/guide/metacognition.md): the last 65,536 acts, the
+ * oldest first. Empty where nothing was done.
+ *   trace: a line of JSON for each act: {pass, path, rule, statistic, value, act, before,
+ *     after}. Pass counts the runs of this session from 0; the act came after it. Path is the
+ *     metacognition's, rule counts its rules from 0, value is the statistic's; before and after
+ *     are what the act changed: dtype, gate, weights, activation, type, layers, frozen or
+ *     enabled */
+LOOM_API int32_t loom_session_trace(loom_session session, loom_bytes* trace, loom_error* error);
+
+/* From the first run on, does what the trace says after the runs that it names, and evaluates no
+ * rule: the same inputs have the same outputs. A trace that does not fit the network is refused
+ * whole.
+ *   trace: of session_trace, from a session of a network that was as this one is */
+LOOM_API int32_t loom_session_replay(loom_session session, const char* trace, size_t trace_size,
+                                     loom_error* error);
+
 /* Sizes, and what computes.
  *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or
  *     why a device is not), threads, device (its name; null: the CPU), note (why `auto` took the
  *     CPU). Sizes: input_width, output_width, input_dims and output_dims (of a row; [] for
- *     single ids), arena_bytes, state_bytes, weight_bytes, scratch_bytes */
+ *     single ids), arena_bytes, state_bytes, weight_bytes, scratch_bytes. metacognition: rules
+ *     (that it evaluates), replays (a trace), passes (runs), acts, dropped (acts that the trace
+ *     has no more); null: off */
 LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error);
 
 /* ---- seq2seq

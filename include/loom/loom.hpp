@@ -433,6 +433,13 @@ class Session : public Object {
     check(loom_session_observe, handle(), options.data(), options.size());
   }
   std::string statistics() { return detail::text(loom_session_statistics, handle()); }
+  // What rules of metacognitions have done after runs of this session: lines of JSON. replay(),
+  // before the first run: does what such lines say, and evaluates no rules
+  // (docs/guide/metacognition.md).
+  std::string trace() { return detail::text(loom_session_trace, handle()); }
+  void replay(std::string_view trace) {
+    check(loom_session_replay, handle(), trace.data(), trace.size());
+  }
   // Of a network that loom train learned from a time series: JSON, docs/reference/c-api.md.
   std::string forecast(std::string_view options = {}, std::span<const double> history = {}) {
     return detail::text(loom_session_forecast, handle(), options.data(), options.size(),

@@ -18,6 +18,7 @@
 #include "checkpoint/entity.h"
 #include "convert/model_file.h"
 #include "evolve/population.h"
+#include "exec/metacognition/engine.h"
 #include "exec/seq2seq.h"
 #include "exec/session.h"
 #include "exec/step_mesh.h"
@@ -80,6 +81,7 @@ struct SharedNetwork {
   bool torn = false;         // half changed when the process was forked
   std::uint64_t values = 0;  // under the lock: changes of weights
   std::uint64_t forms = 0;   // and of topology or formats, after which programs are emitted again
+  std::uint64_t acts = 0;    // those of them that were acts of rules
 };
 using NetworkPtr = std::shared_ptr<SharedNetwork>;
 
@@ -158,6 +160,8 @@ struct SessionObject : PausingOf<LOOM_KIND_SESSION> {
     observing->options.observed = session->observed_passes();
   }
   SessionOptions options;
+  bool ignore_rules = false;
+  std::optional<Metacognition> rules;    // of the network, or a trace
   std::unique_ptr<Observing> observing;  // outlives the session
   std::optional<Session> session;
 };
@@ -197,6 +201,7 @@ struct TrainerObject : WorkerOf<LOOM_KIND_TRAINER> {
       : WorkerOf(std::move(n), threads), data(std::move(d)) {}
   std::shared_ptr<const DataSource> data;
   std::unique_ptr<Trainer> trainer;
+  std::uint64_t acts = 0;  // of the network, when the trainer was made for it
 };
 
 struct OnlineObject : WorkerOf<LOOM_KIND_ONLINE> {

@@ -34,6 +34,7 @@ struct SessionOptions {
   bool auto_device = false;  // with a device: each run takes the CPU where runs of as many rows
                              // were faster there. Sessions with states choose once
   bool poison = false;       // tests: NaN in what was not written
+  bool watch = false;        // keeps what layers with rules take and give, for Session::watched
   // Set: a run ends as cancelled (Executor::run). Its rows count as not given: a cache then ends
   // before the first of them, a recurrent state begins anew.
   const std::atomic<bool>* cancel = nullptr;
@@ -73,7 +74,9 @@ class Session {
   // Where `resident`: `id` is run at `position` of a sequence, then the most probable id (ties to
   // the lower) after it, and so on; picked are the ids so found, at most Executor::kMaxPicked, ~0
   // after a row without a number. On a device nothing else moves. output(0) is of the last run.
-  bool resident() const { return !recurs_ && !observation_ && active().executor_->resident(); }
+  bool resident() const {
+    return !recurs_ && !observation_ && !options_.watch && active().executor_->resident();
+  }
   // Whether a sequence can go back to an earlier position other than 0: recurrent states cannot.
   bool rewinds() const { return !recurs_; }
   Status run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position,
@@ -100,6 +103,31 @@ class Session {
   // one drops it: its rows count as not given, as after `cancel`. Runs on a device, observed ones
   // and run_greedy are not cut. unsupported: a session with auto_device.
   Status pause_at(std::int64_t deadline);
+  // Layers with rules, where the options watch: their statistics in the last pass, with all their
+  // values where a layer ran several times. Paths repeat in no list.
+  struct Watched {
+    std::string path;
+    CellStatistics in, out;
+  };
+  std::vector<Watched> watched();
+  // Whether the next passes have those statistics (at first they have); the program is the same.
+  void watch(bool on);
+  // KV caches and recurrent states of the sequences, by the places that they have in programs, and
+  // how far the sequences are.
+  struct States {
+    struct State {
+      std::string path, role;
+      ValueType type;
+      std::int64_t cols;
+      std::vector<std::byte> bytes;
+    };
+    std::vector<State> list;
+    std::vector<std::int64_t> lengths;
+  };
+  States states();
+  // Continues from the states of another session of this network, which may have had other layers
+  // then. False: a state here has none there, and all sequences begin anew.
+  bool take(const States& states);
 
   // Runs with another adapter, or with none, from now on. States (KV caches) begin anew: they were
   // another network's.
@@ -196,7 +224,11 @@ class Session {
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Session> cpu_fallback_;  // on the CPU, where this one is on a device
   bool on_cpu_fallback_ = false;           // the last run
-  std::unique_ptr<Taps> taps_;             // of a session of the second program
+  // Of a session of the second program, or one that watches: its cells, then what watched layers
+  // take and give.
+  std::unique_ptr<Taps> taps_;
+  std::size_t tapped_cells_ = 0;
+  std::vector<std::string> watched_paths_;
   std::unique_ptr<Observation> observation_;
   std::unique_ptr<Slices> slices_;
   std::vector<Cost> costs_;
@@ -227,9 +259,15 @@ class Session {
 
 // The parameter lookup of a network and its adapter, for executors.
 WeightLookup weights_of(Network& network, const std::shared_ptr<Adapter>& adapter = {});
-// The program a session of these options runs. With `cells` that of observed passes, and where it
-// keeps what each cell hands on.
+// What a program keeps for observers: what each cell hands on, where `cells`; what layers with rules
+// take and give, where the options watch.
+struct TapPlan {
+  bool cells = false;
+  std::vector<View> views;  // of the cells, then two for each watched layer
+  std::vector<std::string> watched;
+};
+// The program a session of these options runs; with `taps` one that keeps what they say.
 Result<Program> emit_program(Network& network, const SessionOptions& options,
-                             std::vector<View>* cells = nullptr);
+                             TapPlan* taps = nullptr);
 
 }  // namespace loom

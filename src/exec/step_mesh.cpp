@@ -9,6 +9,7 @@
 #include "base/files/bytes.h"
 #include "exec/session.h"
 #include "grid/emit/emitter.h"
+#include "grid/metacognition/act.h"
 #include "ops/cpu/isa.h"
 
 namespace loom {
@@ -177,6 +178,7 @@ Result<StepMesh> StepMesh::create(const Network& network, ThreadPool& pool,
     return refusal(
         Code::unsupported,
         {"\"auto\" measures run by run, and values stay where they are: name the device"});
+  LOOM_TRY(refuse_rules(network, "a step mesh").at("step mesh"));
   StepMesh m;
   m.pool_ = &pool;
   m.options_ = options;

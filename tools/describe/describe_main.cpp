@@ -7,6 +7,7 @@
 #include "grid/topology_config.h"
 #include "layers/cell.h"
 #include "layers/layer.h"
+#include "layers/metacognition/rules.h"
 #include "train/spec/describe.h"
 #include "train/spec/spec_fields.h"
 
@@ -110,6 +111,7 @@ int main() {
   all.set("input", description<InputConfig>());
   all.set("cell", description<CellConfig>());
   all.set("layers", layers());
+  all.set("rule", description<RuleConfig>());
   all.set("training", object_of(TrainingSpec(), "What a network learns, from what, how long."));
   all.set("head", object_of(HeadSpec(), "A loss of some columns of the output."));
   all.set("lora", object_of(AdapterSpec(), "A low-rank adapter."));

@@ -34,7 +34,7 @@ import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOp
   OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions,
   StepMeshOptions, TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
-import type { Audit, Dna, DnaComparison, Observed } from './types/reports.js';
+import type { Act, Audit, Dna, DnaComparison, Observed } from './types/reports.js';
 export type * from './types/reports.js';
 import { Online } from './types/online.js';
 export * from './types/online.js';
@@ -394,6 +394,8 @@ export class Network extends Handled {
   /** Adds the adapter to the weights. */
   mergeAdapter(): void;
   session(options?: SessionOptions): Session;
+  /** A Session that does what a trace says, and evaluates no rules. */
+  replay(trace: Act[], options?: SessionOptions): Session;
   trainer(data: TrainingData | Data, spec: TrainingSpec): Trainer;
   /** Learns a copy of the network while it answers, in one thread. */
   online(spec?: Partial<TrainingSpec>, options?: Omit<OnlineOptions, 'device' | 'mode'>): Online;
@@ -438,6 +440,9 @@ export interface SessionInfo {
   stateBytes: number;
   weightBytes: number;
   scratchBytes: number;
+  /** Null: rules are ignored. */
+  metacognition:
+    { rules: number; replays: boolean; passes: number; acts: number; dropped: number } | null;
 }
 /** Of runs that pause: whole microseconds, at least 1. */
 export interface Budget {
@@ -453,6 +458,8 @@ export class Session extends Handled {
   observeAsync(options?: ObserveOptions): Promise<void>;
   /** Takes the events of the runs so far. */
   statistics(): Observed;
+  /** What rules have done after runs of this session, the last 65,536 acts. */
+  trace(): Act[];
   /** Rows of values, at most maxRows. */
   run(x: Rows | Record<string, Rows>): Output;
   /** null after about `budgetUs` microseconds where it is not done: the same call again continues,

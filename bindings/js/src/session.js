@@ -107,6 +107,13 @@ export class Session extends Handled {
     return camel(this.call('statistics').statistics);
   }
 
+  /** What the rules of the network's metacognitions have done after runs of this session
+   *  (docs/guide/metacognition.md): for each act {pass, path, rule, statistic, value, act, before,
+   *  after}; the last 65,536, the oldest first. */
+  trace() {
+    return this.call('trace').trace.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  }
+
   /** Rows of values, at most maxRows: as Network.forward takes them. Returns rows of the output's
    *  width. `budgetUs`: null after about so many microseconds where it is not done; the same call
    *  again continues, with the same bits, and another run drops it. */

@@ -4,7 +4,8 @@ from __future__ import annotations
 import json
 import os
 from typing import (
-    TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union, overload,
+    TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union,
+    overload,
 )
 
 import numpy as np
@@ -169,6 +170,13 @@ class Session(Runner):
             before._session = None
         self._seen = seen
         return seen
+
+    def trace(self) -> List[Dict[str, Any]]:
+        """What the rules of the network's metacognitions have done after runs of this session
+        (docs/guide/metacognition.md): a dict for each act with pass (the run, from 0), path, rule,
+        statistic, value, act, before and after. The last 65,536 acts, the oldest first."""
+        lines = call("session_trace", self._handle)
+        return [json.loads(line) for line in lines.splitlines()]
 
     def _within(self, budget_us: Optional[int], name: str, *inputs: Any, size: Any = 1) -> bool:
         done = super()._within(budget_us, name, *inputs, size=size)
@@ -575,6 +583,15 @@ class Network(Object):
         """A Session of its own: for token ids in several sequences, or a number of threads."""
         return Session(self, **options)
 
+    def replay(self, trace: Iterable[Dict[str, Any]], **options: Any) -> Session:
+        """A Session that does what a trace (Session.trace) says after the runs that it names, and
+        evaluates no rules. With a network that was as this one is and the same runs, outputs and
+        weights have the same bits. Raises InvalidArgument for the trace of another network, Corrupt
+        for what is none; then the network is as before."""
+        session = Session(self, **options)
+        call("session_replay", session._handle, "".join(json.dumps(act) + "\n" for act in trace))
+        return session
+
     def forward(self, x: Any, *, out: Any = None) -> Outputs:
         """y of x. x: (..., dimensions of the input), anything that NumPy or DLPack takes, or (...,
         their product); where inputs have names, a dict of such arrays by name, or a tuple in their
@@ -618,7 +635,7 @@ class Network(Object):
         room = {"max_rows": _ROWS, "max_head_rows": _ROWS} if tokens else {"max_rows": _ROWS}
         if tokens:
             room["max_positions"] = max(512, len(x))
-        session = Session(self, **room)
+        session = Session(self, ignore_rules=True, **room)
         blocks = [np.arange(begin, min(begin + _ROWS, len(x)), dtype=np.int32)
                   for begin in range(0, len(x), _ROWS)]
         window = 1 + (len(blocks) - 1) // every if every > 0 else 1
@@ -677,7 +694,7 @@ class Network(Object):
         well."""
         session = self._sessions.take()
         if session is None or session._positions < options.get("max_positions", 0):
-            session = Session(self, **options)
+            session = Session(self, ignore_rules=True, **options)
             session._positions = options.get("max_positions", 0)
         # another one where the topology has changed
         session.output_width = self.info["output"]["width"]

@@ -99,6 +99,7 @@ void place_fields(V& v, MachineOptions& o) {
 
 struct SessionCreate {
   SessionOptions session;
+  bool ignore_rules = false;
   std::optional<std::int64_t> max_head_rows;
   MachineOptions machine;
 };
@@ -114,6 +115,9 @@ void fields(V& v, SessionCreate& o) {
   v("max_positions", o.session.max_positions, {.doc = "of a sequence", .min = 1, .max = INT32_MAX});
   v("sequences", o.session.sequences,
     {.doc = "whose states (KV caches) are kept", .min = 1, .max = INT32_MAX});
+  v("ignore_rules", o.ignore_rules,
+    {.doc = "the network stays as it is: the rules of its `metacognition` layers, which are "
+            "evaluated after each run, do nothing"});
   place_fields(v, o.machine);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/json/json.h"
 #include "exec/session.h"
+#include "grid/metacognition/act.h"
 
 namespace loom {
 namespace {
@@ -140,6 +141,10 @@ Status Learner::emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View 
   if (method == MethodKind::back_propagation || network_->ticks() > 0) {
     LOOM_TRY(emit_back_propagation(emit, emitter, x, rows));
   } else {
+    if (const std::string frozen = frozen_layer(*network_); !frozen.empty())
+      return bad("the metacognition at " + frozen + " is frozen, and the method \"" +
+                 std::string(name(method)) + "\" learns every part: unfreeze it, or use " +
+                 "back_propagation");
     LOOM_TRY(resolve_heads(*network_, options_.heads));
     LOOM_TRY(emitter.begin_parts(x));
     LOOM_TRY(method == MethodKind::mono_forward ? emit_mono_forward(emit, emitter, rows)

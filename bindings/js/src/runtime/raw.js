@@ -87,6 +87,8 @@ export const FUNCTIONS = {
       ["history", "read f64"], ["forecasts", "new json"]]],
   session_observe: ["code", [["session", "handle session"], ["options", "json"]]],
   session_statistics: ["code", [["session", "handle session"], ["statistics", "new json"]]],
+  session_trace: ["code", [["session", "handle session"], ["trace", "new text"]]],
+  session_replay: ["code", [["session", "handle session"], ["trace", "text"]]],
   session_info: ["code", [["session", "handle session"], ["info", "new json"]]],
   seq2seq_create: ["code", [["network", "handle network"], ["options", "json"],
       ["seq2seq", "new seq2seq"]]],

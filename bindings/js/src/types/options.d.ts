@@ -22,6 +22,9 @@ export interface SessionOptions {
   maxPositions?: number;
   /** whose states (KV caches) are kept; at least 1 */
   sequences?: number;
+  /** the network stays as it is: the rules of its `metacognition` layers, which are evaluated
+   *  after each run, do nothing */
+  ignoreRules?: boolean;
   /** of the CPU; 0: one per core; 0 to 1024 */
   threads?: number;
   /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
