@@ -77,7 +77,8 @@ LOOM_API int32_t loom_population_reset(loom_population population, loom_error* e
 LOOM_API int32_t loom_population_network(loom_population population, int64_t index,
                                          loom_network* network, loom_error* error);
 
-/* Gives a member the weights of a network, as a host has trained it; its children inherit them.
+/* Sets the weights of a member to those of a network, as a host has trained it; its children
+ * inherit them.
  *   population: of networks
  *   index: of a network, from 0
  *   network: of the topology of the member */
@@ -95,9 +96,9 @@ LOOM_API int32_t loom_population_genome(loom_population population, int64_t inde
 /* Where the run is.
  *   info: JSON: generation, evaluated, evaluations, best, mean and worst of the generation (null
  *     before it is evaluated), reached (the goal), champion ({fitness, nodes, edges, sha256} or
- *     null), species ([{id, size}]), spec (without its data), threads; of networks also level,
- *     feasible (how many keep to the limits; best, mean and worst are of these), inputs,
- *     outputs, and of the champion what population_genome says */
+ *     null), species ([{id, size}]), spec (without its data), threads. Of networks also level,
+ *     feasible (how many keep to the limits; best, mean and worst are of these), inputs and
+ *     outputs; the champion is what population_genome says */
 LOOM_API int32_t loom_population_info(loom_population population, loom_bytes* info,
                                       loom_error* error);
 

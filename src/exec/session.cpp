@@ -55,8 +55,7 @@ Result<View> keep(ProgramBuilder& emit, View y, std::size_t begin, const std::st
 // What each cell hands on.
 Status keep_cells(ProgramBuilder& emit, const NetworkEmitter& emitter, std::vector<View>& views) {
   for (const NetworkEmitter::CellValue& cell : emitter.cell_values()) {
-    LOOM_ASSIGN(const View y,
-                keep(emit, cell.y, cell.end, "cell" + std::to_string(views.size())));
+    LOOM_ASSIGN(const View y, keep(emit, cell.y, cell.end, "cell" + std::to_string(views.size())));
     views.push_back(y);
   }
   return {};
@@ -84,8 +83,7 @@ WeightLookup weights_of(Network& network, const std::shared_ptr<Adapter>& adapte
   };
 }
 
-Result<Program> emit_program(Network& network, const SessionOptions& options,
-                             TapPlan* taps) {
+Result<Program> emit_program(Network& network, const SessionOptions& options, TapPlan* taps) {
   auto limit = [](std::int64_t v, std::string_view what) {
     return v >= 1 && v <= INT32_MAX ? Status()
                                     : Status(Code::invalid_argument,

@@ -139,6 +139,11 @@ class Writer:
                 return "(const %s*)(void*)%s.data" % (C_TYPES[what],
                                                       variable), "%s.size / sizeof(%s)" % (variable,
                                                       C_TYPES[what])
+            if any(isinstance(x, str) and x.startswith("$") for x in v):  # handles
+                name = "handles%d" % len(self.lines)
+                self.lines.append("    const int64_t %s[] = {%s};" % (name, ", ".join(
+                    "(int64_t)v_%s.handle" % x[1:] for x in v)))
+                return name, str(len(v))
             return (self.constant(v, C_TYPES[what], what) if v else "NULL"), str(len(v))
         if kind in ("i32", "bool", "i64", "u64") or head in ("handle", "any"):
             if variable:

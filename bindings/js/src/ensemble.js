@@ -87,6 +87,23 @@ export class Ensemble {
     return matches(this.scores(x).map((y) =>
       Array.from(classesOf(y, this.width), (c, i) => c === classes[i])), options);
   }
+  /** One network that answers as this ensemble does, up to rounding: whole copies of the members
+   *  beside each other, whose outputs meet in the weighted mean. */
+  merge() {
+    if (this.vote !== 'mean')
+      throw errorNamed('invalid_argument',
+        `merge: the vote "${this.vote}" is no mean of networks: make the ensemble with "mean"`);
+    const kept = this.networks.map((_, i) => i).filter((i) => this.weights[i] > 0);
+    const weights = kept.map((i) => this.weights[i]), sum = weights.reduce((a, b) => a + b, 0);
+    const equal = weights.every((weight) => weight === weights[0]);
+    const merged = Network.graft(kept.map((i) => this.networks[i]),
+      { combine: equal ? 'mean' : 'gated', softmax: this.softmax });
+    if (!equal) { // a gate that looks at nothing: softmax(log w) = w
+      const bias = merged.parameters.filter(({ role }) => role === 'gate_bias').at(-1);
+      merged.set(bias.path, bias.role, weights.map((weight) => Math.log(weight / sum)));
+    }
+    return merged;
+  }
   /** Those members whose mean of scores has most of these classes right, on samples that they have
    *  not learned from (Caruana et al., ICML 2004): {ensemble, weights, accuracy, bestMember}. */
   static select(networks, x, classes, { steps = 20, softmax = true } = {}) {

@@ -56,7 +56,13 @@ test('networks vote', () => {
   assert.equal(bestMember, 1);
   assert.equal(ensemble.networks[0], members[0]);
   assert.equal(matches([[true, false], [false, true]])[0].coverage, 1);
+  for (const given of [undefined, [1, 2, 0.5]]) {
+    const one = new Ensemble(members, { weights: given }), merged = one.merge();
+    const found = merged.forward(x);
+    one.forward(x).forEach((v, i) => assert.ok(Math.abs(v - found[i]) < 2e-6));
+  }
   for (const [message, call] of [
+    [/majority/, () => majority.merge()],
     [/networks/, () => new Ensemble([])],
     [/weights/, () => new Ensemble(members, { weights: [0, 0, 0] })],
     [/kind/, () => new Ensemble(members, { vote: 'loudest' })],

@@ -79,6 +79,20 @@ class Ensembles(unittest.TestCase):
         self.assertEqual((found[0].first, found[0].second, found[0].coverage), (0, 1, 1.0))
         self.assertIn("members=3", repr(majority))
 
+    def test_merged_it_is_one_network(self):
+        x = np.random.default_rng(3).normal(size=(20, 2)).astype(np.float32)
+        members = [_network([[1, 0], [0, 1]]), _network([[0.3, 2], [1, -1]]),
+                   _network([[2, 0], [0, 0]])]
+        for weights in (None, [1, 2, 0.5], [1, 0, 3]):
+            for softmax in (True, False):
+                ensemble = Ensemble(members, weights=weights, softmax=softmax)
+                merged = ensemble.merge()
+                np.testing.assert_allclose(merged(x), ensemble(x), atol=2e-6)
+        merged.set(merged.parameters[0].name, np.zeros((2, 2), np.float32))
+        self.assertEqual(members[0].get(members[0].parameters[0].name).tolist(), [[1, 0], [0, 1]])
+        with self.assertRaisesRegex(ValueError, "majority"):
+            Ensemble(members, vote="majority").merge()
+
     def test_select_keeps_those_that_help(self):
         right = _network([[1, 0], [0, 1]])
         wrong = _network([[0, 1], [1, 0]])

@@ -87,6 +87,23 @@ class Ensemble:
         return matches(self.scores(x).argmax(axis=2) == array(classes, np.int32, "classes"),
                        min_coverage)
 
+    def merge(self) -> Network:
+        """One network that answers as this ensemble does, up to rounding: whole copies of the
+        members beside each other, whose outputs meet in the weighted mean. It runs, learns and is
+        saved like any other. Raises ValueError for the vote "majority", which is no mean."""
+        if self.vote != "mean":
+            raise ValueError('merge: the vote "%s" is no mean of networks: make the ensemble with '
+                             'vote="mean"' % self.vote)
+        kept = [i for i, weight in enumerate(self.weights) if weight > 0]
+        members = [self.networks[i] for i in kept]
+        weights = self.weights[kept]
+        equal = bool((weights == weights[0]).all())
+        merged = Network.graft(members, combine="mean" if equal else "gated", softmax=self.softmax)
+        if not equal:  # a gate that looks at nothing: softmax(log w) = w
+            bias = [p.name for p in merged.parameters if p.name.endswith(":gate_bias")][-1]
+            merged.set(bias, np.log(weights / weights.sum()).astype(np.float32)[None, :])
+        return merged
+
     @classmethod
     def select(cls, networks: Sequence[Network], x: Any, classes: Any, *, steps: int = 20,
                softmax: bool = True) -> "Tuple[Ensemble, Selection]":

@@ -57,6 +57,8 @@ export class Ensemble {
   predict(x: Rows | Record<string, Rows>): Int32Array;
   accuracy(x: Rows | Record<string, Rows>, classes: Numbers): number;
   matches(x: Rows | Record<string, Rows>, classes: Numbers, options?: MatchOptions): Match[];
+  /** One network that answers as this ensemble does, up to rounding. */
+  merge(): Network;
   /** Those members whose mean of scores has most of these classes right. */
   static select(networks: Network[], x: Rows | Record<string, Rows>, classes: Numbers,
     options?: { steps?: number; softmax?: boolean }):
