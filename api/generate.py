@@ -243,6 +243,8 @@ PARTS = {
     "file": (("file",), "model files"),
     "step_mesh": (("step mesh",), "networks that run by ticks"),
     "population": (("population",), "neuroevolution"),
+    "cluster": (("cluster", "ensemble", "measure"),
+                "groups of rows, ensembles, and figures"),
     "online": (("online",), "learning beside answers"),
 }
 
@@ -455,6 +457,7 @@ OUTPUTS = {
     "include/loom/file.h": part_header("file"),
     "include/loom/step_mesh.h": part_header("step_mesh"),
     "include/loom/population.h": part_header("population"),
+    "include/loom/cluster.h": part_header("cluster"),
     "include/loom/online.h": part_header("online"),
     "include/loom/options.h": options_header,
     "include/loom/options.hpp": cpp_options,

@@ -49,6 +49,7 @@ enum {
   LOOM_INTERNAL = 10, /* A broken invariant of Loom's own: please report it. */
   LOOM_INVALID_HANDLE = 11, /* No such handle: released, never made, or of another kind. */
   LOOM_BUSY = 12, /* Another thread is inside a call on this object. */
+  LOOM_PAUSED = 13, /* No error: the time of pause_after is over. The same call again continues. */
 };
 
 /* Kinds of objects, and how many calls at a time they take. */
@@ -74,7 +75,8 @@ enum {
   LOOM_KIND_PREDICTOR = 15, /* A trained network that answers raw data. One call at a time. */
   /* Runs a network by ticks; holds the values of its cells. One call at a time. */
   LOOM_KIND_STEP_MESH = 16,
-  LOOM_KIND_POPULATION = 17, /* Genomes that evolve by NEAT. One call at a time. */
+  /* Genomes that evolve by NEAT, or whole networks. One call at a time. */
+  LOOM_KIND_POPULATION = 17,
   LOOM_KIND_ONLINE = 18, /* Learns a copy of a network beside its answers. One call at a time. */
 };
 
@@ -182,6 +184,14 @@ LOOM_API int32_t loom_release(loom_handle handle, loom_error* error);
  * was leaves nothing; rows of a session count as not given. */
 LOOM_API int32_t loom_cancel(loom_handle handle, loom_error* error);
 
+/* From now on a run of the object ends as paused after so long, between two instructions, of
+ * which it does at least one. The same call again, with the same arguments, continues it with
+ * the same bits; any other run drops it, as cancel does. Observed runs and runs on a device do
+ * not pause inside; nor does session_forecast.
+ *   handle: a session or step mesh
+ *   microseconds: 0: not any more */
+LOOM_API int32_t loom_pause_after(loom_handle handle, int64_t microseconds, loom_error* error);
+
 /* The kind of a handle.
  *   kind: LOOM_KIND_... */
 LOOM_API int32_t loom_kind(loom_handle handle, int32_t* kind, loom_error* error);
@@ -286,6 +296,37 @@ LOOM_API int32_t loom_network_dna(loom_network network, loom_bytes* dna, loom_er
  *     found at another path with a score above 0.8 */
 LOOM_API int32_t loom_network_compare_dna(loom_network a, loom_network b, loom_bytes* report,
                                           loom_error* error);
+
+/* A child of two networks: the topology and formats of a, and weights of both where layers match
+ * and have equal shapes. Neither parent changes, and nothing is shared.
+ *   b: may be the same
+ *   options: JSON: method, match, per, alpha or fitness_a and fitness_b, min_score, align, seed:
+ *     docs/reference/evolution.md
+ *   report: JSON: alpha, crossed (layers), not_aligned (why, where align did nothing), layers:
+ *     [{a, b (paths; b null), action (the method, or kept), reason, similarity (cosine before
+ *     crossing), share (of b), moved_units}] */
+LOOM_API int32_t loom_network_splice(loom_network a, loom_network b, const char* options,
+                                     size_t options_size, loom_network* child, loom_bytes* report,
+                                     loom_error* error);
+
+/* One network whose branches are whole networks beside each other. Their inputs must agree.
+ * Weights are copied.
+ *   networks: handles of networks, at least one; the same may stand twice
+ *   options: JSON: combine (concat, add, avg or mean, gated or filter), residual, stitch:
+ *     docs/reference/evolution.md */
+LOOM_API int32_t loom_network_graft(const int64_t* networks, size_t networks_count,
+                                    const char* options, size_t options_size, loom_network* graft,
+                                    loom_error* error);
+
+/* A mutated copy with the same input and output, which runs forward and backward; layers that
+ * were not touched keep their weights to the bit.
+ *   rates: JSON: docs/reference/evolution.md
+ *   seed: of all that is drawn
+ *   report: JSON: done: [{kind, at, what, redraws, stitched}], failed (kinds without a place),
+ *     fell_back (weights moved in their place) */
+LOOM_API int32_t loom_network_mutate(loom_network network, const char* rates, size_t rates_size,
+                                     uint64_t seed, loom_network* child, loom_bytes* report,
+                                     loom_error* error);
 
 /* Values of a parameter as the network sees them: decoded where it is packed.
  *   path: as network_parameters names it
@@ -456,11 +497,29 @@ LOOM_API int32_t loom_session_observe(loom_session session, const char* options,
 LOOM_API int32_t loom_session_statistics(loom_session session, loom_bytes* statistics,
                                          loom_error* error);
 
+/* What rules have done in this session (docs/guide/metacognition.md): the last 65,536 acts, the
+ * oldest first. Empty where nothing was done.
+ *   trace: a line of JSON for each act: {pass, path, rule, statistic, value, act, before,
+ *     after}. Pass counts the runs of this session from 0; the act came after it. Path is the
+ *     metacognition's, rule counts its rules from 0, value is the statistic's; before and after
+ *     are what the act changed: dtype, gate, weights, activation, type, layers, frozen or
+ *     enabled */
+LOOM_API int32_t loom_session_trace(loom_session session, loom_bytes* trace, loom_error* error);
+
+/* From the first run on, does what the trace says after the runs that it names, and evaluates no
+ * rule: the same inputs have the same outputs. A trace that does not fit the network is refused
+ * whole.
+ *   trace: of session_trace, from a session of a network that was as this one is */
+LOOM_API int32_t loom_session_replay(loom_session session, const char* trace, size_t trace_size,
+                                     loom_error* error);
+
 /* Sizes, and what computes.
  *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or
  *     why a device is not), threads, device (its name; null: the CPU), note (why `auto` took the
  *     CPU). Sizes: input_width, output_width, input_dims and output_dims (of a row; [] for
- *     single ids), arena_bytes, state_bytes, weight_bytes, scratch_bytes */
+ *     single ids), arena_bytes, state_bytes, weight_bytes, scratch_bytes. metacognition: rules
+ *     (that it evaluates), replays (a trace), passes (runs), acts, dropped (acts that the trace
+ *     has no more); null: off */
 LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error);
 
 /* ---- seq2seq
@@ -734,6 +793,7 @@ LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info,
 }
 #endif
 
+#include <loom/cluster.h>
 #include <loom/file.h>
 #include <loom/layer.h>
 #include <loom/online.h>

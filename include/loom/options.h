@@ -38,9 +38,12 @@ typedef struct loom_session_options {
   /* threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
+  /* the network stays as it is: the rules of its metacognition layers, which are evaluated after
+   * each run, do nothing; default false */
+  int32_t ignore_rules;
 } loom_session_options;
 #define LOOM_SESSION_OPTIONS_INIT \
-  {sizeof(loom_session_options), 64, 0, 512, 1, 0, NULL, NULL, NULL}
+  {sizeof(loom_session_options), 64, 0, 512, 1, 0, NULL, NULL, NULL, 0}
 
 /* Of loom_seq2seq_create_with: an encoder-decoder that runs step by step. */
 typedef struct loom_seq2seq_options {

@@ -33,6 +33,9 @@ struct SessionOptions {
   // threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
   // device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto
   std::string mode{};
+  // the network stays as it is: the rules of its metacognition layers, which are evaluated after
+  // each run, do nothing; default false
+  bool ignore_rules = false;
 };
 
 // Of loom_seq2seq_create_with: an encoder-decoder that runs step by step.
@@ -255,6 +258,7 @@ inline loom_session_options to_c(const SessionOptions& o, std::vector<const char
   c.isa = c_text(o.isa, "isa");
   c.device = c_text(o.device, "device");
   c.mode = c_text(o.mode, "mode");
+  c.ignore_rules = o.ignore_rules;
   return c;
 }
 inline loom_seq2seq_options to_c(const Seq2SeqOptions& o, std::vector<const char*>&) {

@@ -108,6 +108,7 @@ Result<locks::shared_lock<locks::fair_mutex>> ready(Worker& worker, std::optiona
 // The options of session_create.
 struct SessionSettings {
   SessionOptions options;
+  bool ignore_rules = false;
   webgpu::Choice device;
   int threads = 0;
 };

@@ -176,7 +176,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create_for(const TrainingSpec& spec, N
     learning.adapter = std::make_shared<Adapter>(std::move(adapter));
     LOOM_ASSIGN(base, loom::digest(network));
   }
-  if (spec.method.kind != MethodKind::back_propagation) {
+  if (spec.method.kind != MethodKind::back_propagation && network.ticks() == 0) {
     LOOM_ASSIGN(learning.matrices,
                 MethodMatrices::create(network, spec.method.kind, learning.seed));
   }
@@ -268,6 +268,39 @@ Status Trainer::remake(const LearnerOptions& learning) {
   learner_.resume(done_);
   for (std::size_t i = 0; i < learner_.moments().size(); ++i)
     exchange(learner_.moments()[i], now.tensors[weights + i]);
+  return {};
+}
+
+Status Trainer::follow() {
+  const char* const what = !matrices_.empty()     ? "\"quantize\""
+                           : learning_.matrices   ? "a local method"
+                           : network_.ticks() > 0 ? "\"step_mesh\""
+                                                  : nullptr;
+  if (what)
+    return bad("rules have changed the network, and a training with " + std::string(what) +
+               " does not follow them: make a new trainer");
+  std::vector<TrainingTensor> before;
+  for (const Learner::Moment& m : learner_.moments()) before.push_back(read(m));
+  LOOM_ASSIGN(Learner next, Learner::create(network_, pool_, learning_));
+  if (learning_.adapter) {
+    LOOM_ASSIGN(base_, loom::digest(network_));
+  }
+  learner_ = std::move(next);
+  learner_.resume(done_);
+  for (const Learner::Moment& m : learner_.moments()) {
+    const auto old = std::ranges::find_if(before, [&](const TrainingTensor& t) {
+      return t.name == moment_name(m) && t.rows == m.rows && t.cols == m.cols;
+    });
+    if (old == before.end()) continue;
+    // A cell may compute in another type now.
+    std::size_t at = 0;
+    each_row(learner_.executor(), m, [&]<class T>(std::span<T> row) {
+      for (T& v : row) {
+        v = old->f64.empty() ? static_cast<T>(old->f32[at]) : static_cast<T>(old->f64[at]);
+        ++at;
+      }
+    });
+  }
   return {};
 }
 

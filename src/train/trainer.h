@@ -148,6 +148,10 @@ class Trainer {
   Status restore(TrainingState state);
   // After somebody else wrote to the weights.
   Status refresh() { return learner_.executor().refresh(); }
+  // After rules of the network's metacognitions changed it: learns it as it is now. Moments stay
+  // where parameters have the sizes that they had; those of other and of frozen ones begin anew.
+  // invalid_argument, and nothing has changed: with "quantize", a method with matrices or ticks.
+  Status follow();
   // Of the program's activations and gradients.
   std::int64_t arena_bytes() const { return learner_.executor().arena_bytes(); }
   // The instruction set or the device that computes.

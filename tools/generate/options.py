@@ -20,6 +20,8 @@ INTERFACES = {"session_create": "SessionOptions", "session_observe": "ObserveOpt
               "file_convert": "ConvertOptions", "file_info": "FileInfoOptions",
               "evaluator_create": "EvaluatorOptions",
               "predictor_open": "PredictorOptions", "predictor_plan": "PlanOptions",
+              "cluster_k_means": "KMeansOptions", "cluster_hierarchy": "HierarchyOptions",
+              "cluster_cut": "CutOptions", "ensemble_matches": "MatchOptions",
               "verify": "VerifyOptions", "audit": "AuditOptions"}
 SHAPES = {"id": "number | null", "ids": "number | number[] | null", "sampling": "Sampling",
           "device": "Device", "mode": "Mode", "seed": "number | bigint"}

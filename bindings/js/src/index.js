@@ -12,15 +12,19 @@ import { Population } from './population.js';
 import { StepMesh } from './step_mesh.js';
 import { Session } from './session.js';
 import { Decoder, Tokenizer } from './tokenizer.js';
+import * as cluster from './cluster.js';
+import { Ensemble, matches } from './ensemble.js';
+import { correlation, deviation } from './measure.js';
 import { Data, Trainer } from './training.js';
 import { Transformer } from './transformer.js';
 import { createWorker } from './workers/worker.js';
 
 export { BusyError, CancelledError, CorruptError, InternalError, InvalidArgumentError,
   InvalidHandleError, IoError, LoomError, NotFoundError, OutOfMemoryError, OutOfRangeError,
-  TruncatedError, UnsupportedError } from './runtime/errors.js';
-export { Data, Decoder, InferenceSession, ModelFile, Network, Online, Population, Seq2Seq,
-  Session, StepMesh, Tensor, Tokenizer, Trainer, Transformer, convert, createWorker, gpu };
+  PausedError, TruncatedError, UnsupportedError } from './runtime/errors.js';
+export { Data, Decoder, Ensemble, InferenceSession, ModelFile, Network, Online, Population, Seq2Seq,
+  Session, StepMesh, Tensor, Tokenizer, Trainer, Transformer, cluster, convert, correlation,
+  createWorker, deviation, gpu, matches };
 
 /** Loads the module: once, or again after it has stopped. module: where it is, if not beside the
  *  package. */

@@ -86,6 +86,29 @@ export class Network extends Handled {
       { a: this.handle, b: other.handle });
     return camel(report);
   }
+  /** A child of this network and another: {child, report}. Options: method, alpha or fitnessA and
+   *  fitnessB, match, per, minScore, align, seed. */
+  splice(other, options = {}) {
+    if (!(other instanceof Network))
+      throw errorNamed('invalid_argument', 'splice: expected a Network');
+    const { child, report } = this.library.call('network_splice',
+      { a: this.handle, b: other.handle, options: snake(options) });
+    return { child: new Network(this.library, child), report: camel(report) };
+  }
+  /** One network whose branches are whole networks. Options: combine, residual, stitch. */
+  static graft(networks, options = {}) {
+    const all = [...networks];
+    if (all.length === 0 || all.some((one) => !(one instanceof Network)))
+      throw errorNamed('invalid_argument', 'graft: expected a list of Networks');
+    const { graft } = all[0].library.call('network_graft',
+      { networks: all.map((one) => one.handle), options: snake(options) });
+    return new Network(all[0].library, graft);
+  }
+  /** A mutated copy that runs: {child, report}. */
+  mutate(seed = 0, rates = {}) {
+    const { child, report } = this.call('mutate', { rates: snake(rates), seed });
+    return { child: new Network(this.library, child), report: camel(report) };
+  }
   copy() {
     return new Network(this.library, this.call('copy').copy);
   }
@@ -163,6 +186,19 @@ export class Network extends Handled {
   session(options) {
     return new Session(this, options);
   }
+  /** A Session that does what a trace (session.trace()) says after the runs that it names, and
+   *  evaluates no rules: with a network that was as this one is, the same runs have the same
+   *  outputs. A trace that does not fit the network is refused. */
+  replay(trace, options) {
+    const session = new Session(this, options);
+    try {
+      session.call('replay', { trace: trace.map((act) => `${JSON.stringify(act)}\n`).join('') });
+    } catch (error) {
+      session.dispose();
+      throw error;
+    }
+    return session;
+  }
   /** A Trainer, which learns step by step, saves and resumes. */
   trainer(data, spec, options) {
     return new Trainer(this, data, spec, options);
@@ -183,7 +219,7 @@ export class Network extends Handled {
       Object.fromEntries(Object.entries(wanted)
           .map(([key, n]) => [key, 2 ** Math.ceil(Math.log2(Math.max(n, 1)))]));
     const options = { max_rows: size.rows, max_head_rows: size.heads, max_positions: size.positions,
-      sequences: size.sequences, ...optionsOf(place) };
+      sequences: size.sequences, ignore_rules: true, ...optionsOf(place) };
     const { session } = yield ['session_create', { network: this.handle, options }];
     return Object.assign(new Handled(this.library, 'session', session), size, { place });
   }

@@ -4,6 +4,7 @@
 
 #include "base/json/json.h"
 #include "exec/session.h"
+#include "grid/metacognition/act.h"
 
 namespace loom {
 namespace {
@@ -61,7 +62,8 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   Learner learner;
   learner.network_ = &network;
   learner.options_ = options;
-  if (options.method.kind != MethodKind::back_propagation && !options.matrices) {
+  const bool by_ticks = network.ticks() > 0;
+  if (options.method.kind != MethodKind::back_propagation && !options.matrices && !by_ticks) {
     LOOM_ASSIGN(learner.options_.matrices,
                 MethodMatrices::create(network, options.method.kind, options.seed));
   }
@@ -73,6 +75,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
                      max = (options.max_rows + packed - 1) / packed;
   const Rows rows{packed, emit.u32_register("R", static_cast<std::uint32_t>(max)), kNone};
   const View x = emit_input(emit, network, rows);
+  TickParts tick_parts{&learner, &emit};
   NetworkEmitter emitter(network, emit,
                          {.training = true,
                           .learning = true,
@@ -83,7 +86,10 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
                           .streams = options.streams > 0,
                           .adapter = options.adapter.get(),
                           .recompute = options.recompute,
-                          .truncate = options.truncate});
+                          .truncate = options.truncate,
+                          .handed_back = by_ticks ? learner.handed_back() : 1,
+                          .look = by_ticks ? learner.look() : nullptr,
+                          .looker = &tick_parts});
   LOOM_TRY(learner.emit_passes(emit, emitter, x, rows));
   if (options.micro_batches > 1) learner.emit_merge(program, emit);
   if (options.fp8) learner.emit_squares(emit);
@@ -121,6 +127,8 @@ Status Learner::emit_back_propagation(ProgramBuilder& emit, NetworkEmitter& emit
     return bad("the network has no layers");
   LOOM_TRY(resolve_heads(*network_, options_.heads));
   View gy = emit_losses(emit, y, rows);
+  if (options_.method.kind == MethodKind::target_propagation)
+    gy = emit.scale(gy, options_.method.output_step);
   if (options_.fp8)
     gy = emit.channel_affine(
         gy, emit.convert(emit.input("loss_scale", ValueType::f32, Rows{}, 1), emit.type(gy)), {},
@@ -130,9 +138,13 @@ Status Learner::emit_back_propagation(ProgramBuilder& emit, NetworkEmitter& emit
 
 Status Learner::emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View x, Rows rows) {
   const MethodKind method = options_.method.kind;
-  if (method == MethodKind::back_propagation) {
+  if (method == MethodKind::back_propagation || network_->ticks() > 0) {
     LOOM_TRY(emit_back_propagation(emit, emitter, x, rows));
   } else {
+    if (const std::string frozen = frozen_layer(*network_); !frozen.empty())
+      return bad("the metacognition at " + frozen + " is frozen, and the method \"" +
+                 std::string(name(method)) + "\" learns every part: unfreeze it, or use " +
+                 "back_propagation");
     LOOM_TRY(resolve_heads(*network_, options_.heads));
     LOOM_TRY(emitter.begin_parts(x));
     LOOM_TRY(method == MethodKind::mono_forward ? emit_mono_forward(emit, emitter, rows)
@@ -140,6 +152,8 @@ Status Learner::emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View 
                  ? emit_target_propagation(emit, emitter, rows)
                  : emit_feedback(emit, emitter, rows));
   }
+  // By ticks backward came to the last cells first.
+  std::ranges::sort(learning_parts_, {}, [](const LearningPart& p) { return p.part.first; });
   if (!emitter.shared_state().empty())
     return bad("the layer at " + emitter.shared_state() + " runs in several places, and in " +
                "\"streams\" would have one state for all: give each place a layer of its own");

@@ -193,9 +193,19 @@ class Learner {
     RegisterId lr = kNone, inv_n = kNone;
     View scales[2];  // of f32 and f64: 1/N and the clip factor
   };
-  // `slope`: a - t.
+  // `slope`: a - t. `add`: to the sums that are there.
   void emit_part_sums(ProgramBuilder& emit, LearningPart& learning, const ChainPart& part, View a,
-                      View slope);
+                      View slope, bool add = false);
+  // By ticks: each cell with weights is a part, in all of them together.
+  struct TickParts {
+    Learner* learner;
+    ProgramBuilder* emit;
+  };
+  static void look_at_cell(void* tick_parts, std::size_t cell, View y, View gradient);
+  using Look = void (*)(void* looker, std::size_t cell, View y, View gradient);
+  bool has_targets() const { return options_.method.kind == MethodKind::target_propagation; }
+  Look look() const { return has_targets() ? look_at_cell : nullptr; }
+  double handed_back() const { return has_targets() ? options_.method.gradient_scale : 1; }
   // The index of the part that a parameter belongs to; the number of parts where there is none.
   std::size_t part_of(const std::string& path) const;
   // Reads the sums of a step, and sets the rate and the 1/N of the parts' updates.

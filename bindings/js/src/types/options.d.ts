@@ -22,6 +22,9 @@ export interface SessionOptions {
   maxPositions?: number;
   /** whose states (KV caches) are kept; at least 1 */
   sequences?: number;
+  /** the network stays as it is: the rules of its `metacognition` layers, which are evaluated
+   *  after each run, do nothing */
+  ignoreRules?: boolean;
   /** of the CPU; 0: one per core; 0 to 1024 */
   threads?: number;
   /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
@@ -33,6 +36,45 @@ export interface SessionOptions {
   /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    *  `device` */
   mode?: Mode;
+}
+
+/** k-means. */
+export interface KMeansOptions {
+  /** how many; at least 1 */
+  clusters?: number;
+  /** of the first centers; at least 0 */
+  seed?: number | bigint;
+  /** times that it begins with other centers; the result with the least inertia counts; 1 to
+   *  1000 */
+  starts?: number;
+  /** of a start; at least 1 */
+  maxIterations?: number;
+  /** a start ends where the squared moves of the centers are at most this share of the mean
+   *  variance of the columns; at least 0 */
+  tolerance?: number;
+}
+
+/** Agglomerative clustering. */
+export interface HierarchyOptions {
+  /** `euclidean`, `cosine` (1 - cos), or `precomputed`: row i has the distances to all rows */
+  distance?: string;
+  /** the distance of two groups: `single` (of their nearest rows), `complete` (of their
+   *  farthest), `average`, `ward` (growth of the variance; euclidean alone) */
+  linkage?: string;
+}
+
+/** The groups of a hierarchy. */
+export interface CutOptions {
+  /** how many groups remain, or; at least 1 */
+  clusters?: number;
+  /** up to which distance groups are joined; at least 0 */
+  distance?: number;
+}
+
+/** Pairs of members that complete each other. */
+export interface MatchOptions {
+  /** the least share of samples that one of a pair or both have right; 0 to 1 */
+  minCoverage?: number;
 }
 
 /** Statistics of the cells of a session. */

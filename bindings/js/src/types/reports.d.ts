@@ -94,6 +94,20 @@ export interface Observed {
   events: CellStatistics[];
 }
 
+/** What a rule did after a run of a session: docs/guide/metacognition.md. */
+export interface Act {
+  pass: number;
+  /** Of the metacognition. */
+  path: string;
+  /** Number of the rule, from 0. */
+  rule: number;
+  statistic: string;
+  value: number;
+  act: string;
+  before: Record<string, unknown>;
+  after: Record<string, unknown>;
+}
+
 /** docs/reference/dna.md */
 export interface DnaLayer {
   path: string;
@@ -123,6 +137,30 @@ export interface DnaPair {
   coverage: number;
   movedUnits: number;
   small: boolean;
+}
+/** Keys of docs/reference/evolution.md. */
+export interface SpliceOptions {
+  method?: 'blend' | 'point' | 'uniform' | 'layer_wise';
+  match?: 'place' | 'dna';
+  per?: 'unit' | 'weight';
+  alpha?: number;
+  fitnessA?: number;
+  fitnessB?: number;
+  minScore?: number;
+  align?: boolean;
+  seed?: number;
+}
+export interface SpliceReport {
+  alpha: number;
+  crossed: number;
+  notAligned?: string;
+  layers: { a: string; b: string | null; action: string; reason?: string;
+    similarity: number | null; share: number; movedUnits: number }[];
+}
+export interface MutationReport {
+  done: { kind: string; at: string; what?: string; redraws: number; stitched: boolean }[];
+  failed: string[];
+  fellBack: boolean;
 }
 export interface DnaComparison {
   overlap: number;
