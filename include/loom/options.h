@@ -129,12 +129,11 @@ typedef struct loom_online_options {
   int64_t pending;
   /* steps after which answers have new weights; 1 to 1073741824; default 1 */
   int64_t publish_every;
-  /* when an output counts as correct. argmax: its largest value is that of the class, or of the
-   * targets; sign: each value is on the side of its target, 0 for logits; tolerance: each value
-   * is as near as tolerance; auto: argmax with the loss cross_entropy, sign with bce, else
-   * tolerance; not given: auto */
+  /* when an output is correct: by its largest value (argmax), by the sign of each value, of bce
+   * (sign), or each within tolerance; auto: as the loss is, argmax for cross_entropy, sign for
+   * bce; not given: auto */
   const char* correct;
-  double tolerance; /* as above; at least 0; default 0.1 */
+  double tolerance; /* of correct, for each value; at least 0; default 0.1 */
   int64_t window; /* outputs of a window of the report; 1 to 1073741824; default 100 */
   double window_ms; /* or its duration; 0: by outputs; 0 to 1e9; default 0 */
   /* judged outputs that accuracies of recovery are taken over; 1 to 1024; default 50 */

@@ -114,12 +114,11 @@ struct OnlineOptions {
   std::int64_t pending = 1024;
   // steps after which answers have new weights; 1 to 1073741824; default 1
   std::int64_t publish_every = 1;
-  // when an output counts as correct. argmax: its largest value is that of the class, or of the
-  // targets; sign: each value is on the side of its target, 0 for logits; tolerance: each value
-  // is as near as tolerance; auto: argmax with the loss cross_entropy, sign with bce, else
-  // tolerance; not given: auto
+  // when an output is correct: by its largest value (argmax), by the sign of each value, of bce
+  // (sign), or each within tolerance; auto: as the loss is, argmax for cross_entropy, sign for
+  // bce; not given: auto
   std::string correct{};
-  double tolerance = 0.1;  // as above; at least 0; default 0.1
+  double tolerance = 0.1;  // of correct, for each value; at least 0; default 0.1
   std::int64_t window = 100;  // outputs of a window of the report; 1 to 1073741824; default 100
   double window_ms = 0;  // or its duration; 0: by outputs; 0 to 1e9; default 0
   // judged outputs that accuracies of recovery are taken over; 1 to 1024; default 50

@@ -43,12 +43,11 @@ void fields(V& v, OnlineOptions& o) {
   count("publish_every", o.publish_every, "steps after which answers have new weights", 1, 1 << 30);
   v("correct", o.correct,
     {.doc =
-         "when an output counts as correct. `argmax`: its largest value is that of the class, or "
-         "of the targets; `sign`: each value is on the side of its target, 0 for logits; "
-         "`tolerance`: each value is as near as `tolerance`; `auto`: `argmax` with the loss "
-         "cross_entropy, `sign` with bce, else `tolerance`",
+         "when an output is correct: by its largest value (`argmax`), by the sign of each value, "
+         "of bce (`sign`), or each within `tolerance`; `auto`: as the loss is, `argmax` for "
+         "cross_entropy, `sign` for bce",
      .one_of = "auto, argmax, sign, tolerance"});
-  v("tolerance", o.tolerance, {.doc = "as above", .min = 0, .max = 1e30});
+  v("tolerance", o.tolerance, {.doc = "of `correct`, for each value", .min = 0, .max = 1e30});
   count("window", o.tracker.window, "outputs of a window of the report", 1, 1 << 30);
   v("window_ms", o.tracker.window_ms,
     {.doc = "or its duration; 0: by outputs", .min = 0, .max = 1e9});

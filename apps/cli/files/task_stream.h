@@ -28,7 +28,7 @@ class TaskStream {
   std::int64_t classes() const { return classes_; }
   // "A", "B", ...: tasks of the same table share a name.
   std::string name(std::int64_t task) const;
-  // Of the tasks that have names of their own, in their order.
+  // How many tasks have different names.
   std::int64_t different() const;
   TaskSample next(std::int64_t task);
   const std::vector<TaskSample>& held(std::int64_t task) const;

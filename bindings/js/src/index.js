@@ -128,5 +128,5 @@ function Generate(prompt, maxTokens = 50, options = {}) {
 
 const loom = { Data, Decoder, InferenceSession, ModelFile, Network, Online, Population, Seq2Seq,
   Session, StepMesh, Tensor, Tokenizer, Trainer, Transformer, convert, createWorker, audit,
-  evaluate, info, version, numericsVersion, formatInfo, liveHandles, fakeQuantize, simulate, compareDna,
-  compareDNA, gpu, verify, LoadTransformer, Generate };
+  evaluate, info, version, numericsVersion, formatInfo, liveHandles, fakeQuantize, simulate,
+  compareDna, compareDNA, gpu, verify, LoadTransformer, Generate };

@@ -52,7 +52,8 @@ export class Online extends Handled {
     return y;
   }
   /** What would have been right: for the answers of the last call of answer(), or for those from
-   *  number `answer` on. Classes with the loss cross_entropy, else values as the output has them. */
+   *  number `answer` on. Classes with the loss cross_entropy, else values as the output has
+   *  them. */
   feedback(y, answer) {
     const { classes, places = 1, outputWidth } = this.#about;
     const targets = typeof y === 'number' ? [y] : numbersOf(y);

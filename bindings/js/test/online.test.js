@@ -6,7 +6,8 @@ import { initLoom, Network, Online, CancelledError, InvalidArgumentError, NotFou
 
 await initLoom();
 
-const TOPOLOGY = { format: 'loom-topology', version: 3, layers_per_cell: 2, input: { width: 4 }, cells: [
+const TOPOLOGY = { format: 'loom-topology', version: 3, layers_per_cell: 2,
+  input: { width: 4 }, cells: [
   { at: [0, 0, 0, 0], type: 'dense', out: 24, activation: 'relu' },
   { at: [0, 0, 0, 1], type: 'dense', out: 3 }] };
 const SPEC = { loss: 'cross_entropy', batch: 16, schedule: { lr: 0.01 }, seed: 3 };

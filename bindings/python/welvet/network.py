@@ -722,10 +722,10 @@ class Network(Object):
                optimizer: _Named = None, schedule: _Named = None, lr: Optional[float] = None,
                method: _Named = None, batch_size: Optional[int] = None, seed: Optional[int] = None,
                **options: Any) -> "Online":
-        """An Online, which learns a copy of the network while it answers, in one thread. Keywords as
-        of train(); `loss` is mse where nothing is said; `spec` has further keys of a training spec.
-        options: those of online_create in docs/reference/options.md, deadline_ms, recent, forget,
-        detector and more."""
+        """An Online, which learns a copy of the network while it answers, in one thread. Keywords
+        are those of train(); `loss` is mse where nothing is said; `spec` has further keys of a
+        training spec. options: those of online_create in docs/reference/options.md, deadline_ms,
+        recent, forget, detector and more."""
         from .online import Online, spec_of
 
         named = {"loss": loss, "optimizer": optimizer, "schedule": schedule, "lr": lr,

@@ -67,7 +67,8 @@ class Online(Runner):
         network's input, or rows of those."""
         values, lead = rows_of(x, self._input)
         if len(lead) > 1:
-            raise ValueError("x: expects a row or rows, got the dimensions %s before them" % (lead,))
+            raise ValueError("x: expects a row or rows, got the dimensions %s before them"
+                             % (lead,))
         values = np.ascontiguousarray(values, np.int32 if self._ids else np.float32)
         y = place(out, np.float32, lead + (self._outputs,))
         name = "online_answer_ids" if self._ids else "online_answer"
@@ -77,9 +78,9 @@ class Online(Runner):
 
     def feedback(self, y: Any, answer: Optional[int] = None) -> None:
         """What would have been right: for the answers of the last call of answer(), or for those
-        from number `answer` (see last) on. Classes, whole numbers, with the loss cross_entropy; else
-        values as the output has them. They are judged, and become samples to learn from. Raises
-        NotFound for an answer that has its feedback, or that is no longer kept."""
+        from number `answer` (see last) on. Classes, whole numbers, with the loss cross_entropy;
+        else values as the output has them. They are judged, and become samples to learn from.
+        Raises NotFound for an answer that has its feedback, or that is no longer kept."""
         first, rows = self._last if answer is None else (answer, None)
         width = self._places if self._classes else self._outputs
         targets = array(y, np.int32 if self._classes else np.float32, "y").reshape(-1)

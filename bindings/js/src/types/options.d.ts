@@ -180,12 +180,11 @@ export interface OnlineOptions {
   pending?: number;
   /** steps after which answers have new weights; 1 to 1073741824 */
   publishEvery?: number;
-  /** when an output counts as correct. `argmax`: its largest value is that of the class, or of
-   *  the targets; `sign`: each value is on the side of its target, 0 for logits; `tolerance`:
-   *  each value is as near as `tolerance`; `auto`: `argmax` with the loss cross_entropy, `sign`
-   *  with bce, else `tolerance` */
+  /** when an output is correct: by its largest value (`argmax`), by the sign of each value, of
+   *  bce (`sign`), or each within `tolerance`; `auto`: as the loss is, `argmax` for
+   *  cross_entropy, `sign` for bce */
   correct?: string;
-  /** as above; at least 0 */
+  /** of `correct`, for each value; at least 0 */
   tolerance?: number;
   /** outputs of a window of the report; 1 to 1073741824 */
   window?: number;
