@@ -497,8 +497,8 @@ LOOM_API int32_t loom_session_observe(loom_session session, const char* options,
 LOOM_API int32_t loom_session_statistics(loom_session session, loom_bytes* statistics,
                                          loom_error* error);
 
-/* What rules have done in this session (docs/guide/metacognition.md): the last 65,536 acts, the
- * oldest first. Empty where nothing was done.
+/* The acts of rules in this session (docs/guide/metacognition.md): the last 65,536, the oldest
+ * first. Empty where nothing was done.
  *   trace: a line of JSON for each act: {pass, path, rule, statistic, value, act, before,
  *     after}. Pass counts the runs of this session from 0; the act came after it. Path is the
  *     metacognition's, rule counts its rules from 0, value is the statistic's; before and after

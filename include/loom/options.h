@@ -29,6 +29,9 @@ typedef struct loom_session_options {
   int64_t max_head_rows;
   int64_t max_positions; /* of a sequence; at least 1; default 512 */
   int64_t sequences; /* whose states (KV caches) are kept; at least 1; default 1 */
+  /* the network stays as it is: the rules of its metacognition layers, which are evaluated after
+   * each run, do nothing; default false */
+  int32_t ignore_rules;
   int64_t threads; /* of the CPU; 0: one per core; 0 to 1024; default 0 */
   /* the CPU's instruction set, one of isas or fast_isas of loom_info; empty: the best of isas */
   const char* isa;
@@ -38,12 +41,9 @@ typedef struct loom_session_options {
   /* threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
-  /* the network stays as it is: the rules of its metacognition layers, which are evaluated after
-   * each run, do nothing; default false */
-  int32_t ignore_rules;
 } loom_session_options;
 #define LOOM_SESSION_OPTIONS_INIT \
-  {sizeof(loom_session_options), 64, 0, 512, 1, 0, NULL, NULL, NULL, 0}
+  {sizeof(loom_session_options), 64, 0, 512, 1, 0, 0, NULL, NULL, NULL}
 
 /* Of loom_seq2seq_create_with: an encoder-decoder that runs step by step. */
 typedef struct loom_seq2seq_options {

@@ -24,6 +24,9 @@ struct SessionOptions {
   std::int64_t max_head_rows = 0;
   std::int64_t max_positions = 512;  // of a sequence; at least 1; default 512
   std::int64_t sequences = 1;  // whose states (KV caches) are kept; at least 1; default 1
+  // the network stays as it is: the rules of its metacognition layers, which are evaluated after
+  // each run, do nothing; default false
+  bool ignore_rules = false;
   std::int64_t threads = 0;  // of the CPU; 0: one per core; 0 to 1024; default 0
   // the CPU's instruction set, one of isas or fast_isas of loom_info; empty: the best of isas
   std::string isa{};
@@ -33,9 +36,6 @@ struct SessionOptions {
   // threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
   // device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto
   std::string mode{};
-  // the network stays as it is: the rules of its metacognition layers, which are evaluated after
-  // each run, do nothing; default false
-  bool ignore_rules = false;
 };
 
 // Of loom_seq2seq_create_with: an encoder-decoder that runs step by step.
@@ -254,11 +254,11 @@ inline loom_session_options to_c(const SessionOptions& o, std::vector<const char
   c.max_head_rows = o.max_head_rows;
   c.max_positions = o.max_positions;
   c.sequences = o.sequences;
+  c.ignore_rules = o.ignore_rules;
   c.threads = o.threads;
   c.isa = c_text(o.isa, "isa");
   c.device = c_text(o.device, "device");
   c.mode = c_text(o.mode, "mode");
-  c.ignore_rules = o.ignore_rules;
   return c;
 }
 inline loom_seq2seq_options to_c(const Seq2SeqOptions& o, std::vector<const char*>&) {

@@ -61,9 +61,23 @@ Status keep_cells(ProgramBuilder& emit, const NetworkEmitter& emitter, std::vect
   return {};
 }
 
+// Rows that the run measures end with it, as those of an expert do.
+bool dynamic_rows(const Program& program, const View& v) {
+  const Rows& rows = program.buffers[static_cast<std::size_t>(v.buffer)].rows;
+  return std::ranges::any_of(std::initializer_list<RegisterId>{rows.a, rows.b}, [&](RegisterId r) {
+    return r != kNone &&
+           program.registers[static_cast<std::size_t>(r)].type == RegisterType::dynamic_rows;
+  });
+}
+
 // What layers with rules take and give.
 Status keep_watched(ProgramBuilder& emit, const NetworkEmitter& emitter, TapPlan& taps) {
   for (const NetworkEmitter::Watched& w : emitter.watched()) {
+    if (dynamic_rows(emit.program(), w.x) || dynamic_rows(emit.program(), w.y))
+      return Status(Code::unsupported,
+                    "session: the metacognition at " + w.path +
+                        " runs on the rows that \"top_k\" gives it alone, and its rules cannot be "
+                        "evaluated: take them out, or create the session with \"ignore_rules\"");
     const std::string name = "watched" + std::to_string(taps.watched.size());
     LOOM_ASSIGN(const View x, keep(emit, w.x, w.begin, name + " in"));
     LOOM_ASSIGN(const View y, keep(emit, w.y, w.end, name + " out"));

@@ -259,8 +259,8 @@ class Session {
 
 // The parameter lookup of a network and its adapter, for executors.
 WeightLookup weights_of(Network& network, const std::shared_ptr<Adapter>& adapter = {});
-// What a program keeps for observers: what each cell hands on, where `cells`; what layers with rules
-// take and give, where the options watch.
+// What a program keeps for observers: what each cell hands on, where `cells`; what layers with
+// rules take and give, where the options watch.
 struct TapPlan {
   bool cells = false;
   std::vector<View> views;  // of the cells, then two for each watched layer

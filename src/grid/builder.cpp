@@ -241,7 +241,8 @@ Result<Json> Translation::without_saved_keys(const Json& json) const {
     if (key == "meta_rules" && (value.is_null() || (value.is_array() && value.as_array().empty())))
       continue;
     if (key.starts_with("meta_"))
-      return cannot({"the key \"", key, "\" of the type METACOGNITION: that engine's rules have "
+      return cannot({"the key \"", key,
+                     "\" of the type METACOGNITION: that engine's rules have "
                      "other statistics and acts: write them as \"rules\" of the topology"});
     const bool of_saved = key == "weights" || key == "native" || key == "scale" ||
                           key == "gumbel_noise" || key == "query_dim";

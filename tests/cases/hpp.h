@@ -220,6 +220,12 @@ inline result session_observe(handle h, text s, size n, err e) {
 inline result session_statistics(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Session>(h)->statistics(); });
 }
+inline result session_trace(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Session>(h)->trace(); });
+}
+inline result session_replay(handle h, text s, size n, err e) {
+  return attempt(e, [&] { As<Session>(h)->replay(sv(s, n)); });
+}
 inline result session_info(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Session>(h)->info(); });
 }

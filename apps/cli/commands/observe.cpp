@@ -292,8 +292,7 @@ Session start(const Args& a, const Network& network, const Data& d) {
   if (d.tokens) options.set("max_positions", std::max<std::int64_t>(d.rows, 64));
   Session session = or_exit(kRefused, [&] { return Session(network, options.dump()); }, a.network);
   say_note(parsed(session.info()));
-  if (!a.replay.empty())
-    or_exit(kRefused, [&] { session.replay(read_text(a.replay)); }, a.replay);
+  if (!a.replay.empty()) or_exit(kRefused, [&] { session.replay(read_text(a.replay)); }, a.replay);
   Json observe = Json::object();
   observe.set("every", a.every);
   observe.set("keep", 1);
@@ -317,8 +316,8 @@ int run(const Args& a) {
   const bool acting = !a.trace.empty() || !a.replay.empty();
   const std::string title = a.network + ", " + std::to_string(done) + " rows";
   if (!a.svg.empty())
-    write_text(a.svg, acting ? trace_svg(title, seen.every(), acts)
-                             : observe_svg(title, seen.cells()));
+    write_text(a.svg,
+               acting ? trace_svg(title, seen.every(), acts) : observe_svg(title, seen.cells()));
   Json answer = Json::object();
   answer.set("rows", done);
   answer.set("passes", seen.passes());

@@ -47,8 +47,7 @@ std::string act_text(const Json& act) {
 
 }  // namespace
 
-std::string trace_svg(const std::string& title, const std::vector<Json>& passes,
-                      const Json& acts) {
+std::string trace_svg(const std::string& title, const std::vector<Json>& passes, const Json& acts) {
   const std::vector<Line> lines = lines_of(passes);
   double high = 0;
   for (const Line& line : lines)

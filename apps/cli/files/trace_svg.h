@@ -1,4 +1,4 @@
-// A drawing of what the rules of a network do while data run through it.
+// A drawing of the acts of rules while data run through a network.
 #pragma once
 
 #include <string>

@@ -205,6 +205,12 @@ class Metacognition(unittest.TestCase):
         network = made(rule("gate", factor=0.5))
         with self.assertRaisesRegex(welvet.Unsupported, "metacognition at 0.0.0.0 has rules"):
             welvet.StepMesh(network)
+        expert = layers.Metacognition(layers.Linear(3), rules=[rule("gate", factor=0.5)])
+        mixture = Network(layers.Sequential(layers.Input(6), layers.Parallel(
+            expert, layers.Linear(3), combine="gated", top_k=1)), seed=1)
+        mixture(X)
+        with self.assertRaisesRegex(welvet.Unsupported, "0.0.0.0/0 runs on the rows that"):
+            mixture.session()
 
 
 if __name__ == "__main__":

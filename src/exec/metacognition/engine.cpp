@@ -107,8 +107,7 @@ std::optional<double> Metacognition::value(const Layer& layer, const Rule& rule,
 // Which rules of a layer fire in the pass that has run.
 void Metacognition::observe(std::size_t index, const Session::Watched& watched) {
   Layer& layer = layers_[index];
-  if (!layer.first_gain)
-    layer.first_gain = ratio(magnitude(watched.out), magnitude(watched.in));
+  if (!layer.first_gain) layer.first_gain = ratio(magnitude(watched.out), magnitude(watched.in));
   for (std::size_t i = 0; i < layer.rules.size(); ++i) {
     const Rule& rule = layer.rules[i];
     RuleState& state = layer.states[i];
@@ -120,8 +119,7 @@ void Metacognition::observe(std::size_t index, const Session::Watched& watched) 
       --state.cooldown;
       continue;
     }
-    if (!state.armed || state.streak < rule.passes ||
-        (rule.limit > 0 && state.fired >= rule.limit))
+    if (!state.armed || state.streak < rule.passes || (rule.limit > 0 && state.fired >= rule.limit))
       continue;
     Pending pending;
     pending.layer = index;
@@ -164,12 +162,12 @@ void Metacognition::give_up() {
   }
 }
 
-Status Metacognition::perform(Network& network, Pending& pending, KeptWeights& kept) {
+Status Metacognition::perform(Network& network, Pending& pending, SavedWeights& saved) {
   Entry& entry = pending.entry;
   if (replays_) {
     LOOM_ASSIGN(pending.rule, rule_of(network, entry));
   }
-  LOOM_ASSIGN(ActChange change, loom::act(network, entry.path, pending.rule, &kept));
+  LOOM_ASSIGN(ActChange change, loom::act(network, entry.path, pending.rule, &saved));
   entry.before = std::move(change.before);
   entry.after = std::move(change.after);
   if (pending.rule.act == ActKind::freeze || pending.rule.act == ActKind::unfreeze) return {};
@@ -187,13 +185,13 @@ void Metacognition::add_to_trace(std::vector<Pending> done) {
 }
 
 Status Metacognition::act(Network& network, const std::function<Status()>& prepare) {
-  KeptWeights kept;
+  SavedWeights saved;
   const Status acted = network.change([&]() -> Status {
-    for (Pending& pending : pending_) LOOM_TRY(perform(network, pending, kept));
+    for (Pending& pending : pending_) LOOM_TRY(perform(network, pending, saved));
     return prepare();
   });
   if (!acted.ok()) {
-    kept.restore();
+    saved.restore();
     give_up();
     return acted;
   }

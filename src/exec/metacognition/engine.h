@@ -94,7 +94,7 @@ class Metacognition {
   void observe(std::size_t index, const Session::Watched& watched);
   static std::optional<double> value(const Layer& layer, const Rule& rule,
                                      const Session::Watched& watched);
-  Status perform(Network& network, Pending& pending, KeptWeights& kept);
+  Status perform(Network& network, Pending& pending, SavedWeights& saved);
   void add_to_trace(std::vector<Pending> done);
 
   std::vector<Layer> layers_;

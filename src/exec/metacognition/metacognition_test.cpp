@@ -1,13 +1,13 @@
-// Rules: each statistic in both directions, each act, hysteresis, cooldown, limits, traces, and what
-// an act that fails leaves as it was.
+// Rules: each statistic in both directions, each act, hysteresis, cooldown, limits, traces, and
+// what an act that fails leaves as it was.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "grid/adapter.h"
 #include "exec/metacognition/engine.h"
+#include "grid/adapter.h"
 
 namespace loom {
 namespace {
@@ -201,10 +201,9 @@ TEST(Metacognition, GatesAndAClosedGateHoldsNaNBack) {
   ASSERT_TRUE(run.run(kBase).ok() && run.run(kBase).ok());
   EXPECT_EQ(run.y, rows({0.5f, -0.5f, 0.5f, -0.5f}));
   EXPECT_EQ(run.engine.acts(), 1);
-  Runner closed(network_of(
-      wrapped(kLinear, rule(R"("when":"nan_count","above":0)", R"("gate","factor":0)") + "," +
-                           rule(R"("when":"nan_count","below":1,"for":3)",
-                                R"("gate","factor":1)"))));
+  Runner closed(network_of(wrapped(
+      kLinear, rule(R"("when":"nan_count","above":0)", R"("gate","factor":0)") + "," +
+                   rule(R"("when":"nan_count","below":1,"for":3)", R"("gate","factor":1)"))));
   const auto bad = rows({kNan, 1, 1, 1});
   ASSERT_TRUE(closed.run(bad).ok() && closed.run(bad).ok());
   EXPECT_EQ(closed.y, kZero);
@@ -235,13 +234,13 @@ TEST(Metacognition, ChangesTheActivationTypeAndWhatStandsBehind) {
   EXPECT_TRUE(std::ranges::any_of(act.y, [](float v) { return v < 0; }));
   EXPECT_NE(act.engine.trace().find(R"({"activation":"relu"},"after":{"activation":"tanh"})"),
             std::string::npos);
-  Runner type(network_of(wrapped(
-      kDense, rule(kAlways, R"("retype","layer":{"type":"swiglu","hidden":7},"seed":5)"))));
+  Runner type(network_of(
+      wrapped(kDense, rule(kAlways, R"("retype","layer":{"type":"swiglu","hidden":7},"seed":5)"))));
   ASSERT_TRUE(type.run(kWide).ok() && type.run(kWide).ok());
   EXPECT_EQ(type.network.node(0).children[0].type->name(), "swiglu");
   EXPECT_TRUE(std::ranges::any_of(type.y, [](float v) { return v != 0; }));  // it has weights
-  Runner norm(network_of(
-      wrapped(kLinear, rule(kAlways, R"("append","layer":{"type":"rms_norm"})"))));
+  Runner norm(
+      network_of(wrapped(kLinear, rule(kAlways, R"("append","layer":{"type":"rms_norm"})"))));
   ASSERT_TRUE(norm.run(kWide).ok() && norm.run(kWide).ok());
   EXPECT_NEAR(norm.y[0], 1, 1e-5);
   EXPECT_NE(norm.engine.trace().find(R"({"layers":1},"after":{"layers":2})"), std::string::npos);
@@ -293,8 +292,8 @@ TEST(Metacognition, HysteresisCooldownLimitForAndEvery) {
 }
 
 TEST(Metacognition, TwoRulesOfOnePassActInTheirOrder) {
-  Runner run(network_of(wrapped(kDense, rule(kAlways, R"("morph","dtype":"i8")") + "," +
-                                            rule(kAlways, kHalf))));
+  Runner run(network_of(
+      wrapped(kDense, rule(kAlways, R"("morph","dtype":"i8")") + "," + rule(kAlways, kHalf))));
   ASSERT_TRUE(run.run(kWide).ok());
   EXPECT_EQ(run.engine.acts(), 2);
   const std::string trace = run.engine.trace();
@@ -320,8 +319,8 @@ TEST(Metacognition, InsideOfOneAnother) {
 
 TEST(Metacognition, AnActThatFailsLeavesEverythingAsItWas) {
   // The second act of the pass: a session on no device of that kind.
-  Runner run(network_of(wrapped(kDense, rule(kAlways, R"("reset")") + "," +
-                                            rule(kAlways, R"("morph","dtype":"i4")"))));
+  Runner run(network_of(wrapped(
+      kDense, rule(kAlways, R"("reset")") + "," + rule(kAlways, R"("morph","dtype":"i4")"))));
   const std::string before = *digest(run.network);
   const std::string program = run.session->program().to_text();
   run.options.max_rows = 0;  // no session can be made any more
@@ -346,10 +345,12 @@ TEST(Metacognition, AnActThatFailsLeavesEverythingAsItWas) {
   EXPECT_EQ(alone.network.cell_json(0).find("gate")->as_number(), 1);
 }
 
+// One line for each rule.
 const char* const kStory =
     R"({"when":"std","above":0.5,"do":"morph","dtype":"i4"},)"
     R"({"when":"max","above":2,"release":1,"cooldown":1,"do":"activation","activation":"tanh"},)"
-    R"({"when":"growth","above":1.5,"over":1,"do":"retype","layer":{"type":"dense","out":4,"activation":"silu"},"seed":9},)"
+    R"({"when":"growth","above":1.5,"over":1,"do":"retype","seed":9,)"
+    R"("layer":{"type":"dense","out":4,"activation":"silu"}},)"
     R"({"when":"mean","below":0.3,"for":2,"do":"gate","factor":0.5})";
 std::vector<std::vector<float>> story() {
   return {kBase, kNarrow, kWide, kBase, kHigh, kLow, kWide, kWide, kZero, kBase};
@@ -418,8 +419,8 @@ TEST(Metacognition, ATraceThatDoesNotFitIsRefusedWhole) {
 
 // Rules that do not fit are errors of the topology.
 TEST(Metacognition, RulesThatDoNotFitAreRefusedByName) {
-  const auto refused = [](const std::string& layer, const std::string& rules,
-                          std::string_view says, const std::string& input = R"({"width":4})") {
+  const auto refused = [](const std::string& layer, const std::string& rules, std::string_view says,
+                          const std::string& input = R"({"width":4})") {
     const auto made = try_network(wrapped(layer, rules), input);
     ASSERT_FALSE(made.ok()) << rules;
     EXPECT_EQ(made.status().code(), Code::invalid_argument);

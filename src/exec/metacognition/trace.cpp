@@ -29,6 +29,17 @@ Status does_not_fit(std::string what) {
   return Status(Code::invalid_argument, "does not fit the network: " + std::move(what));
 }
 
+// Of before and after. A host may write 1.0 as 1.
+bool same(const Json& a, const Json& b) {
+  if (a.is_number() && b.is_number()) return a.as_number() == b.as_number();
+  if (!a.is_object() || !b.is_object()) return a.dump() == b.dump();
+  return a.as_object().size() == b.as_object().size() &&
+         std::ranges::all_of(a.as_object(), [&](const Json::Member& m) {
+           const Json* other = b.find(m.first);
+           return other && same(m.second, *other);
+         });
+}
+
 }  // namespace
 
 std::string Metacognition::trace() const {
@@ -89,13 +100,12 @@ Result<Rule> Metacognition::rule_of(Network& network, const Entry& entry) {
 Status Metacognition::rehearse(Network& network, const Entry& entry) {
   LOOM_ASSIGN(const Rule rule, rule_of(network, entry));
   LOOM_ASSIGN(const ActChange change, loom::act(network, entry.path, rule, nullptr));
-  const std::string before = change.before.dump(), after = change.after.dump();
-  if (before != entry.before.dump())
-    return does_not_fit(entry.path + " is " + before + ", and the act changed " +
+  if (!same(change.before, entry.before))
+    return does_not_fit(entry.path + " is " + change.before.dump() + ", and the act changed " +
                         entry.before.dump());
-  if (after != entry.after.dump())
-    return does_not_fit("the act makes " + after + " of " + entry.path + ", and the trace says " +
-                        entry.after.dump());
+  if (!same(change.after, entry.after))
+    return does_not_fit("the act makes " + change.after.dump() + " of " + entry.path +
+                        ", and the trace says " + entry.after.dump());
   return {};
 }
 

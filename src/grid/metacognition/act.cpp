@@ -21,8 +21,8 @@ const Param* first_matrix(const Node& node) {
 
 template <class Change>
 void configure(Node& node, const Change& change) {
-  auto config = std::make_shared<MetacognitionConfig>(
-      static_cast<const MetacognitionConfig&>(*node.config));
+  auto config =
+      std::make_shared<MetacognitionConfig>(static_cast<const MetacognitionConfig&>(*node.config));
   change(*config);
   node.config = std::move(config);
 }
@@ -50,13 +50,13 @@ struct Actor {
   Network& network;
   const std::string path;
   const Rule& rule;
-  KeptWeights* kept;
+  SavedWeights* saved;
   Node& node;
   Node& inner;
 
   Result<ActChange> morph() {
     const std::string before = to_string(format_in(inner));
-    if (kept) kept->keep(inner);
+    if (saved) saved->save(inner);
     LOOM_TRY(Network::morph(inner, path + "/0", rule.format));
     return ActChange{one("dtype", before), one("dtype", to_string(rule.format))};
   }
@@ -89,8 +89,8 @@ struct Actor {
                           inner.type->has_identity(*inner.config, inner.in);
     if (!identity && rule.to == "identity")
       return bad(path + ": reset: the layer has no identity here");
-    if (kept) {
-      kept->keep(inner);
+    if (saved) {
+      saved->save(inner);
       LOOM_TRY(identity ? make_identity(inner, path + "/0")
                         : network.initialize(inner, path + "/0", rule.seed));
     }
@@ -103,7 +103,7 @@ struct Actor {
     Json before = type_of(inner);
     LOOM_ASSIGN(inner, network.parse_layer(layer_of(rule, inner)));
     LOOM_TRY(network.plan());
-    if (kept) LOOM_TRY(network.initialize(inner, path + "/0", rule.seed));
+    if (saved) LOOM_TRY(network.initialize(inner, path + "/0", rule.seed));
     return ActChange{one("type", std::move(before)), one("type", type_of(inner))};
   }
   Result<ActChange> append() {
@@ -111,9 +111,9 @@ struct Actor {
     LOOM_ASSIGN(Node more, network.parse_layer(rule.layer));
     node.children.push_back(std::move(more));
     LOOM_TRY(network.plan());
-    if (kept)
-      LOOM_TRY(network.initialize(node.children.back(), path + "/" + std::to_string(before),
-                                  rule.seed));
+    if (saved)
+      LOOM_TRY(
+          network.initialize(node.children.back(), path + "/" + std::to_string(before), rule.seed));
     return ActChange{one("layers", before), one("layers", before + 1)};
   }
 
@@ -154,14 +154,14 @@ std::string frozen_in(const Node& node, const std::string& path) {
 
 }  // namespace
 
-void KeptWeights::keep(Node& node) {
+void SavedWeights::save(Node& node) {
   visit_params(node, "", [&](const std::string&, Node&, Param& param) {
     stores_.emplace_back(param.store, *param.store);
   });
 }
 
-// What was kept first is the oldest.
-void KeptWeights::restore() {
+// What was saved first is the oldest.
+void SavedWeights::restore() {
   for (; !stores_.empty(); stores_.pop_back())
     *stores_.back().first = std::move(stores_.back().second);
 }
@@ -178,12 +178,12 @@ Json layer_of(const Rule& rule, const Node& layer) {
 }
 
 Result<ActChange> act(Network& network, std::string_view path, const Rule& rule,
-                      KeptWeights* kept) {
+                      SavedWeights* saved) {
   Node* node = network.find_node(path);
   if (!node || !node->type || !node->type->metacognition(*node->config))
     return Status(Code::not_found, std::string(path) + ": no metacognition is there");
   const std::string where(path);
-  auto done = Actor{network, where, rule, kept, *node, node->children[0]}.run();
+  auto done = Actor{network, where, rule, saved, *node, node->children[0]}.run();
   if (done.ok()) {
     if (const Status planned = network.plan(); !planned.ok()) done = planned;
   }

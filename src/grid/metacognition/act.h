@@ -14,9 +14,9 @@
 namespace loom {
 
 // Weights as they were before acts changed them in place.
-class KeptWeights {
+class SavedWeights {
  public:
-  void keep(Node& node);
+  void save(Node& node);
   void restore();
 
  private:
@@ -28,10 +28,11 @@ struct ActChange {
   Json before, after;
 };
 
-// Does what a rule of the metacognition at `path` asks for, and plans the network. `kept`: null: a
+// Does what a rule of the metacognition at `path` asks for, and plans the network. `saved`: null: a
 // rehearsal, which changes no value of a weight. On an error the network may be changed in part:
-// run it within Network::change, and restore `kept`.
-Result<ActChange> act(Network& network, std::string_view path, const Rule& rule, KeptWeights* kept);
+// run it within Network::change, and restore `saved`.
+Result<ActChange> act(Network& network, std::string_view path, const Rule& rule,
+                      SavedWeights* saved);
 
 // All metacognitions with rules that a network executes in a cell or inside of one, those inside of
 // another before it.

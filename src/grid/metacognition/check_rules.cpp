@@ -47,11 +47,11 @@ Status check_act(const Rule& rule, const Shape& in, const Shape& out, const Met&
     case ActKind::reset:
       if (!has_params(node, false)) return bad(met.what + " has no weights of its own");
       if (rule.to == "identity" &&
-          !(node.type && node.type->has_identity(*node.config,
-                                                 node.in.width > 0 || node.in.ids > 0 ? node.in
-                                                                                      : in)))
-        return bad(met.what + " has no identity: it takes a dense layer with as many outputs as "
-                              "inputs");
+          !(node.type && node.type->has_identity(
+                             *node.config, node.in.width > 0 || node.in.ids > 0 ? node.in : in)))
+        return bad(met.what +
+                   " has no identity: it takes a dense layer with as many outputs as "
+                   "inputs");
       return {};
     case ActKind::activation: return check_activation(rule, met);
     case ActKind::freeze:
@@ -100,8 +100,7 @@ Status Network::check_rules(const Node& node, const Shape& in, const Shape* skip
     for (const Met& m : met) {
       Status fits = check_statistic(rules[i], in, m);
       if (fits.ok()) fits = check_act(rules[i], in, out, m);
-      if (!fits.ok())
-        return fits.at(named(i) + ": " + std::string(loom::name(rules[i].act)));
+      if (!fits.ok()) return fits.at(named(i) + ": " + std::string(loom::name(rules[i].act)));
     }
   return {};
 }

@@ -62,11 +62,12 @@ struct RuleConfig {
   void fields(V& v) {
     v.about("A rule of a metacognition: what is done when.");
     v("when", when,
-      {.doc = "the statistic: of the output's finite values `mean`, `std`, `min` or `max`; "
-              "`active_share` (values with an absolute value above 1e-6); `nan_count`, `inf_count`; "
-              "`growth`: `std` over the `std` of `over` observed passes before; `gain`: the root "
-              "mean square of the output over that of the input; `gain_drift`: |gain / g - 1|, "
-              "where g is the first observed gain; `weight_bytes`: of the wrapped layer",
+      {.doc =
+           "the statistic of the output. `mean`, `std`, `min` and `max` are of its finite values. "
+           "`active_share`: values with an absolute value above 1e-6. `growth`: `std` over the "
+           "`std` of `over` observed passes before. `gain`: the root mean square of the output "
+           "over that of the input. `gain_drift`: how far the gain is from the first observed "
+           "one, as a share. `weight_bytes`: of the wrapped layer",
        .one_of = "mean, std, min, max, active_share, nan_count, inf_count, growth, gain, "
                  "gain_drift, weight_bytes",
        .required = true});
@@ -78,15 +79,17 @@ struct RuleConfig {
     v("for", passes,
       {.doc = "observed passes in a row in which the condition must hold", .min = 1, .max = 1e9});
     v("cooldown", cooldown,
-      {.doc = "observed passes after an act in which the rule does not fire", .min = 0, .max = 1e9});
+      {.doc = "observed passes after an act in which the rule does not fire",
+       .min = 0,
+       .max = 1e9});
     v("limit", limit, {.doc = "times that the rule fires; 0: any number", .min = 0, .max = 1e9});
     v("over", over,
       {.doc = "of `growth`: observed passes between the two values", .min = 1, .max = 1024});
     v("do", act,
-      {.doc = "the act: `morph` to `dtype`; `gate`: the output times `factor`; `reset` of the "
-              "weights; another `activation`; `retype`: another `layer` in place of the wrapped "
-              "one; `append`: a `layer` behind it; `freeze` and `unfreeze`: a trainer leaves the "
-              "weights as they are; `disable` and `enable`: the layer passes its input on",
+      {.doc = "the act. `morph`: to `dtype`. `gate`: the output times `factor`. `reset`: of the "
+              "weights. `activation`: another one. `retype`: another `layer` in place of the "
+              "wrapped one. `append`: a `layer` behind it. `freeze`: trainers leave the weights as "
+              "they are. `disable`: the layer passes its input on",
        .one_of = "morph, gate, reset, activation, retype, append, freeze, unfreeze, disable, "
                  "enable",
        .required = true});

@@ -65,10 +65,10 @@ export interface AnyCell {
 
 /** A rule of a metacognition. */
 export interface Rule {
-  /** the statistic: of the output's finite values `mean`, `std`, `min` or `max`; `active_share`
-   *  (values with an absolute value above 1e-6); `nan_count`, `inf_count`; `growth`: `std` over
-   *  the `std` of `over` observed passes before; `gain`: the root mean square of the output
-   *  over that of the input; `gain_drift`: |gain / g - 1|, where g is the first observed gain;
+  /** the statistic of the output. `mean`, `std`, `min` and `max` are of its finite values.
+   *  `active_share`: values with an absolute value above 1e-6. `growth`: `std` over the `std`
+   *  of `over` observed passes before. `gain`: the root mean square of the output over that of
+   *  the input. `gain_drift`: how far the gain is from the first observed one, as a share.
    *  `weight_bytes`: of the wrapped layer */
   when:
     'mean' | 'std' | 'min' | 'max' | 'active_share' | 'nan_count' | 'inf_count' | 'growth' |
@@ -88,10 +88,10 @@ export interface Rule {
   limit?: number;
   /** of `growth`: observed passes between the two values; 1 to 1024; default 3 */
   over?: number;
-  /** the act: `morph` to `dtype`; `gate`: the output times `factor`; `reset` of the weights;
-   *  another `activation`; `retype`: another `layer` in place of the wrapped one; `append`: a
-   *  `layer` behind it; `freeze` and `unfreeze`: a trainer leaves the weights as they are;
-   *  `disable` and `enable`: the layer passes its input on */
+  /** the act. `morph`: to `dtype`. `gate`: the output times `factor`. `reset`: of the weights.
+   *  `activation`: another one. `retype`: another `layer` in place of the wrapped one.
+   *  `append`: a `layer` behind it. `freeze`: trainers leave the weights as they are.
+   *  `disable`: the layer passes its input on */
   do:
     'morph' | 'gate' | 'reset' | 'activation' | 'retype' | 'append' | 'freeze' | 'unfreeze' |
     'disable' | 'enable';
