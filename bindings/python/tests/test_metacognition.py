@@ -80,6 +80,21 @@ class Metacognition(unittest.TestCase):
             with self.assertRaises(welvet.Corrupt):
                 made(*rules).replay([{"pass": 1}])
 
+    def test_morphs_to_every_dtype(self):
+        for dtype in welvet.info()["dtypes"]:
+            with self.subTest(dtype):
+                network, by_hand = made(rule("morph", dtype=dtype)), made()
+                by_hand.morph(dtype, "0.0.0.0")
+                with network.session() as session:
+                    session.run(X)
+                    after = session.run(X)
+                    trace = session.trace()
+                self.assertEqual(trace[0]["after"], {"dtype": dtype})
+                np.testing.assert_array_equal(after, by_hand(X))
+                with made(rule("morph", dtype=dtype)).replay(trace) as again:
+                    again.run(X)
+                    np.testing.assert_array_equal(again.run(X), after)
+
     def test_saves_loads_copies_and_compares(self):
         network = made(rule("append", layer={"type": "rms_norm"}, limit=1),
                        rule("gate", factor=0.5))

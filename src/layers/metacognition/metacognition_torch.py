@@ -7,7 +7,7 @@ def config(r, behind_dense):
     width, out = r.randint(2, 8), r.randint(2, 8)
     layers = [{"type": "dense", "out": out, "activation": r.choice(["tanh", "silu", "linear"])}]
     if r.random() < 0.3:
-        layers[0] = {"type": "metacognition", "layers": layers, "gate": 0.5}
+        layers = [{"type": "metacognition", "layers": layers, "gate": 0.5}]
     if r.random() < 0.5:
         layers.append({"type": "rms_norm"})
     settings = {"layers": layers}
