@@ -43,6 +43,8 @@ export * from './types/population.js';
 export * from './types/ensemble.js';
 import type { Cell, StepMeshInfo, TicksOptions } from './types/step_mesh.js';
 export type * from './types/step_mesh.js';
+import type { Found, Seq2SeqInfo, Sources } from './types/seq2seq.js';
+export type * from './types/seq2seq.js';
 
 export interface InitOptions {
   /** The module, where it does not lie beside the package. */
@@ -480,32 +482,6 @@ export class Session extends Handled {
       options?: Abortable): Promise<Float32Array>;
 }
 
-/** Sources of an encoder-decoder: rows of each input but the target by its name, or of a single
- *  one. */
-export type Sources = Rows | Record<string, Rows>;
-/** A sequence that a search found: `ids` behind `start`, the one that ends it included; `score`,
- *  the logarithm of their probability. */
-export interface Found {
-  ids: number[];
-  score: number;
-  finished: boolean;
-}
-export interface Seq2SeqInfo {
-  sources: { name: string; width?: number; ids?: number; dims?: number[] }[];
-  sourceWidth: number;
-  target: { name: string; width?: number; ids?: number };
-  answerWidth: number;
-  lanes: number;
-  /** 0: nothing is encoded. */
-  rows: number;
-  position: number;
-  maxPositions: number;
-  /** What computes: an instruction set, or a GPU. */
-  device: string;
-  numerics: string;
-  threads: number;
-  stateBytes: number;
-}
 /** Runs an encoder-decoder as it is used: what depends on its other inputs alone once, its
  *  target step by step, with the answers that forward() has for whole rows. */
 export class Seq2Seq extends Handled {
