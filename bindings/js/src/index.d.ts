@@ -34,14 +34,15 @@ import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOp
   OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions,
   StepMeshOptions, TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
-import type { Act, Audit, Dna, DnaComparison, Observed } from './types/reports.js';
+import type { Act, Audit, Dna, DnaComparison, MutationReport, Observed, SpliceOptions,
+  SpliceReport } from './types/reports.js';
 export type * from './types/reports.js';
 import { Online } from './types/online.js';
 export * from './types/online.js';
 import { Population } from './types/population.js';
 export * from './types/population.js';
 export * from './types/ensemble.js';
-import type { Cell, StepMeshInfo, TicksOptions } from './types/step_mesh.js';
+import type { StepMeshInfo, TicksOptions } from './types/step_mesh.js';
 export type * from './types/step_mesh.js';
 import type { Found, Seq2SeqInfo, Sources } from './types/seq2seq.js';
 export type * from './types/seq2seq.js';
@@ -509,6 +510,8 @@ export class Seq2Seq extends Handled {
   generateAsync(x: Sources, options: SearchOptions & Abortable): Promise<number[][]>;
 }
 
+/** A cell: its number in the order of the grid, "z.y.x.l", or [z, y, x, l]. */
+export type Cell = number | string | [number, number, number, number];
 /** Runs a network by ticks (docs/reference/step-mesh.md): in each, every cell computes from the
  *  values of the tick before, which stay here between the runs. */
 export class StepMesh extends Handled {

@@ -24,5 +24,3 @@ export interface TicksOptions {
   /** The output after the last tick alone. */
   last?: boolean;
 }
-/** A cell: its number in the order of the grid, "z.y.x.l", or [z, y, x, l]. */
-export type Cell = number | string | [number, number, number, number];
