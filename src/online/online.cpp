@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "checkpoint/entity.h"
+#include "grid/metacognition/act.h"
 #include "online/clocks.h"
 #include "train/check_data.h"
 
@@ -124,6 +125,7 @@ Result<std::unique_ptr<OnlineLearner>> OnlineLearner::create(const TrainingSpec&
   LOOM_TRY(check_spec(spec));
   if (network.step_mesh)
     return bad("the network is a step mesh, which has no answer to a row alone", Code::unsupported);
+  LOOM_TRY(refuse_rules(network, "online learning").at("online"));
   LOOM_ASSIGN(Network shadow, copy_network(network));
   std::unique_ptr<OnlineLearner> learner(new OnlineLearner(spec, std::move(shadow), pool, options));
   LOOM_TRY(learner->prepare(spec, machine));

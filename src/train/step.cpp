@@ -190,6 +190,10 @@ Status Trainer::begin_step_on(const DataSource& batch) {
 // The next slice of the step, up to the deadline; true: its end.
 Result<bool> Trainer::slice(Slices& s, std::int64_t deadline) {
   using At = Slices::At;
+  if (s.at == At::begin) {
+    LOOM_ASSIGN(const bool prepared, learner_.prepare_until(deadline));
+    if (!prepared) return false;
+  }
   if (s.at == At::begin || s.at == At::passes) {
     LOOM_ASSIGN(const bool passed, s.at == At::begin ? learner_.accumulate_until(0, deadline)
                                                      : learner_.executor().resume(deadline));

@@ -91,8 +91,8 @@ class Trainer {
   Result<StepReport> step_on(const DataSource& batch);
   // The same in slices, with the same bits: begin_step_on reads the batch, and each continue_step
   // runs until `deadline` (of Executor::slice_clock()) or the end of the step; true: it is done,
-  // and `report` has it. A slice ends between two instructions; a measured alignment is one slice,
-  // and so are weights that are packed again. Until the end of the step its weights are not to be
+  // and `report` has it. A slice ends between two instructions, or two weights that are packed
+  // again; a measured alignment is one slice. Until the end of the step its weights are not to be
   // read, and other steps are refused. After an error the step is dropped, as after step_on's.
   Status begin_step_on(const DataSource& batch);
   Result<bool> continue_step(std::int64_t deadline, StepReport* report = nullptr);

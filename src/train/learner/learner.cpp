@@ -626,12 +626,13 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
   return {};
 }
 
-Status Learner::prepare() {
-  if (!updated_) return {};
-  LOOM_TRY(executor_->refresh());
-  updated_ = false;
-  return {};
+Result<bool> Learner::prepare_until(std::int64_t deadline) {
+  if (!updated_) return true;
+  LOOM_ASSIGN(const bool all, executor_->refresh_until(deadline));
+  updated_ = !all;
+  return all;
 }
+Status Learner::prepare() { return prepare_until(Executor::kNoDeadline).status(); }
 
 // A device knows by the refresh that the host is behind.
 Status Learner::sync() {

@@ -112,6 +112,9 @@ class Learner {
   const HeadSums& sums() const { return sums_; }
   // Forward, loss and backward of micro-batch number `micro`.
   Status accumulate(std::int64_t micro = 0);
+  // Prepares weights that an update has moved, which accumulate() does otherwise, until a deadline;
+  // false: not all of them.
+  Result<bool> prepare_until(std::int64_t deadline);
   // The same until a deadline (Executor::run_until); executor().resume() continues.
   Result<bool> accumulate_until(std::int64_t micro, std::int64_t deadline);
   // Number of updates already applied; training resumes after them. Sets the noise of the next
