@@ -113,9 +113,7 @@ bool PreparedWeights::is_plain_master(const Entry& e) {
          !e.store->master().empty();
 }
 
-Status PreparedWeights::refresh(ThreadPool& pool) {
-  return refresh(pool, INT64_MAX).status();
-}
+Status PreparedWeights::refresh(ThreadPool& pool) { return refresh(pool, INT64_MAX).status(); }
 Result<bool> PreparedWeights::refresh_one(ThreadPool& pool) { return refresh(pool, 1); }
 
 // Of `count` stores that changed; whether no other has.
