@@ -39,6 +39,7 @@ void add_observe(CLI::App& app, Action& action);
 void add_mesh(CLI::App& app, Action& action);
 void add_breed(CLI::App& app, Action& action);
 void add_evolve(CLI::App& app, Action& action);
+void add_adapt(CLI::App& app, Action& action);
 void add_audit(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);

@@ -484,6 +484,22 @@ inline Layer max_pool3d(const MaxPool3d& s = {}) {
       .set("global", s.global, usual.global);
 }
 
+// Wraps one layer (layers has one; those that acts appended stand behind it) and computes the same.
+// A session watches the layer's output and changes the layer by rules, between passes; every act is
+// in the session's trace.
+struct Metacognition {
+  Json rules{};
+  std::int64_t every = 1;
+  double gate = 1;
+  bool frozen = false;
+};
+inline Layer metacognition(std::vector<Layer> layers, const Metacognition& s = {}) {
+  const Metacognition usual{};
+  return Layer("metacognition").inside(std::move(layers)).set("rules", s.rules, usual.rules)
+      .set("every", s.every, usual.every).set("gate", s.gate, usual.gate)
+      .set("frozen", s.frozen, usual.frozen);
+}
+
 // A weighted sum of softmaxes (arXiv 1711.03953): the sum over k of prior_k softmax(weight
 // tanh(latent_k x)).
 struct MixtureOfSoftmaxes {

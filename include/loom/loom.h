@@ -49,6 +49,7 @@ enum {
   LOOM_INTERNAL = 10, /* A broken invariant of Loom's own: please report it. */
   LOOM_INVALID_HANDLE = 11, /* No such handle: released, never made, or of another kind. */
   LOOM_BUSY = 12, /* Another thread is inside a call on this object. */
+  LOOM_PAUSED = 13, /* No error: the time of pause_after is over. The same call again continues. */
 };
 
 /* Kinds of objects, and how many calls at a time they take. */
@@ -76,6 +77,7 @@ enum {
   LOOM_KIND_STEP_MESH = 16,
   /* Genomes that evolve by NEAT, or whole networks. One call at a time. */
   LOOM_KIND_POPULATION = 17,
+  LOOM_KIND_ONLINE = 18, /* Learns a copy of a network beside its answers. One call at a time. */
 };
 
 /* Finish reasons. */
@@ -105,6 +107,7 @@ typedef loom_handle loom_training;
 typedef loom_handle loom_predictor;
 typedef loom_handle loom_step_mesh;
 typedef loom_handle loom_population;
+typedef loom_handle loom_online;
 
 /* The caller's: it says what, where, and what would be right. */
 typedef struct loom_error {
@@ -180,6 +183,14 @@ LOOM_API int32_t loom_release(loom_handle handle, loom_error* error);
  * mesh or graph, or else the next one, ends as cancelled, between two instructions. A step that
  * was leaves nothing; rows of a session count as not given. */
 LOOM_API int32_t loom_cancel(loom_handle handle, loom_error* error);
+
+/* From now on a run of the object ends as paused after so long, between two instructions, of
+ * which it does at least one. The same call again, with the same arguments, continues it with
+ * the same bits; any other run drops it, as cancel does. Observed runs and runs on a device do
+ * not pause inside; nor does session_forecast.
+ *   handle: a session or step mesh
+ *   microseconds: 0: not any more */
+LOOM_API int32_t loom_pause_after(loom_handle handle, int64_t microseconds, loom_error* error);
 
 /* The kind of a handle.
  *   kind: LOOM_KIND_... */
@@ -486,62 +497,30 @@ LOOM_API int32_t loom_session_observe(loom_session session, const char* options,
 LOOM_API int32_t loom_session_statistics(loom_session session, loom_bytes* statistics,
                                          loom_error* error);
 
+/* The acts of rules in this session (docs/guide/metacognition.md): the last 65,536, the oldest
+ * first. Empty where nothing was done.
+ *   trace: a line of JSON for each act: {pass, path, rule, statistic, value, act, before,
+ *     after}. Pass counts the runs of this session from 0; the act came after it. Path is the
+ *     metacognition's, rule counts its rules from 0, value is the statistic's; before and after
+ *     are what the act changed: dtype, gate, weights, activation, type, layers, frozen or
+ *     enabled */
+LOOM_API int32_t loom_session_trace(loom_session session, loom_bytes* trace, loom_error* error);
+
+/* From the first run on, does what the trace says after the runs that it names, and evaluates no
+ * rule: the same inputs have the same outputs. A trace that does not fit the network is refused
+ * whole.
+ *   trace: of session_trace, from a session of a network that was as this one is */
+LOOM_API int32_t loom_session_replay(loom_session session, const char* trace, size_t trace_size,
+                                     loom_error* error);
+
 /* Sizes, and what computes.
  *   info: JSON: target (what computes: an instruction set or a device), numerics ("portable", or
  *     why a device is not), threads, device (its name; null: the CPU), note (why `auto` took the
  *     CPU). Sizes: input_width, output_width, input_dims and output_dims (of a row; [] for
- *     single ids), arena_bytes, state_bytes, weight_bytes, scratch_bytes */
+ *     single ids), arena_bytes, state_bytes, weight_bytes, scratch_bytes. metacognition: rules
+ *     (that it evaluates), replays (a trace), passes (runs), acts, dropped (acts that the trace
+ *     has no more); null: off */
 LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error);
-
-/* ---- seq2seq
- * Encoder-decoders as they are used (docs/guide/sequences.md): networks with several inputs
- * whose output has a row for each step of one of them, the target. The part that depends on the
- * other inputs alone runs once; steps continue from the caches and states of those before, with
- * the results of whole rows. Where the network changes, encoding is due again. */
-
-/* Plans all memory. Refused by the layer's name where one needs all steps of the target at once:
- * attention that is not causal, the reverse direction of a recurrent layer, a convolution over
- * steps.
- *   options: JSON: the keys of loom_seq2seq_options: docs/reference/options.md, seq2seq_create */
-LOOM_API int32_t loom_seq2seq_create(loom_network network, const char* options, size_t options_size,
-                                     loom_seq2seq* seq2seq, loom_error* error);
-
-/* Begins anew: runs what depends on these inputs alone.
- *   rows: at most the lanes
- *   x: rows x what the inputs of `sources` (seq2seq_info) hold, side by side; ids and lengths
- *     are whole numbers */
-LOOM_API int32_t loom_seq2seq_encode(loom_seq2seq seq2seq, int64_t rows, const double* x,
-                                     size_t x_count, loom_error* error);
-
-/* The next step of all rows. After an error of the run encode is due again; what is refused
- * before changes nothing.
- *   target: for each row an id, or the features of a step
- *   y: rows x values of an answer */
-LOOM_API int32_t loom_seq2seq_step(loom_seq2seq seq2seq, const double* target, size_t target_count,
-                                   double* y, size_t y_count, loom_error* error);
-
-/* Rows continue from where others were, as beams do; there are as many rows then as `from` has.
- *   from: for each row that is wanted the row that it continues from; at most the lanes */
-LOOM_API int32_t loom_seq2seq_reorder(loom_seq2seq seq2seq, const int32_t* from, size_t from_count,
-                                      loom_error* error);
-
-/* Encodes, and finds sequences of ids: the most probable next id each, draws of a seed, or the
- * best of a beam. Answers are logits, or what a softmax or log_softmax at the network's end
- * makes of them.
- *   rows: rows x beams are at most the lanes
- *   x: as seq2seq_encode has it
- *   options: JSON: the keys of loom_search_options: docs/reference/options.md, seq2seq_search
- *   found: JSON: for each row [{ids (behind `start`, `end` included), score (the logarithm of
- *     their probability), finished (by `end`)}], the best first */
-LOOM_API int32_t loom_seq2seq_search(loom_seq2seq seq2seq, int64_t rows, const double* x,
-                                     size_t x_count, const char* options, size_t options_size,
-                                     loom_bytes* found, loom_error* error);
-
-/* Inputs and outputs, and their places.
- *   info: JSON: sources: [{name, width or ids, dims}], source_width, target: {name, width or
- *     ids}, answer_width, lanes, rows (0: nothing is encoded), position, max_positions, device
- *     (what computes: an instruction set or a device), numerics, threads, state_bytes */
-LOOM_API int32_t loom_seq2seq_info(loom_seq2seq seq2seq, loom_bytes* info, loom_error* error);
 
 /* ---- onnx
  * ONNX graphs: run on tensors, or taken over as networks. An operation that no layer of Loom has
@@ -764,10 +743,13 @@ LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info,
 }
 #endif
 
+#include <loom/cluster.h>
 #include <loom/file.h>
 #include <loom/layer.h>
+#include <loom/online.h>
 #include <loom/options.h>
 #include <loom/population.h>
+#include <loom/seq2seq.h>
 #include <loom/step_mesh.h>
 #include <loom/training.h>
 

@@ -7,6 +7,7 @@
 #define LOOM_LOOM_HPP
 
 #include <charconv>
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -432,6 +433,13 @@ class Session : public Object {
     check(loom_session_observe, handle(), options.data(), options.size());
   }
   std::string statistics() { return detail::text(loom_session_statistics, handle()); }
+  // What rules of metacognitions have done after runs of this session: lines of JSON. replay(),
+  // before the first run: does what such lines say, and evaluates no rules
+  // (docs/guide/metacognition.md).
+  std::string trace() { return detail::text(loom_session_trace, handle()); }
+  void replay(std::string_view trace) {
+    check(loom_session_replay, handle(), trace.data(), trace.size());
+  }
   // Of a network that loom train learned from a time series: JSON, docs/reference/c-api.md.
   std::string forecast(std::string_view options = {}, std::span<const double> history = {}) {
     return detail::text(loom_session_forecast, handle(), options.data(), options.size(),
@@ -439,6 +447,11 @@ class Session : public Object {
   }
   // From any thread: the call inside, or else the next one, throws Error{LOOM_CANCELLED}.
   void cancel() { check(loom_cancel, handle()); }
+  // Runs throw Error{LOOM_PAUSED} after so long (0: not any more), and the same call again
+  // continues: docs/guide/slices.md.
+  void pause_after(std::chrono::microseconds time) {
+    check(loom_pause_after, handle(), static_cast<std::int64_t>(time.count()));
+  }
   std::string info() const { return detail::text(loom_session_info, handle()); }
 
  private:
@@ -748,6 +761,8 @@ class Generator : public Object {
 }  // namespace api
 }  // namespace loom
 
+#include "cluster.hpp"
+#include "online.hpp"
 #include "population.hpp"
 #include "step_mesh.hpp"
 #include "training.hpp"

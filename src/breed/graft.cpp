@@ -89,6 +89,7 @@ class Grafting {
       first_.push_back(plane);
       add_parent(*n, plane);
       plane += n->depth();
+      if (options_.softmax) add_softmax(plane++);
     }
     add_combination(plane++);
     if (options_.residual) add_residual(plane++);
@@ -113,6 +114,15 @@ class Grafting {
     }
     // The last cell of its planes, behind which lie empty ones that pass its values on.
     outputs_.push_back(plane + n.depth() - 1);
+  }
+
+  // Behind the parent that was added last.
+  void add_softmax(std::int64_t plane) {
+    Json cell = Json::object();
+    cell.set("at", at_json(plane));
+    cell.set("type", "softmax");
+    cells_.push(std::move(cell));
+    outputs_.back() = plane;
   }
 
   // What arrived at the parent from outside comes from plane 0, before all it reads.

@@ -82,7 +82,7 @@ Json to_json(const SpliceReport& report);
 
 struct GraftOptions {
   std::string combine = "concat";
-  bool residual = false, stitch = false;
+  bool residual = false, stitch = false, softmax = false;
 };
 
 template <class V>
@@ -96,6 +96,9 @@ void fields(V& v, GraftOptions& g) {
     {.doc = "where outputs must have equal widths, a learned matrix brings each to the width of "
             "the first",
      .only = {"combine", g.combine, "add, avg, gated, mean, filter"}});
+  v("softmax", g.softmax,
+    {.doc = "each parent's output goes through a softmax first, so that `mean` is the vote of an "
+            "ensemble of classifiers"});
 }
 
 Result<GraftOptions> graft_options(const Json& json);

@@ -18,12 +18,14 @@
 #include "checkpoint/entity.h"
 #include "convert/model_file.h"
 #include "evolve/population.h"
+#include "exec/metacognition/engine.h"
 #include "exec/seq2seq.h"
 #include "exec/session.h"
 #include "exec/step_mesh.h"
 #include "llm/evaluate.h"
 #include "llm/generate/generate.h"
 #include "llm/model.h"
+#include "online/online.h"
 #include "onnx/import.h"
 #include "ops/webgpu/probes/probes.h"
 #include "populations/population.h"
@@ -39,6 +41,8 @@ struct Object {
   virtual void forked() {}
   // What cancel() sets; null where nothing runs long.
   virtual std::atomic<bool>* cancel_flag() { return nullptr; }
+  // Runs pause after this time (0: they do not) where it is not refused.
+  virtual Status pause_after(std::int64_t microseconds);
   const std::int32_t kind;
 };
 
@@ -77,6 +81,7 @@ struct SharedNetwork {
   bool torn = false;         // half changed when the process was forked
   std::uint64_t values = 0;  // under the lock: changes of weights
   std::uint64_t forms = 0;   // and of topology or formats, after which programs are emitted again
+  std::uint64_t acts = 0;    // those of them that were acts of rules
 };
 using NetworkPtr = std::shared_ptr<SharedNetwork>;
 
@@ -117,6 +122,26 @@ struct WorkerOf : ExclusiveOf<Kind> {
   std::uint64_t values = 0, forms = 0;  // of the network, when it was made ready
 };
 
+// The lock of an object that one thread at a time may use.
+Result<locks::unique_lock<locks::mutex>> enter(locks::mutex& mutex, const bool& left,
+                                               std::int32_t kind);
+
+// And whose runs can pause.
+template <std::int32_t Kind>
+struct PausingOf : WorkerOf<Kind> {
+  using WorkerOf<Kind>::WorkerOf;
+  Status pause_after(std::int64_t microseconds) override {
+    LOOM_ASSIGN(const auto inside, enter(this->mutex, this->left, Kind));
+    budget = microseconds;
+    return {};
+  }
+  // Of a run that begins now.
+  std::int64_t deadline() const {
+    return budget == 0 ? Executor::kNoDeadline : Executor::slice_clock() + 1000 * budget;
+  }
+  std::int64_t budget = 0;
+};
+
 // Events of a session until somebody takes them.
 struct Observing {
   Observing(std::int64_t keep, std::int64_t window) : recorder(keep), window(window, recorder) {}
@@ -126,8 +151,8 @@ struct Observing {
   WindowObserver window;
 };
 
-struct SessionObject : WorkerOf<LOOM_KIND_SESSION> {
-  using WorkerOf::WorkerOf;
+struct SessionObject : PausingOf<LOOM_KIND_SESSION> {
+  using PausingOf::PausingOf;
   // Before a session is made anew.
   void keep() {
     if (!observing || !observing->on || !session) return;
@@ -135,6 +160,8 @@ struct SessionObject : WorkerOf<LOOM_KIND_SESSION> {
     observing->options.observed = session->observed_passes();
   }
   SessionOptions options;
+  bool ignore_rules = false;
+  std::optional<Metacognition> rules;    // of the network, or a trace
   std::unique_ptr<Observing> observing;  // outlives the session
   std::optional<Session> session;
 };
@@ -145,8 +172,8 @@ struct Seq2SeqObject : WorkerOf<LOOM_KIND_SEQ2SEQ> {
   std::optional<Seq2Seq> seq2seq;
 };
 
-struct StepMeshObject : WorkerOf<LOOM_KIND_STEP_MESH> {
-  using WorkerOf::WorkerOf;
+struct StepMeshObject : PausingOf<LOOM_KIND_STEP_MESH> {
+  using PausingOf::PausingOf;
   // Before the mesh is made anew: its values, with which the next one continues if its cells fit.
   void keep() {
     if (mesh) kept = mesh->snapshot();
@@ -174,6 +201,12 @@ struct TrainerObject : WorkerOf<LOOM_KIND_TRAINER> {
       : WorkerOf(std::move(n), threads), data(std::move(d)) {}
   std::shared_ptr<const DataSource> data;
   std::unique_ptr<Trainer> trainer;
+  std::uint64_t acts = 0;  // of the network, when the trainer was made for it
+};
+
+struct OnlineObject : WorkerOf<LOOM_KIND_ONLINE> {
+  using WorkerOf::WorkerOf;
+  std::unique_ptr<OnlineLearner> learner;
 };
 
 struct TokenizerObject : ObjectOf<LOOM_KIND_TOKENIZER> {
@@ -254,9 +287,6 @@ Result<std::shared_ptr<T>> get(loom_handle handle) {
   return std::static_pointer_cast<T>(std::move(object));
 }
 
-// The lock of an object that one thread at a time may use.
-Result<locks::unique_lock<locks::mutex>> enter(locks::mutex& mutex, const bool& left,
-                                               std::int32_t kind);
 template <class T>
 Result<locks::unique_lock<locks::mutex>> enter(T& object) {
   return enter(object.mutex, object.left, T::kKind);

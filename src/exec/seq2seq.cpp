@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "grid/metacognition/act.h"
+
 namespace loom {
 namespace {
 
@@ -82,6 +84,7 @@ Result<Seq2Seq> Seq2Seq::create(const Network& network, ThreadPool& pool,
     return Status(Code::unsupported,
                   "seq2seq: \"auto\" measures run by run, and states stay where they are: name "
                   "the device");
+  LOOM_TRY(refuse_rules(network, "an encoder-decoder").at("seq2seq"));
   if (options.adapter && runs_cells(network))
     return Status(Code::unsupported,
                   "seq2seq: an adapter beside a network whose cells run one another's layers");

@@ -33,28 +33,59 @@ bool written(const Program& program, const View& v, std::size_t begin) {
   return false;
 }
 
-// Makes what each cell hands on outlive the run: a temporary becomes an output as it is.
-Result<std::vector<View>> keep_cells(ProgramBuilder& emit, const NetworkEmitter& emitter) {
+// Makes a value outlive the run: a temporary becomes an output as it is. `begin`: instructions that
+// were there when it was.
+Result<View> keep(ProgramBuilder& emit, View y, std::size_t begin, const std::string& name) {
   Program& program = emit.program();
-  std::vector<View> cells;
-  for (const NetworkEmitter::CellValue& cell : emitter.cell_values()) {
-    View y = cell.y;
-    Buffer& b = program.buffers[static_cast<std::size_t>(y.buffer)];
-    if (written(program, y, cell.end))
-      return Status(Code::internal, "session: cell " + std::to_string(cells.size()) +
-                                        "'s output is overwritten, and cannot be observed");
-    const std::string name = "cell" + std::to_string(cells.size());
-    if (b.kind == BufferKind::temp) {
-      b.kind = BufferKind::output;
-      b.role = name;
-    } else if (b.kind != BufferKind::output && b.kind != BufferKind::input) {
-      const View copy = emit.output(name, b.type, b.rows, y.cols);
-      emit.copy_to(y, copy);
-      y = copy;
-    }
-    cells.push_back(y);
+  Buffer& b = program.buffers[static_cast<std::size_t>(y.buffer)];
+  if (written(program, y, begin))
+    return Status(Code::internal,
+                  "session: the value of " + name + " is overwritten, and cannot be observed");
+  if (b.kind == BufferKind::temp) {
+    b.kind = BufferKind::output;
+    b.role = name;
+  } else if (b.kind != BufferKind::output && b.kind != BufferKind::input) {
+    const View copy = emit.output(name, b.type, b.rows, y.cols);
+    emit.copy_to(y, copy);
+    y = copy;
   }
-  return cells;
+  return y;
+}
+
+// What each cell hands on.
+Status keep_cells(ProgramBuilder& emit, const NetworkEmitter& emitter, std::vector<View>& views) {
+  for (const NetworkEmitter::CellValue& cell : emitter.cell_values()) {
+    LOOM_ASSIGN(const View y, keep(emit, cell.y, cell.end, "cell" + std::to_string(views.size())));
+    views.push_back(y);
+  }
+  return {};
+}
+
+// Rows that the run measures end with it, as those of an expert do.
+bool dynamic_rows(const Program& program, const View& v) {
+  const Rows& rows = program.buffers[static_cast<std::size_t>(v.buffer)].rows;
+  return std::ranges::any_of(std::initializer_list<RegisterId>{rows.a, rows.b}, [&](RegisterId r) {
+    return r != kNone &&
+           program.registers[static_cast<std::size_t>(r)].type == RegisterType::dynamic_rows;
+  });
+}
+
+// What layers with rules take and give.
+Status keep_watched(ProgramBuilder& emit, const NetworkEmitter& emitter, TapPlan& taps) {
+  for (const NetworkEmitter::Watched& w : emitter.watched()) {
+    if (dynamic_rows(emit.program(), w.x) || dynamic_rows(emit.program(), w.y))
+      return Status(Code::unsupported,
+                    "session: the metacognition at " + w.path +
+                        " runs on the rows that \"top_k\" gives it alone, and its rules cannot be "
+                        "evaluated: take them out, or create the session with \"ignore_rules\"");
+    const std::string name = "watched" + std::to_string(taps.watched.size());
+    LOOM_ASSIGN(const View x, keep(emit, w.x, w.begin, name + " in"));
+    LOOM_ASSIGN(const View y, keep(emit, w.y, w.end, name + " out"));
+    taps.views.push_back(x);
+    taps.views.push_back(y);
+    taps.watched.push_back(w.path);
+  }
+  return {};
 }
 
 }  // namespace
@@ -66,8 +97,7 @@ WeightLookup weights_of(Network& network, const std::shared_ptr<Adapter>& adapte
   };
 }
 
-Result<Program> emit_program(Network& network, const SessionOptions& options,
-                             std::vector<View>* cells) {
+Result<Program> emit_program(Network& network, const SessionOptions& options, TapPlan* taps) {
   auto limit = [](std::int64_t v, std::string_view what) {
     return v >= 1 && v <= INT32_MAX ? Status()
                                     : Status(Code::invalid_argument,
@@ -85,6 +115,7 @@ Result<Program> emit_program(Network& network, const SessionOptions& options,
   eo.training = options.whole_sequences;
   eo.sequences = options.sequences;
   eo.adapter = options.adapter.get();
+  eo.watch = options.watch && taps;
   eo.max_positions =
       static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(options.max_positions), 64));
   if (network.head >= 0) {
@@ -98,9 +129,8 @@ Result<Program> emit_program(Network& network, const SessionOptions& options,
   if (emit.type(last) == ValueType::u32)
     return Status(Code::invalid_argument, "session: the network has no layers");
   emit.copy_to(last, emit.output("y", emit.type(last), emit.rows(last), last.cols));
-  if (cells) {
-    LOOM_ASSIGN(*cells, keep_cells(emit, emitter));
-  }
+  if (taps && taps->cells) LOOM_TRY(keep_cells(emit, emitter, taps->views));
+  if (eo.watch) LOOM_TRY(keep_watched(emit, emitter, *taps));
   remove_dead_code(program);
   return program;
 }
@@ -111,8 +141,10 @@ Result<Session> Session::create(Network& network, ThreadPool& pool, const Sessio
 
 Result<Session> Session::make(Network& network, ThreadPool& pool, const SessionOptions& options,
                               bool tapped) {
-  std::vector<View> cells;
-  LOOM_ASSIGN(Program program, emit_program(network, options, tapped ? &cells : nullptr));
+  TapPlan taps;
+  taps.cells = tapped;
+  const bool keeps = tapped || options.watch;
+  LOOM_ASSIGN(Program program, emit_program(network, options, keeps ? &taps : nullptr));
   Session s;
   s.network_ = &network;
   s.pool_ = &pool;
@@ -130,7 +162,9 @@ Result<Session> Session::make(Network& network, ThreadPool& pool, const SessionO
               Executor::create(std::move(program), weights_of(network, options.adapter), pool, eo));
   s.find_buffers();
   s.reserve();
-  if (tapped) s.taps_ = std::make_unique<Taps>(*s.executor_, cells, s.head_);
+  if (keeps) s.taps_ = std::make_unique<Taps>(*s.executor_, taps.views, s.head_);
+  s.tapped_cells_ = tapped ? network.size() : 0;
+  s.watched_paths_ = std::move(taps.watched);
   if (options.auto_device && eo.device) LOOM_TRY(s.add_cpu_fallback());
   return s;
 }
@@ -229,6 +263,7 @@ auto Session::observed(const Run& run) -> decltype(run(*this)) {
 }
 
 Status Session::refresh() {
+  drop_slices();
   if (observation_) LOOM_TRY(observation_->session->refresh());
   if (cpu_fallback_) LOOM_TRY(cpu_fallback_->refresh());
   return executor_->refresh();
@@ -321,14 +356,18 @@ void Session::forget(const Tokens& tokens) {
 }
 
 template <class Put>
-Status Session::run_rows(const Tokens& tokens, const Put& put) {
+Status Session::run_rows(std::span<const std::byte> x, const Tokens& tokens, const Put& put) {
+  if (taps_) taps_->clear();
   LOOM_TRY(check_room(static_cast<std::int64_t>(tokens.positions.size()),
                       static_cast<std::int64_t>(tokens.head.size())));
-  LOOM_TRY(check_positions(tokens));
-  if (!recurs_) LOOM_TRY(set_rows(tokens, put));
-  if (const Status ran = recurs_ ? run_in_turn(tokens, put) : execute({{}, tokens.head});
+  const bool again = continues(x, tokens);
+  if (!again) {
+    LOOM_TRY(check_positions(tokens));
+    if (!recurs_) LOOM_TRY(set_rows(tokens, put));
+  }
+  if (const Status ran = recurs_ ? run_in_turn(tokens, put, again) : execute({{}, tokens.head});
       !ran.ok()) {
-    forget(tokens);
+    if (ran.code() != Code::paused) forget(tokens);
     return ran;
   }
   lengths_.swap(next_);
@@ -363,18 +402,20 @@ void Session::take_turn(const Tokens& tokens, std::size_t n) {
 // The first rows of all sequences, then the second ones, and so on. Outputs go where a single run
 // would have left them.
 template <class Put>
-Status Session::run_in_turn(const Tokens& tokens, const Put& put) {
+Status Session::run_in_turn(const Tokens& tokens, const Put& put, bool again) {
   const std::size_t rows = tokens.positions.size();
   std::fill(seen_.begin(), seen_.end(), 0);
   std::size_t turns = 0;
   for (std::size_t r = 0; r < rows; ++r)
     turns = std::max(turns, 1 + (turn_of_[r] = seen_[tokens.sequences[r]]++));
-  for (std::size_t n = 0; n < turns; ++n) {
+  for (std::size_t n = again ? slices_->turn : 0; n < turns; ++n, again = false) {
     take_turn(tokens, n);
-    LOOM_TRY(set_rows({turn_.sequences, turn_.positions, turn_.head},
-                      [&](std::int64_t r, std::int64_t to) {
-                        put(static_cast<std::int64_t>(turn_.from[static_cast<std::size_t>(r)]), to);
-                      }));
+    if (slices_) slices_->turn = n;
+    if (!again)
+      LOOM_TRY(set_rows(
+          {turn_.sequences, turn_.positions, turn_.head}, [&](std::int64_t r, std::int64_t to) {
+            put(static_cast<std::int64_t>(turn_.from[static_cast<std::size_t>(r)]), to);
+          }));
     LOOM_TRY(execute({turn_.from, turn_.head, turn_.to.empty()}));
     const auto collect = [&]<class T>(std::vector<T>& into) {
       for (std::size_t i = 0; i < turn_.to.size(); ++i) {
@@ -403,7 +444,7 @@ Status Session::run_places(std::span<const T> x, std::span<const std::uint32_t> 
   LOOM_TRY(network_->input().check_ids(x).at("session"));
   const std::span<const std::uint32_t> head =
       std::span(all_rows_).first(head_ == kNone ? 0 : positions.size());
-  return run_rows({sequences, positions, head},
+  return run_rows(std::as_bytes(x), {sequences, positions, head},
                   [&](std::int64_t r, std::int64_t to) { put_values(to, x.data() + r * width_); });
 }
 
@@ -440,6 +481,7 @@ Result<std::span<const float>> Session::run_ids(std::span<const std::uint32_t> i
   if (cpu_fallback_) return faster(ids.size() / steps, [&](Session& s) { return s.run_ids(ids); });
   const auto rows = static_cast<std::int64_t>(ids.size() / steps);
   LOOM_TRY(check_room(rows, rows));
+  if (continues(std::as_bytes(ids), {})) return run_set(rows);
   LOOM_TRY(executor_->set(rows_, static_cast<std::uint32_t>(rows)));
   for (std::size_t i = 0; i < ids.size(); ++i)
     executor_->row<std::uint32_t>(input_, static_cast<std::int64_t>(i))[0] = ids[i];
@@ -487,6 +529,7 @@ Result<std::span<const float>> Session::run_values(std::span<const T> x, std::in
   LOOM_TRY(check_values(x.size(), rows));
   LOOM_TRY(check_room(rows, rows));
   LOOM_TRY(network_->input().check_ids(x).at("session"));
+  if (continues(std::as_bytes(x), {})) return run_set(rows);
   LOOM_TRY(executor_->set(rows_, static_cast<std::uint32_t>(rows)));
   for (std::int64_t r = 0; r < rows; ++r) put_values(r, x.data() + r * width_);
   return run_set(rows);
@@ -494,6 +537,7 @@ Result<std::span<const float>> Session::run_values(std::span<const T> x, std::in
 
 // What was set, as far as the head of every row.
 Result<std::span<const float>> Session::run_set(std::int64_t rows) {
+  if (taps_) taps_->clear();
   if (head_ != kNone) {
     LOOM_TRY(executor_->set(head_, static_cast<std::uint32_t>(rows)));
     for (std::int64_t r = 0; r < rows; ++r)
@@ -531,14 +575,14 @@ Status Session::run_tokens(std::span<const std::uint32_t> ids,
                   [&](Session& s) { return s.run_tokens(ids, sequences, positions, head); });
   const Tokens tokens{sequences, positions, head};
   LOOM_TRY(check_ids(ids, tokens));
-  return run_rows(tokens, [&](std::int64_t r, std::int64_t to) {
+  return run_rows(std::as_bytes(ids), tokens, [&](std::int64_t r, std::int64_t to) {
     executor_->row<std::uint32_t>(input_, to)[0] = ids[static_cast<std::size_t>(r)];
   });
 }
 
 Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position,
                            std::span<std::uint32_t> picked) {
-  if (observation_ && observation_->observer)
+  if (options_.watch || (observation_ && observation_->observer))
     return Status(Code::unsupported,
                   "session: a session that observes is not resident: pick ids after run_tokens");
   if (observation_)
@@ -555,6 +599,7 @@ Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32
                                           std::to_string(options_.max_positions) + " positions");
   const Tokens tokens{{&sequence, 1}, {&position, 1}, {&row, 1}};
   LOOM_TRY(check_ids({&id, 1}, tokens));
+  drop_slices();
   LOOM_TRY(check_positions(tokens));
   LOOM_TRY(set_rows(tokens, [&](std::int64_t, std::int64_t to) {
     executor_->row<std::uint32_t>(input_, to)[0] = id;

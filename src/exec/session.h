@@ -34,6 +34,7 @@ struct SessionOptions {
   bool auto_device = false;  // with a device: each run takes the CPU where runs of as many rows
                              // were faster there. Sessions with states choose once
   bool poison = false;       // tests: NaN in what was not written
+  bool watch = false;        // keeps what layers with rules take and give, for Session::watched
   // Set: a run ends as cancelled (Executor::run). Its rows count as not given: a cache then ends
   // before the first of them, a recurrent state begins anew.
   const std::atomic<bool>* cancel = nullptr;
@@ -73,7 +74,9 @@ class Session {
   // Where `resident`: `id` is run at `position` of a sequence, then the most probable id (ties to
   // the lower) after it, and so on; picked are the ids so found, at most Executor::kMaxPicked, ~0
   // after a row without a number. On a device nothing else moves. output(0) is of the last run.
-  bool resident() const { return !recurs_ && !observation_ && active().executor_->resident(); }
+  bool resident() const {
+    return !recurs_ && !observation_ && !options_.watch && active().executor_->resident();
+  }
   // Whether a sequence can go back to an earlier position other than 0: recurrent states cannot.
   bool rewinds() const { return !recurs_; }
   Status run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position,
@@ -94,6 +97,37 @@ class Session {
   // Passes since observe(), and those of them that were observed.
   std::int64_t passes() const { return observation_ ? observation_->passes : 0; }
   std::int64_t observed_passes() const { return observation_ ? observation_->observed : 0; }
+
+  // Runs end at a deadline from now on (Executor::slice_clock; kNoDeadline: at none), with the code
+  // `paused`. The same run again, with the same arguments, continues it with the same bits; another
+  // one drops it: its rows count as not given, as after `cancel`. Runs on a device, observed ones
+  // and run_greedy are not cut. unsupported: a session with auto_device.
+  Status pause_at(std::int64_t deadline);
+  // Layers with rules, where the options watch: their statistics in the last pass, with all their
+  // values where a layer ran several times. Paths repeat in no list.
+  struct Watched {
+    std::string path;
+    CellStatistics in, out;
+  };
+  std::vector<Watched> watched();
+  // Whether the next passes have those statistics (at first they have); the program is the same.
+  void watch(bool on);
+  // KV caches and recurrent states of the sequences, by the places that they have in programs, and
+  // how far the sequences are.
+  struct States {
+    struct State {
+      std::string path, role;
+      ValueType type;
+      std::int64_t cols;
+      std::vector<std::byte> bytes;
+    };
+    std::vector<State> list;
+    std::vector<std::int64_t> lengths;
+  };
+  States states();
+  // Continues from the states of another session of this network, which may have had other layers
+  // then. False: a state here has none there, and all sequences begin anew.
+  bool take(const States& states);
 
   // Runs with another adapter, or with none, from now on. States (KV caches) begin anew: they were
   // another network's.
@@ -119,6 +153,18 @@ class Session {
     std::int64_t passes = 0, observed = 0;
     bool last = false;  // the last run was observed: its outputs and states are there
   };
+  // Rows of a run by their sequences, positions and those whose output is wanted.
+  struct Tokens {
+    std::span<const std::uint32_t> sequences, positions, head;
+  };
+  // Of runs with a deadline.
+  struct Slices {
+    std::int64_t deadline = Executor::kNoDeadline;
+    bool paused = false;
+    std::vector<std::byte> begun, asked;  // the arguments of the run that paused, and of this one
+    std::vector<std::uint32_t> sequences, positions;  // of its rows
+    std::size_t turn = 0;                             // run_in_turn: where it is
+  };
   Session() = default;
   static Result<Session> make(Network& network, ThreadPool& pool, const SessionOptions& options,
                               bool tapped);
@@ -135,6 +181,10 @@ class Session {
     return observation_ && observation_->last ? *observation_->session : active();
   }
   Status execute(const Taps::Places& places);
+  Status run_slice();
+  // Whether a run of these arguments continues the one that paused. Else that one is dropped.
+  bool continues(std::span<const std::byte> x, const Tokens& tokens);
+  void drop_slices();
   // What create() does: finds the program's registers and buffers, makes room for what a run needs,
   // and makes the session on the CPU that is measured against the device.
   void find_buffers();
@@ -157,17 +207,13 @@ class Session {
   Result<std::span<const float>> run_set(std::int64_t rows);
   Status check_values(std::size_t values, std::int64_t rows) const;
   Status check_room(std::int64_t rows, std::int64_t outputs) const;
-  // Rows of a run by their sequences, positions and those whose output is wanted; put(r, to) sets
-  // what arrives at row `to` from the run's row r.
-  struct Tokens {
-    std::span<const std::uint32_t> sequences, positions, head;
-  };
+  // put(r, to) sets what arrives at row `to` from the run's row r.
   template <class Put>
   Status set_rows(const Tokens& tokens, const Put& put);
   template <class Put>
-  Status run_rows(const Tokens& tokens, const Put& put);
+  Status run_rows(std::span<const std::byte> x, const Tokens& tokens, const Put& put);
   template <class Put>
-  Status run_in_turn(const Tokens& tokens, const Put& put);
+  Status run_in_turn(const Tokens& tokens, const Put& put, bool again);
   void take_turn(const Tokens& tokens, std::size_t n);
   Status check_positions(const Tokens& tokens);
   void forget(const Tokens& tokens);
@@ -178,8 +224,13 @@ class Session {
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Session> cpu_fallback_;  // on the CPU, where this one is on a device
   bool on_cpu_fallback_ = false;           // the last run
-  std::unique_ptr<Taps> taps_;             // of a session of the second program
+  // Of a session of the second program, or one that watches: its cells, then what watched layers
+  // take and give.
+  std::unique_ptr<Taps> taps_;
+  std::size_t tapped_cells_ = 0;
+  std::vector<std::string> watched_paths_;
   std::unique_ptr<Observation> observation_;
+  std::unique_ptr<Slices> slices_;
   std::vector<Cost> costs_;
   RegisterId rows_ = kNone, head_ = kNone;
   BufferId input_ = kNone, output_ = kNone, positions_ = kNone, sequences_ = kNone,
@@ -208,9 +259,15 @@ class Session {
 
 // The parameter lookup of a network and its adapter, for executors.
 WeightLookup weights_of(Network& network, const std::shared_ptr<Adapter>& adapter = {});
-// The program a session of these options runs. With `cells` that of observed passes, and where it
-// keeps what each cell hands on.
+// What a program keeps for observers: what each cell hands on, where `cells`; what layers with
+// rules take and give, where the options watch.
+struct TapPlan {
+  bool cells = false;
+  std::vector<View> views;  // of the cells, then two for each watched layer
+  std::vector<std::string> watched;
+};
+// The program a session of these options runs; with `taps` one that keeps what they say.
 Result<Program> emit_program(Network& network, const SessionOptions& options,
-                             std::vector<View>* cells = nullptr);
+                             TapPlan* taps = nullptr);
 
 }  // namespace loom

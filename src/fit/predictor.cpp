@@ -5,6 +5,7 @@
 #include "base/files/source.h"
 #include "base/json/json_text.h"
 #include "fit/rows.h"
+#include "grid/metacognition/act.h"
 #include "train/judge/metrics.h"
 
 namespace loom {
@@ -93,6 +94,7 @@ Result<Json> Predictor::read(const std::string& data, const ImageDecoder& decode
 
 Result<Session*> Predictor::ready(std::int64_t max_rows) {
   if (session_ && session_->options().max_rows == max_rows) return &*session_;
+  LOOM_TRY(refuse_rules(network_, "a predictor").at("predictor"));
   session_.reset();
   SessionOptions options;
   options.max_rows = max_rows;

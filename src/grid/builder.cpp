@@ -170,6 +170,7 @@ class Translation {
   Result<Json> softmax(const Layer& c, const Json& json);
   Result<Json> parallel(const Layer& c, const Json& json, int depth);
   Result<Json> sequential(const Json& json, int depth);
+  Result<Json> metacognition(const Json& json, int depth);
   Status arrive(Dims wanted, std::string_view what);
   Status flatten();
   Json with_shape(Json layer);
@@ -236,8 +237,13 @@ Result<Json> softmax_kind(const Json& name) {
 Result<Json> Translation::without_saved_keys(const Json& json) const {
   Json plain = Json::object();
   for (const auto& [key, value] : json.as_object()) {
+    if (key == "meta_observed_layer") continue;
+    if (key == "meta_rules" && (value.is_null() || (value.is_array() && value.as_array().empty())))
+      continue;
     if (key.starts_with("meta_"))
-      return cannot({"the key \"", key, "\" of the type METACOGNITION"});
+      return cannot({"the key \"", key,
+                     "\" of the type METACOGNITION: that engine's rules have "
+                     "other statistics and acts: write them as \"rules\" of the topology"});
     const bool of_saved = key == "weights" || key == "native" || key == "scale" ||
                           key == "gumbel_noise" || key == "query_dim";
     if (of_saved && !saved_)
@@ -293,7 +299,6 @@ Result<Json> Translation::layer(const Json& json, bool nested, int depth) {
          "{\"run\": [z, y, x, l]}"});
   if (c.type.empty()) return bad({"\"type\" is missing"});
   LOOM_ASSIGN(const std::string type, translated(kTypes, "type", c.type));
-  if (type == "metacognition") return cannot({"the type METACOGNITION"});
   LOOM_ASSIGN(std::string dtype, translated(kDTypes, "dtype", c.dtype.empty() ? "F32" : c.dtype));
   LOOM_ASSIGN(
       const std::string activation,
@@ -308,7 +313,7 @@ Result<Json> Translation::layer(const Json& json, bool nested, int depth) {
   if (!out.ok()) return out.status().at(type);
   const bool empty = out->as_object().empty();  // a residual with nothing to add
   if (saved_) LOOM_TRY(check_saved_keys(c, json).at(type));
-  if (saved_ && type != "sequential" && type != "parallel")
+  if (saved_ && type != "sequential" && type != "parallel" && type != "metacognition")
     saved_->push_back({path_ + (shape_ ? "/1" : ""), type, dtype, &json});
   LOOM_ASSIGN(const bool native, json.get_bool("native", false));
   if (saved_ && native && is_integer(dtype)) dtype = "f32";
@@ -327,6 +332,7 @@ Result<Json> Translation::own(const Layer& c, std::string_view type, const Json&
   if (type == "softmax") return softmax(c, json);
   if (type == "parallel") return parallel(c, json, depth);
   if (type == "sequential") return sequential(json, depth);
+  if (type == "metacognition") return metacognition(json, depth);
   // At the grid's level nothing is handed around a layer: it passes on what arrives.
   if (type == "residual") return depth == 0 ? Json::object() : object(type);
   if (type == "embedding") {
@@ -545,6 +551,20 @@ Result<Json> Translation::sequential(const Json& json, int depth) {
     list.push(std::move(*parsed));
   }
   Json out = object("sequential");
+  put_json(out, "layers", std::move(list));
+  return out;
+}
+
+// Without rules it hands on what the layer in it gives, in that engine too.
+Result<Json> Translation::metacognition(const Json& json, int depth) {
+  const Json* observed = json.find("meta_observed_layer");
+  if (!observed || !observed->is_object())
+    return bad({"\"meta_observed_layer\": expected a layer"});
+  auto parsed = nested_layer(*observed, 0, depth + 1);
+  if (!parsed.ok()) return parsed.status().at("meta_observed_layer");
+  Json list = Json::array();
+  list.push(std::move(*parsed));
+  Json out = object("metacognition");
   put_json(out, "layers", std::move(list));
   return out;
 }

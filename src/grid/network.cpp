@@ -10,6 +10,7 @@
 #include "base/files/sha256.h"
 #include "base/math/exact_math.h"
 #include "base/random.h"
+#include "layers/metacognition/rules.h"
 
 namespace loom {
 namespace {
@@ -21,11 +22,26 @@ constexpr std::int64_t kMaxRunLayers =
 
 Status bad(std::string what) { return Status(Code::invalid_argument, std::move(what)); }
 
-void visit_params(Node& node, const std::string& path,
-                  const std::function<void(const std::string&, Node&, Param&)>& f) {
-  for (Param& p : node.params) f(path, node, p);
-  for (std::size_t i = 0; i < node.children.size(); ++i)
-    visit_params(node.children[i], path + "/" + std::to_string(i), f);
+// The initial values of a parameter. The stream is named by its path, so adding a layer elsewhere
+// changes nothing here.
+Status draw(const std::string& path, Param& param, std::uint64_t seed) {
+  const std::string where = path + ":" + param.spec.role;
+  const auto digest = Sha256::of(as_bytes(where));
+  const RandomStream random(seed, load_le<std::uint64_t>(digest.data()));
+  if (!param.store->has_master()) return bad(where + ": has no master to initialize");
+  const float std = static_cast<float>(param.spec.std);
+  const auto value = [&](std::size_t k) {
+    if (param.spec.init != Init::normal) return param.spec.init == Init::ones ? 1.0f : 0.0f;
+    return std * normal(random, k);
+  };
+  std::size_t k = 0;
+  if (param.store->master_is_f64()) {
+    for (double& x : param.store->mutable_master64()) x = static_cast<double>(value(k++));
+  } else {
+    for (float& x : param.store->mutable_master()) x = value(k++);
+  }
+  param.store->touch();
+  return {};
 }
 
 }  // namespace
@@ -141,11 +157,15 @@ class NodeChildren : public ChildPlanner {
   std::size_t count() const override { return node_.children.size(); }
   int version() const override { return network_.version(); }
   Result<Shape> plan(std::size_t i, const Shape& in, const Shape* skip) override {
-    return network_.plan_node(node_.children[i], in, skip, path_ + "/" + std::to_string(i));
+    auto out = network_.plan_node(node_.children[i], in, skip, path_ + "/" + std::to_string(i));
+    if (i == 0 && out.ok()) first = *out;
+    return out;
   }
   Status rows_alone(std::size_t i) const override {
     return network_.rows_alone(node_.children[i], path_ + "/" + std::to_string(i));
   }
+
+  Shape first;  // what the first one gives
 
  private:
   Network& network_;
@@ -341,6 +361,9 @@ Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
   auto plan = plan_layer(node, in, skip, children);
   if (!plan.ok() && !node.enabled) return in;
   if (!plan.ok()) return plan.status().at(where());
+  if (const MetacognitionConfig* own = node.type->metacognition(*node.config);
+      own && !own->rules.empty())
+    LOOM_TRY(check_rules(node, in, skip, children.first, path).at(where()));
   if (plan->out.width > kMax || plan->out.ids > kMax)
     return bad(where() + ": gives rows of " + plan->out.to_string() + ", the limit is 2^31-1");
   std::vector<Param> params;
@@ -613,29 +636,17 @@ Status Network::initialize(std::uint64_t seed) {
   std::set<const WeightStore*> done;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     visit_params(nodes_[i], path(i), [&](const std::string& p, Node&, Param& param) {
-      if (!status.ok() || !done.insert(param.store.get()).second) return;
-      // The stream is named by the parameter's path, so adding a layer elsewhere changes nothing
-      // here.
-      const auto digest = Sha256::of(as_bytes(p + ":" + param.spec.role));
-      const RandomStream random(seed, load_le<std::uint64_t>(digest.data()));
-      if (!param.store->has_master()) {
-        status = bad(p + ":" + param.spec.role + ": has no master to initialize");
-        return;
-      }
-      const float std = static_cast<float>(param.spec.std);
-      const auto value = [&](std::size_t k) {
-        if (param.spec.init != Init::normal) return param.spec.init == Init::ones ? 1.0f : 0.0f;
-        return std * normal(random, k);
-      };
-      std::size_t k = 0;
-      if (param.store->master_is_f64()) {
-        for (double& x : param.store->mutable_master64()) x = static_cast<double>(value(k++));
-      } else {
-        for (float& x : param.store->mutable_master()) x = value(k++);
-      }
-      param.store->touch();
+      if (status.ok() && done.insert(param.store.get()).second) status = draw(p, param, seed);
     });
   }
+  return status;
+}
+
+Status Network::initialize(Node& node, const std::string& path, std::uint64_t seed) {
+  Status status;
+  visit_params(node, path, [&](const std::string& p, Node&, Param& param) {
+    if (status.ok()) status = draw(p, param, seed);
+  });
   return status;
 }
 
@@ -655,14 +666,17 @@ std::vector<Network::NamedParam> Network::params() {
   return list;
 }
 
-Status Network::morph(std::size_t cell, const WeightFormat& format) {
+Status Network::morph(Node& node, const std::string& path, const WeightFormat& format) {
   Status status;
-  visit_params(nodes_[cell], path(cell), [&](const std::string& p, Node& node, Param& param) {
-    node.format = format;
-    if (status.ok())
-      status = param.store->morph(format_of(node, param)).at(p + ":" + param.spec.role);
+  visit_params(node, path, [&](const std::string& p, Node& n, Param& param) {
+    n.format = format;
+    if (status.ok()) status = param.store->morph(format_of(n, param)).at(p + ":" + param.spec.role);
   });
   return status;
+}
+
+Status Network::morph(std::size_t cell, const WeightFormat& format) {
+  return morph(nodes_[cell], path(cell), format);
 }
 
 Status Network::morph(const WeightFormat& format) {

@@ -190,7 +190,13 @@ class Network {
 
   // Random parameters from a seed: each element depends on (seed, path, index) alone.
   Status initialize(std::uint64_t seed);
+  // The same of one layer and those in it.
+  Status initialize(Node& node, const std::string& path, std::uint64_t seed);
   WeightStore* find(std::string_view path, std::string_view role);
+  // The layer at a path, as path() spells it with "/i" for nested ones; null: there is none.
+  Node* find_node(std::string_view path);
+  // A layer that is to be nested, from its JSON; it is not planned.
+  Result<Node> parse_layer(const Json& layer) const;
   struct NamedParam {
     std::string path;
     Param* param;
@@ -205,6 +211,8 @@ class Network {
   std::vector<NamedParam> params();
   // Morphs every matrix of a cell (all cells: of every cell) to a format.
   Status morph(std::size_t cell, const WeightFormat& format);
+  // Of one layer and those in it.
+  static Status morph(Node& node, const std::string& path, const WeightFormat& format);
   Status morph(const WeightFormat& format);
   // The same for running alone: each master is freed as soon as its matrix is packed, so that f32
   // values of only one matrix are held at a time. f32 and f64 run from their masters, which stay.
@@ -227,7 +235,8 @@ class Network {
   Status check_streams(const Node& node, const std::string& path, bool& carries) const;
   Result<Shape> operands(const std::vector<std::int64_t>& arriving) const;
   Result<Shape> merged(std::size_t cell, const std::vector<std::int64_t>& arrivals) const;
-  Node* find_node(std::string_view path);
+  Status check_rules(const Node& node, const Shape& in, const Shape* skip, const Shape& out,
+                     const std::string& path);
   Network shared() const;  // the same, with the same weights
   Status resolve_ties();
   // Cells in an order in which what arrives is known; given[i]: what cell i says that it gives, so
@@ -256,6 +265,14 @@ class Network {
 
 // The k-th number of a stream of standard normals (Box and Muller).
 float normal(const RandomStream& random, std::uint64_t k);
+
+// Calls f(path, node, parameter) for those of a node and its children.
+template <class F>
+void visit_params(Node& node, const std::string& path, const F& f) {
+  for (Param& p : node.params) f(path, node, p);
+  for (std::size_t i = 0; i < node.children.size(); ++i)
+    visit_params(node.children[i], path + "/" + std::to_string(i), f);
+}
 
 // True where any matrix of the node or its children is of a class D type: the whole cell then
 // computes in double.

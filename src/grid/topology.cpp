@@ -172,6 +172,8 @@ Result<Node> Network::parse_node(Json cell, int depth) const {
   return node;
 }
 
+Result<Node> Network::parse_layer(const Json& layer) const { return parse_node(layer, 1); }
+
 Status Network::set_cell(const Coordinate& at, const Json& cell) {
   if (!contains(at)) return bad("cell " + at.to_string() + " is outside of the grid");
   auto node = parse_node(cell, 0);

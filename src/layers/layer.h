@@ -20,6 +20,8 @@
 
 namespace loom {
 
+struct MetacognitionConfig;
+
 // What the first of a row's dimensions counts, where that is known: steps of a sequence, or
 // channels. `positions`: rows are positions of sequences whose other positions are other rows, as
 // in a language model.
@@ -153,6 +155,9 @@ class LayerContext {
   virtual void save(std::string_view name, View value) = 0;
   virtual View saved(std::string_view name) const = 0;
 
+  // Sessions with rules look at these, what a layer takes and makes of it.
+  virtual void watch(View /*x*/, View /*y*/) {}
+
   virtual std::size_t child_count() const = 0;
   virtual Result<View> child_forward(std::size_t i, View x, View skip) = 0;
   virtual Result<View> child_backward(std::size_t i, View gy, View* gskip) = 0;
@@ -206,6 +211,11 @@ class LayerType {
   virtual bool recurs_over_rows(const LayerConfig&, const Shape& /*in*/) const { return false; }
   // Whether a run can continue from the state of the run before it.
   virtual bool carries(const LayerConfig&, const Shape& /*in*/) const { return false; }
+  // Of a layer that wraps another: its rules (layers/metacognition/rules.h). Null: it is none.
+  virtual const MetacognitionConfig* metacognition(const LayerConfig&) const { return nullptr; }
+  // Whether weights that are the identity, and a bias of 0, make it hand on its input, up to its
+  // activation. Of layers with a square `weight` alone.
+  virtual bool has_identity(const LayerConfig&, const Shape& /*in*/) const { return false; }
   // Why a stream cannot be cut into windows for it: it would need to see those before. Empty: it
   // can.
   virtual std::string_view needs_all_rows(const LayerConfig&, const Shape& /*in*/) const {

@@ -37,6 +37,11 @@ Result<bool> Executor::resume(std::int64_t) {
   return Status(Code::invalid_argument, "executor: no run is paused");
 }
 
+Result<bool> Executor::refresh_until(std::int64_t) {
+  LOOM_TRY(refresh());
+  return true;
+}
+
 std::int64_t Executor::slice_clock() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())

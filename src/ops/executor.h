@@ -121,6 +121,9 @@ class Executor {
   // Prepares again the weights whose store changed (after an update or a morph to a format of the
   // same arithmetic class).
   virtual Status refresh() = 0;
+  // The same until a deadline (of slice_clock()), weight by weight, at least one of them; false:
+  // there are more. A device prepares all at once.
+  virtual Result<bool> refresh_until(std::int64_t deadline);
   // Brings the masters of the stores up to date with what update segments computed. On the CPU they
   // are the same memory.
   virtual Status sync() { return {}; }

@@ -264,7 +264,7 @@ class Writer:
         call_args, results = [], []
         for param, kind in self.params[name]:
             head, _, what = kind.partition(" ")
-            if options and param in ("spec", "options"):
+            if options and (param == "options" or (param == "spec" and name == "trainer_create")):
                 call_args += [options] if param == "options" else []
                 continue
             if head in ("out", "new"):

@@ -172,7 +172,9 @@ TEST(GoBuilder, Refusals) {
       {R"("type":"DENSE","output_height":2)", "input_height is missing"},
       {dense + R"(,"weights":"AAAA")", "of a saved network: network_load"},
       {dense + R"(,"is_remote_link":true)", "passes over"},
-      {R"("type":"META")", "METACOGNITION"},
+      {R"("type":"META")", "meta_observed_layer"},
+      {R"("type":"META","meta_rules":[{}],"meta_observed_layer":{)" + dense + "}",
+       "of the type METACOGNITION"},
       {R"("type":"RMSNORM","input_height":2,"activation":"RELU")",
        "the activation 'RELU' of rms_norm"},
       {R"("type":"CNN1","input_channels":1,"input_height":4,"filters":1,"kernel_size":2,)"

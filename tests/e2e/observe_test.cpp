@@ -48,6 +48,34 @@ TEST(ObserveCommand, PassesAreJoinedAndWritten) {
   EXPECT_DOUBLE_EQ(some->find("cells")->as_array()[0].find("mean")->as_number(), 1.5);
 }
 
+// Rules act with --trace alone, and --replay does the same.
+TEST(ObserveCommand, WritesAndReplaysTheActsOfRules) {
+  const Folder folder;
+  const std::string net = folder.write(
+                        "net.json",
+                        R"({"format":"loom-topology","version":3,"input":{"width":2},"cells":[
+      {"at":[0,0,0,0],"type":"metacognition","layers":[{"type":"activation","activation":"relu"}],
+       "rules":[{"when":"max","above":2,"do":"gate","factor":0.5}]}]})"),
+                    data = folder.write("x.csv", "1,-2\n3,0\n5,-6\n"), acts = folder / "a.jsonl",
+                    svg = folder / "a.svg";
+  EXPECT_EQ(Json::parse(loom({"observe", net, "--data", data, "--rows", "1", "--json"}).out)
+                ->find("acts"),
+            nullptr);
+  const Outcome o = loom(
+      {"observe", net, "--data", data, "--rows", "1", "--trace", acts, "--svg", svg, "--json"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  const auto json = Json::parse(o.out);
+  ASSERT_TRUE(json.ok()) << o.out;
+  ASSERT_EQ(json->find("acts")->as_array().size(), 1u);
+  EXPECT_EQ(json->find("acts")->as_array()[0].find("pass")->as_integer(), 1);
+  EXPECT_NE(file_bytes(svg).find("gate 0.5"), std::string::npos);
+  const Outcome again =
+      loom({"observe", net, "--data", data, "--rows", "1", "--replay", acts, "--json"});
+  EXPECT_EQ(again.out, o.out);
+  LOOM_EXPECT_REFUSED(loom({"observe", net, "--data", data, "--replay", data}), 3, "trace: line 1");
+  EXPECT_EQ(loom({"observe", net, "--data", data, "--trace", data}).code, 2);
+}
+
 TEST(ObserveCommand, RefusesWhatIsNoData) {
   const Folder folder;
   const std::string net = folder.write("net.json", kNet), data = folder.write("x.csv", "1,-2,3\n");

@@ -19,7 +19,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LIMIT = 300  # of a slow machine that does other things, too
 HELPERS = {"digits.py"}  # modules that examples import
-FORMS = {"python/mnist.py": [(), ("--drawn",)]}  # arguments, where there is more than none
+# Arguments, where there is more than none.
+FORMS = {"python/mnist.py": [(), ("--drawn",)], "python/metacognition.py": [(), ("--drawn",)]}
 
 
 def python_with_numpy():

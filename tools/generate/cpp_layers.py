@@ -7,7 +7,7 @@ WIDTH = 100
 BY_HAND = ("sequential", "residual")  # layer.hpp
 TYPES = {"integer": "std::int64_t", "number": "double", "boolean": "bool", "string": "std::string",
          "enum": "std::string", "strings": "std::vector<std::string>", "integer lists": "Sizes",
-         "any": "Json"}
+         "any": "Json", "rules": "Json"}
 # Of C++, which no setting may be called.
 KEYWORDS = {"class", "default", "new", "operator", "register", "switch", "this", "union", "using"}
 

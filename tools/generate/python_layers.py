@@ -42,7 +42,7 @@ FILES = {
     "others": ("Further layers", {}),
 }
 PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "bindings/python/welvet/layers"
-BY_HAND = ("sequential", "residual", "custom")  # containers.py
+BY_HAND = ("sequential", "residual", "custom", "metacognition")  # containers.py
 HAND_MADE = ("containers", "equivalents", "model")  # what else the package exports
 BY_CALL = "takes"  # said where a layer is called: LSTM(8)(x, lengths=n)
 BY_NAME = "By name, when called"

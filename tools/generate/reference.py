@@ -13,7 +13,8 @@ SECTIONS = (
     ("Recurrent layers", "rnn gru lstm"),
     ("Norms and noise", "layer_norm rms_norm batch_norm group_norm instance_norm standardize "
      "dropout"),
-    ("Containers and shapes", "sequential residual parallel part time_distributed flatten reshape"),
+    ("Containers and shapes", "sequential residual parallel part time_distributed "
+     "metacognition flatten reshape"),
     ("Probabilities", "softmax log_softmax adaptive_softmax mixture_of_softmaxes kmeans"),
     ("Functions of whole rows",
      "activation unary binary select reduce permute index_select batched_matmul"),
@@ -99,7 +100,7 @@ def layers(described, old):
 
 
 def topology(described, old):
-    for name in ("topology", "input", "cell"):
+    for name in ("topology", "input", "cell", "rule"):
         fields = described[name]["fields"]
         if name == "input":  # it is one of its keys
             fields = [{**f, "default": None} for f in fields]

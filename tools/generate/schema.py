@@ -67,8 +67,9 @@ def conditions(fields):
         then = {"properties": {field["key"]: allowed(field)}}
         if field.get("required"):
             then["required"] = [field["key"]]
-        default = {"properties": {field["key"]: {"const": field["default"]}}}
-        out.append({"if": holds, "then": then, "else": default})
+        other = ({"properties": {field["key"]: {"const": field["default"]}}}
+                 if "default" in field else {"not": {"required": [field["key"]]}})
+        out.append({"if": holds, "then": then, "else": other})
     return out
 
 
@@ -125,6 +126,10 @@ def topology(described, old):
         "inputs": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/input"}},
         "links": {"type": "array", "items": link(["read", "send", "run"])},
         "layers": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/cell"}},
+        "layer": {"$ref": "#/$defs/cell"},
+        "rule": object_of(described["rule"]),
+        "rules": {"oneOf": [{"const": "default"},
+                            {"type": "array", "items": {"$ref": "#/$defs/rule"}}]},
         "cells": cells,
         "cell": {"oneOf": [{"$ref": "#/$defs/" + name} for name in names + ["empty_cell"]]},
         "any_cell": {"properties": {f["key"]: property_of(f) for f in cell}},

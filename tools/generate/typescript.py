@@ -8,7 +8,7 @@ KINDS = {"integer": "number", "number": "number", "boolean": "boolean", "string"
          "integers": "number | number[]", "integer lists": "number[][]", "strings": "string[]",
          "any": "unknown",
          "coordinate": "Coordinate", "input": "Input", "inputs": "Input[]", "links": "Link[]",
-         "layers": "Cell[]",
+         "layers": "Cell[]", "layer": "Cell", "rules": "Rule[] | 'default'",
          "cells": "(Cell & { at: Coordinate })[]"}
 
 
@@ -71,6 +71,9 @@ def topology(described, old):
     out.append("}\n\n")
     out.append("/** What every cell may have. */\nexport interface AnyCell {\n")
     out += [member(f) for f in cell]
+    out.append("}\n")
+    out.append("\n/** A rule of a metacognition. */\nexport interface Rule {\n")
+    out += [member(f) for f in described["rule"]["fields"]]
     out.append("}\n")
     interfaces = ["EmptyCell"]
     out.append("\n/** An empty cell, which passes its input on, or one that runs another. */\n"

@@ -8,6 +8,7 @@
 #include "files/files.h"
 #include "files/observe_svg.h"
 #include "files/outputs.h"
+#include "files/trace_svg.h"
 #include "files/values.h"
 #include "models/network_file.h"
 #include "support/client.h"
@@ -18,7 +19,7 @@ namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string network, data, svg, tensorboard, events;
+  std::string network, data, svg, tensorboard, events, trace, replay;
   std::int64_t every = 1, rows = 64;
   std::uint64_t seed = 1;
   Option seed_given;
@@ -43,17 +44,32 @@ void bind(CommandLine& c, Args& a) {
       .type_name("FILE");
   c.add("--tensorboard", a.tensorboard, "write the same as scalars for TensorBoard")
       .type_name("DIR");
-  c.add("--svg", a.svg, "a drawing: mean and standard deviation over the cells").type_name("FILE");
+  c.add("--svg", a.svg,
+        "a drawing: mean and standard deviation over the cells; with --trace or --replay over the "
+        "passes, with the acts")
+      .type_name("FILE");
+  c.add("--trace", a.trace,
+        "let the rules of the network act between passes, and write what they did, a JSON object a "
+        "line")
+      .type_name("FILE");
+  c.add("--replay", a.replay, "do what a file of --trace says, without evaluating rules")
+      .type_name("FILE");
   a.seed_given = c.add("--seed", a.seed, "of the weights of a topology (1)");
   bind_machine_options(c, a.machine);
 }
 
 void check_outputs(const Args& a) {
-  for (const auto& [name, path] : {std::pair("--svg", &a.svg), std::pair("--events", &a.events)})
-    if (!path->empty()) check_file_output(name, *path, {a.network, a.data});
-  if (!a.svg.empty() && a.svg == a.events)
-    throw problem(LOOM_INVALID_ARGUMENT, "--svg: " + a.svg + ": is the file of --events, too",
-                  kUsage);
+  const std::pair<const char*, const std::string*> outputs[] = {
+      {"--svg", &a.svg}, {"--events", &a.events}, {"--trace", &a.trace}};
+  for (const auto& [name, path] : outputs) {
+    if (path->empty()) continue;
+    check_file_output(name, *path, {a.network, a.data, a.replay});
+    for (const auto& [other, same] : outputs)
+      if (same != path && *same == *path)
+        throw problem(LOOM_INVALID_ARGUMENT,
+                      std::string(name) + ": " + *path + ": is the file of " + other + ", too",
+                      kUsage);
+  }
 }
 
 // The rows of a file for a network.
@@ -148,7 +164,8 @@ void join(Json& all, const Json& event) {
 // Events of all passes: written, and joined by cell.
 class Seen {
  public:
-  Seen(const Args& a) : rows_(a.rows) {
+  Seen(const Args& a)
+      : rows_(a.rows), draws_(!a.svg.empty() && !(a.trace.empty() && a.replay.empty())) {
     if (!a.tensorboard.empty()) scalars_.emplace(a.tensorboard);
     if (a.events.empty()) return;
     path_ = a.events;
@@ -159,6 +176,7 @@ class Seen {
     const Json told = parsed(session.statistics());
     passes_ = integer_in(told, "passes"), observed_ = integer_in(told, "observed");
     Json events = member(told, "events");
+    if (draws_) every_.push_back(events);
     std::size_t cell = 0;
     for (Json& event : events.as_array()) {
       // Rows count from the first of the data.
@@ -185,6 +203,8 @@ class Seen {
     written();
   }
   const Json& cells() const { return cells_; }
+  // With a trace: the events of each pass.
+  const std::vector<Json>& every() const { return every_; }
   std::int64_t passes() const { return passes_; }
   std::int64_t observed() const { return observed_; }
 
@@ -193,6 +213,8 @@ class Seen {
     if (!lines_) throw problem(LOOM_IO, path_ + ": cannot be written", kFailed);
   }
   const std::int64_t rows_;
+  const bool draws_;
+  std::vector<Json> every_;
   std::int64_t passes_ = 0, observed_ = 0;
   std::string path_;
   std::ofstream lines_;
@@ -241,33 +263,69 @@ std::int64_t run_passes(const Args& a, Session& session, const Data& d, Seen& se
   return done;
 }
 
-int run(const Args& a) {
-  check_outputs(a);
-  const Network network = load_network(a.network, a.seed, a.seed_given);
-  const Data d = data_of(a, network);
+// What rules have done, from the session's lines.
+Json acts_of(const std::string& lines) {
+  Json acts = Json::array();
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+    acts.push(parsed(lines.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return acts;
+}
+
+std::string acts_text(const Json& acts) {
+  std::string text;
+  for (const Json& act : acts.as_array())
+    text += "pass " + std::to_string(integer_in(act, "pass")) + ": " + text_in(act, "path") + ": " +
+            text_in(act, "act") + " by " + text_in(act, "statistic") + " " +
+            significant(number_in(act, "value")) + ": " + member(act, "before").dump() + " -> " +
+            member(act, "after").dump() + "\n";
+  return text;
+}
+
+Session start(const Args& a, const Network& network, const Data& d) {
   Json options = machine_json(a.machine);
   options.set("max_rows", a.rows);
   options.set("max_head_rows", a.rows);
+  options.set("ignore_rules", a.trace.empty());
   if (d.tokens) options.set("max_positions", std::max<std::int64_t>(d.rows, 64));
   Session session = or_exit(kRefused, [&] { return Session(network, options.dump()); }, a.network);
   say_note(parsed(session.info()));
+  if (!a.replay.empty()) or_exit(kRefused, [&] { session.replay(read_text(a.replay)); }, a.replay);
   Json observe = Json::object();
   observe.set("every", a.every);
   observe.set("keep", 1);
   or_exit(kRefused, [&] { session.observe(observe.dump()); }, a.network);
+  return session;
+}
+
+int run(const Args& a) {
+  check_outputs(a);
+  const Network network = load_network(a.network, a.seed, a.seed_given);
+  const Data d = data_of(a, network);
+  Session session = start(a, network, d);
   Seen seen(a);
   const Interrupt interrupt;
   const std::int64_t done =
       or_exit(kRefused, [&] { return run_passes(a, session, d, seen); }, a.data);
   seen.finish();
+  const std::string lines = session.trace();
+  const Json acts = acts_of(lines);
+  if (!a.trace.empty()) write_text(a.trace, lines);
+  const bool acting = !a.trace.empty() || !a.replay.empty();
+  const std::string title = a.network + ", " + std::to_string(done) + " rows";
   if (!a.svg.empty())
-    write_text(a.svg, observe_svg(a.network + ", " + std::to_string(done) + " rows", seen.cells()));
+    write_text(a.svg,
+               acting ? trace_svg(title, seen.every(), acts) : observe_svg(title, seen.cells()));
   Json answer = Json::object();
   answer.set("rows", done);
   answer.set("passes", seen.passes());
   answer.set("observed", seen.observed());
   answer.set("cells", seen.cells());
-  const bool printed = print(a.json ? answer.dump() + "\n" : table_of(seen.cells()));
+  if (acting) answer.set("acts", acts);
+  const bool printed =
+      print(a.json ? answer.dump() + "\n" : table_of(seen.cells()) + acts_text(acts));
   say(std::to_string(done) + " of " + std::to_string(d.rows) + " rows ran");
   if (!printed) return kFailed;
   return done < d.rows && print_problem().empty() ? Interrupt::code() : kOk;

@@ -7,6 +7,7 @@ import { BLOCK, inputRows, isList, numbersOf, outputsOf, rowsOf, runRows, stepsO
   wideRowsOf } from './rows.js';
 import { Handled, breathe, camel, library, runLater, runNow, snake,
   start } from './runtime/runtime.js';
+import { Online } from './online.js';
 import { Session } from './session.js';
 import { Trainer } from './training.js';
 
@@ -185,9 +186,26 @@ export class Network extends Handled {
   session(options) {
     return new Session(this, options);
   }
+  /** A Session that does what a trace (session.trace()) says after the runs that it names, and
+   *  evaluates no rules: with a network that was as this one is, the same runs have the same
+   *  outputs. A trace that does not fit the network is refused. */
+  replay(trace, options) {
+    const session = new Session(this, options);
+    try {
+      session.call('replay', { trace: trace.map((act) => `${JSON.stringify(act)}\n`).join('') });
+    } catch (error) {
+      session.dispose();
+      throw error;
+    }
+    return session;
+  }
   /** A Trainer, which learns step by step, saves and resumes. */
   trainer(data, spec, options) {
     return new Trainer(this, data, spec, options);
+  }
+  /** Learns a copy of the network while it answers, in one thread. */
+  online(spec, options) {
+    return new Online(this, spec, options);
   }
 
   /** A session with room for what is wanted: the last one, or a new one. */
@@ -201,7 +219,7 @@ export class Network extends Handled {
       Object.fromEntries(Object.entries(wanted)
           .map(([key, n]) => [key, 2 ** Math.ceil(Math.log2(Math.max(n, 1)))]));
     const options = { max_rows: size.rows, max_head_rows: size.heads, max_positions: size.positions,
-      sequences: size.sequences, ...optionsOf(place) };
+      sequences: size.sequences, ignore_rules: true, ...optionsOf(place) };
     const { session } = yield ['session_create', { network: this.handle, options }];
     return Object.assign(new Handled(this.library, 'session', session), size, { place });
   }

@@ -108,11 +108,20 @@ class GoNetworks(unittest.TestCase):
                 load(dense(some, dtype=dtype, native=True, scale=1))
         for layer in ({"type": "SOFTMAX", "softmax_type": "Masked", "input_height": 5},
                       {"type": "SOFTMAX", "softmax_type": "Hierarchical", "input_height": 5},
-                      {"type": "METACOGNITION", "meta_rules": []}):
+                      {"type": "METACOGNITION", "meta_rules": [{"condition": "StdAbove"}],
+                       "meta_observed_layer": dense(raw(np.zeros(9)), cols=3)}):
             with self.assertRaises(welvet.Unsupported):
                 load(dense(raw(np.zeros(15)), rows=3), layer)
         with self.assertRaisesRegex(ValueError, "softmax_type 'Standart'.*STANDARD"):
             load({"type": "SOFTMAX", "softmax_type": "Standart", "input_height": 5})
+
+    def test_metacognition_without_rules_is_the_layer_that_it_observes(self):
+        w = self.numbers(3, 5)
+        network = load({"type": "META", "meta_rules": None, "meta_observed_layer": dense(raw(w))})
+        np.testing.assert_array_equal(network.get("0.0.0.0/0:weight"), w)
+        self.assertEqual(network.cell("0.0.0.0")["type"], "metacognition")
+        x = self.numbers(2, 5)
+        np.testing.assert_array_equal(network(x), load(dense(raw(w)))(x))
 
     def test_hostile_weights_are_refused(self):
         good = raw(np.zeros(15))

@@ -33,7 +33,8 @@ NEEDED = {
     "ConvTranspose1d": (2, 3),
     "ConvTranspose2d": (2, 3), "ConvTranspose3d": (2, 3),
     **{kind + "Pool%dd" % n: (2,) for kind in ("Max", "Avg") for n in (1, 2, 3)},
-    "CrossAttention": (1,), "GroupNorm": (1,), "Residual": (), "Sequential": (layers.Linear(3),),
+    "CrossAttention": (1,), "GroupNorm": (1,), "Residual": (), "Metacognition": (layers.Linear(2),),
+    "Sequential": (layers.Linear(3),),
 }
 NO_SETTING = {"layers", "branches", "block", "layer", "dtype", "name", "enabled", "tie"}
 

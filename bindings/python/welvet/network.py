@@ -4,7 +4,8 @@ from __future__ import annotations
 import json
 import os
 from typing import (
-    TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union,
+    TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union,
+    overload,
 )
 
 import numpy as np
@@ -20,6 +21,7 @@ from .layers.containers import Sequential
 from .observe import Observation
 
 if TYPE_CHECKING:
+    from .online import Online
     from .training import History, Trainer
     from .training.fit import Callbacks
 
@@ -169,16 +171,30 @@ class Session(Runner):
         self._seen = seen
         return seen
 
-    def _run(self, name: str, *inputs: Any, size: Any = 1) -> Any:
-        result = super()._run(name, *inputs, size=size)
-        if self._seen is not None:
-            self._seen._ran()
-        return result
+    def trace(self) -> List[Dict[str, Any]]:
+        """What the rules of the network's metacognitions have done after runs of this session
+        (docs/guide/metacognition.md): a dict for each act with pass (the run, from 0), path, rule,
+        statistic, value, act, before and after. The last 65,536 acts, the oldest first."""
+        lines = call("session_trace", self._handle)
+        return [json.loads(line) for line in lines.splitlines()]
 
-    def run(self, x: Any, out: Any = None) -> np.ndarray:
+    def _within(self, budget_us: Optional[int], name: str, *inputs: Any, size: Any = 1) -> bool:
+        done = super()._within(budget_us, name, *inputs, size=size)
+        if done and self._seen is not None:
+            self._seen._ran()
+        return done
+
+    @overload
+    def run(self, x: Any, out: Any = None) -> np.ndarray: ...
+    @overload
+    def run(self, x: Any, out: Any = None, *, budget_us: int) -> Optional[np.ndarray]: ...
+
+    def run(self, x: Any, out: Any = None, *,
+            budget_us: Optional[int] = None) -> Optional[np.ndarray]:
         """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out`
         takes it where given. float64 goes in and comes out as it is where x has that type and the
-        network takes it."""
+        network takes it. `budget_us`: returns None after about so many microseconds where it is not
+        done, and the same call again continues, with the same bits; another run drops it."""
         x = plain(x, "x")
         wide = x.dtype == np.float64 and self._network._takes_f64()
         kind = np.float64 if wide else np.float32
@@ -187,34 +203,51 @@ class Session(Runner):
             raise ValueError("x: expects (rows, width), got the shape %s" % (x.shape,))
         y = place(out, kind, (x.shape[0], self.output_width))
         try:
-            self._run("session_run_f64" if wide else "session_run", x.shape[0], x, y,
-                      size=x.shape[0])
+            if not self._within(budget_us, "session_run_f64" if wide else "session_run", x.shape[0],
+                                x, y, size=x.shape[0]):
+                return None
         except InvalidArgument:
             self._network._wide = None  # a training has given the cells another type
             if not wide or self._network._takes_f64():
                 raise
-            return self.run(x.astype(np.float32), out)
+            return self.run(x.astype(np.float32), out, budget_us=budget_us)  # type: ignore
         return y if out is None else out  # type: ignore[no-any-return]
 
-    def run_ids(self, ids: Any, out: Any = None) -> np.ndarray:
+    @overload
+    def run_ids(self, ids: Any, out: Any = None) -> np.ndarray: ...
+    @overload
+    def run_ids(self, ids: Any, out: Any = None, *, budget_us: int) -> Optional[np.ndarray]: ...
+
+    def run_ids(self, ids: Any, out: Any = None, *,
+                budget_us: Optional[int] = None) -> Optional[np.ndarray]:
         """Rows of ids, each a sequence of its own: ids is (rows, steps of the input), the result
-        (rows, output width)."""
+        (rows, output width). `budget_us`: as of run()."""
         ids = array(ids, np.int32, "ids")
         if ids.ndim != 2:
             raise ValueError("ids: expects (rows, steps), got the shape %s" % (ids.shape,))
         y = place(out, np.float32, (ids.shape[0], self.output_width))
-        self._run("session_run_ids", ids, y, size=len(ids))
+        if not self._within(budget_us, "session_run_ids", ids, y, size=len(ids)):
+            return None
         return y if out is None else out  # type: ignore[no-any-return]
 
+    @overload
     def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (),
-                   out: Any = None) -> np.ndarray:
+                   out: Any = None) -> np.ndarray: ...
+    @overload
+    def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (),
+                   out: Any = None, *, budget_us: int) -> Optional[np.ndarray]: ...
+
+    def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (),
+                   out: Any = None, *, budget_us: Optional[int] = None) -> Optional[np.ndarray]:
         """Token ids at positions of sequences (all 0 where empty). The result has one row of output
         width per row in `head` (the last one where empty). Keys and values of earlier runs stay in
-        the caches."""
+        the caches. `budget_us`: as of run()."""
         head = array(head, np.int32, "head")
         y = place(out, np.float32, (max(1, head.size), self.output_width))
         ids = array(ids, np.int32, "ids")
-        self._run("session_run_tokens", ids, positions, sequences, head, y, size=ids.size)
+        if not self._within(budget_us, "session_run_tokens", ids, positions, sequences, head, y,
+                            size=ids.size):
+            return None
         return y if out is None else out  # type: ignore[no-any-return]
 
 
@@ -550,6 +583,15 @@ class Network(Object):
         """A Session of its own: for token ids in several sequences, or a number of threads."""
         return Session(self, **options)
 
+    def replay(self, trace: Iterable[Dict[str, Any]], **options: Any) -> Session:
+        """A Session that does what a trace (Session.trace) says after the runs that it names, and
+        evaluates no rules. With a network that was as this one is and the same runs, outputs and
+        weights have the same bits. Raises InvalidArgument for the trace of another network, Corrupt
+        for what is none; then the network is as before."""
+        session = Session(self, **options)
+        call("session_replay", session._handle, "".join(json.dumps(act) + "\n" for act in trace))
+        return session
+
     def forward(self, x: Any, *, out: Any = None) -> Outputs:
         """y of x. x: (..., dimensions of the input), anything that NumPy or DLPack takes, or (...,
         their product); where inputs have names, a dict of such arrays by name, or a tuple in their
@@ -593,7 +635,7 @@ class Network(Object):
         room = {"max_rows": _ROWS, "max_head_rows": _ROWS} if tokens else {"max_rows": _ROWS}
         if tokens:
             room["max_positions"] = max(512, len(x))
-        session = Session(self, **room)
+        session = Session(self, ignore_rules=True, **room)
         blocks = [np.arange(begin, min(begin + _ROWS, len(x)), dtype=np.int32)
                   for begin in range(0, len(x), _ROWS)]
         window = 1 + (len(blocks) - 1) // every if every > 0 else 1
@@ -652,7 +694,7 @@ class Network(Object):
         well."""
         session = self._sessions.take()
         if session is None or session._positions < options.get("max_positions", 0):
-            session = Session(self, **options)
+            session = Session(self, ignore_rules=True, **options)
             session._positions = options.get("max_positions", 0)
         # another one where the topology has changed
         session.output_width = self.info["output"]["width"]
@@ -675,6 +717,20 @@ class Network(Object):
             schedule=schedule, lr=lr, method=method, epochs=epochs, steps=steps,
             batch_size=batch_size, ignore=ignore, sample_weight=sample_weight,
             class_weight=class_weight, seed=seed, threads=threads, isa=isa, mode=mode, **settings)
+
+    def online(self, *, spec: Optional[Dict[str, Any]] = None, loss: Optional[str] = None,
+               optimizer: _Named = None, schedule: _Named = None, lr: Optional[float] = None,
+               method: _Named = None, batch_size: Optional[int] = None, seed: Optional[int] = None,
+               **options: Any) -> "Online":
+        """An Online, which learns a copy of the network while it answers, in one thread. Keywords
+        are those of train(); `loss` is mse where nothing is said; `spec` has further keys of a
+        training spec. options: those of online_create in docs/reference/options.md, deadline_ms,
+        recent, forget, detector and more."""
+        from .online import Online, spec_of
+
+        named = {"loss": loss, "optimizer": optimizer, "schedule": schedule, "lr": lr,
+                 "method": method, "batch": batch_size, "seed": seed}
+        return Online(self, spec_of(spec, named), **options)
 
     def train(self, x: Any, y: Any = None, *, spec: Optional[Dict[str, Any]] = None,
               loss: Any = None, loss_weights: Any = None, optimizer: _Named = None,

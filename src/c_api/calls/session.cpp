@@ -20,6 +20,7 @@ Result<SessionSettings> session_settings(const Result<Json>& options,
   const bool ids = network.network.input().ids > 0;
   s.options.max_head_rows = o.max_head_rows.value_or(ids ? 1 : s.options.max_rows);
   s.threads = machine.mode.threads;
+  s.ignore_rules = o.ignore_rules;
   place(s.options, o.machine, machine);
   s.device = std::move(machine.choice);
   return s;
@@ -37,13 +38,86 @@ Json dims_of(const Shape& shape) {
   return dims;
 }
 
+bool evaluates(const SessionObject& s) { return s.rules && !s.rules->replays(); }
+
+// For the network as it is, which is held alone.
+Result<Session> make_session(SessionObject& s) {
+  Network& network = s.shared->network;
+  s.options.watch = evaluates(s) && !ruled_layers(network).empty();
+  LOOM_ASSIGN(Session session, Session::create(network, s.pool, s.options));
+  if (s.observing && s.observing->on)
+    LOOM_TRY(session.observe(&s.observing->window, s.observing->options));
+  return session;
+}
+
 auto ready(SessionObject& s) {
-  return c_api::ready(s, s.session, [&s]() -> Result<Session> {
-    LOOM_ASSIGN(Session session, Session::create(s.shared->network, s.pool, s.options));
-    if (s.observing && s.observing->on)
-      LOOM_TRY(session.observe(&s.observing->window, s.observing->options));
-    return session;
+  auto held = c_api::ready(s, s.session, [&s]() -> Result<Session> {
+    if (s.rules) s.rules->sync(s.shared->network);
+    else if (!s.ignore_rules) s.rules.emplace(s.shared->network);
+    return make_session(s);
   });
+  if (held.ok() && s.options.watch) s.session->watch(s.rules->due());
+  return held;
+}
+
+// After a run: does what rules, or a trace, ask for. `held`: the network, as ready() gave it.
+Status act(SessionObject& s, locks::shared_lock<locks::fair_mutex> held) {
+  if (!s.rules) return {};
+  const bool watched = s.options.watch && s.rules->due();
+  if (!s.rules->passed(watched ? s.session->watched() : std::vector<Session::Watched>())) return {};
+  held.unlock();
+  SharedNetwork& n = *s.shared;
+  LOOM_ASSIGN(const auto alone, n.hold_alone());
+  if (s.forms != n.forms) {  // others were faster: what was measured was of another network
+    s.rules->give_up();
+    if (evaluates(s)) return {};
+    return Status(Code::invalid_argument,
+                  "trace: the network has changed, and its acts are of another one");
+  }
+  s.keep();
+  LOOM_TRY(s.rules->act(n.network, [&]() -> Status {
+    LOOM_ASSIGN(Session next, make_session(s));
+    next.take(s.session->states());
+    s.session.emplace(std::move(next));
+    return {};
+  }));
+  ++n.acts;
+  s.values = ++n.values;
+  s.forms = ++n.forms;
+  return {};
+}
+
+Status replay(SessionObject& s, std::string_view trace) {
+  {
+    LOOM_ASSIGN(const auto held, ready(s));
+  }
+  if (s.rules && (s.rules->passes() > 0 || s.rules->replays()))
+    return Status(Code::invalid_argument,
+                  "session: a trace is replayed from the first run on, and this session has run: "
+                  "create another");
+  LOOM_ASSIGN(const auto alone, s.shared->hold_alone());
+  LOOM_ASSIGN(Metacognition script, Metacognition::replay(s.shared->network, trace));
+  s.rules.emplace(std::move(script));
+  s.session.reset();
+  return {};
+}
+
+Json metacognition_json(const SessionObject& s) {
+  if (!s.rules) return Json();
+  Json json = Json::object();
+  json.set("rules", s.rules->rules());
+  json.set("replays", s.rules->replays());
+  json.set("passes", s.rules->passes());
+  json.set("acts", s.rules->acts());
+  json.set("dropped", s.rules->dropped());
+  return json;
+}
+
+// The same for a run that begins now.
+auto ready_to_run(SessionObject& s) -> decltype(ready(s)) {
+  LOOM_ASSIGN(auto held, ready(s));
+  LOOM_TRY(s.session->pause_at(s.deadline()));
+  return held;
 }
 
 Status observe(SessionObject& s, const SessionObserve& o) {
@@ -79,6 +153,7 @@ Status create(loom_network network, const Result<Json>& options, loom_session* s
   LOOM_ASSIGN(SessionSettings settings, session_settings(options, *object->shared));
   auto s = std::make_shared<SessionObject>(object->shared, settings.threads);
   s->options = settings.options;
+  s->ignore_rules = settings.ignore_rules;
   s->options.cancel = &s->cancel;
   s->device = std::move(settings.device);
   LOOM_TRY(ready(*s).status());
@@ -95,7 +170,7 @@ Status run_rows(loom_session session, std::int64_t rows, const T* x, std::size_t
   return cancellable(*s, [&]() -> Status {
     LOOM_ASSIGN(const std::span<const T> in, c_api::span(x, x_count, "x"));
     LOOM_ASSIGN(const std::span<T> out, c_api::span(y, y_count, "y"));
-    LOOM_ASSIGN(const auto held, ready(*s));
+    LOOM_ASSIGN(auto held, ready_to_run(*s));
     Network& n = s->shared->network;
     LOOM_ASSIGN(const std::int64_t x_expected, product("x", rows, n.input().width));
     LOOM_ASSIGN(const std::int64_t y_expected, product("y", rows, n.output().width));
@@ -115,7 +190,7 @@ Status run_rows(loom_session session, std::int64_t rows, const T* x, std::size_t
       const auto row = s->session->output(r);
       to = std::copy(row.begin(), row.end(), to);
     }
-    return {};
+    return act(*s, std::move(held));
   });
 }
 
@@ -181,7 +256,7 @@ int32_t loom_session_run_ids(loom_session session, const int32_t* ids, size_t id
     return cancellable(*s, [&]() -> Status {
       LOOM_ASSIGN(const auto in, unsigned_values(ids, ids_count, "ids"));
       LOOM_ASSIGN(const std::span<float> out, c_api::span(y, y_count, "y"));
-      LOOM_ASSIGN(const auto held, ready(*s));
+      LOOM_ASSIGN(auto held, ready_to_run(*s));
       Network& n = s->shared->network;
       const auto rows = static_cast<std::int64_t>(in.size()) / n.input().count();
       LOOM_ASSIGN(const std::int64_t expected, product("y", rows, n.output().width));
@@ -192,7 +267,7 @@ int32_t loom_session_run_ids(loom_session session, const int32_t* ids, size_t id
         const auto row = s->session->output(r);
         to = std::copy(row.begin(), row.end(), to);
       }
-      return {};
+      return act(*s, std::move(held));
     });
   });
 }
@@ -222,7 +297,7 @@ int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t
         if (k > 0 && h[k] <= h[k - 1])
           return Status(Code::invalid_argument, "head: rows must ascend");
       }
-      LOOM_ASSIGN(const auto held, ready(*s));
+      LOOM_ASSIGN(auto held, ready_to_run(*s));
       Network& n = s->shared->network;
       LOOM_ASSIGN(const std::int64_t expected,
                   product("y", static_cast<std::int64_t>(h.size()), n.output().width));
@@ -233,7 +308,7 @@ int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t
         const auto row = s->session->output(n.head >= 0 ? static_cast<std::int64_t>(k) : h[k]);
         to = std::copy(row.begin(), row.end(), to);
       }
-      return {};
+      return act(*s, std::move(held));
     });
   });
 }
@@ -260,6 +335,26 @@ int32_t loom_session_statistics(loom_session session, loom_bytes* statistics_jso
   });
 }
 
+int32_t loom_session_trace(loom_session session, loom_bytes* trace, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(trace));
+    LOOM_ASSIGN(const auto s, get<SessionObject>(session));
+    LOOM_ASSIGN(const auto inside, enter(*s));
+    *trace = new_text(s->rules ? s->rules->trace() : std::string());
+    return {};
+  });
+}
+
+int32_t loom_session_replay(loom_session session, const char* trace, size_t trace_size,
+                            loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const auto s, get<SessionObject>(session));
+    LOOM_ASSIGN(const auto inside, enter(*s));
+    LOOM_ASSIGN(const std::string_view text, text_argument(trace, trace_size, "trace"));
+    return replay(*s, text);
+  });
+}
+
 int32_t loom_session_forecast(loom_session session, const char* options, size_t options_size,
                               const double* history, size_t history_count, loom_bytes* forecasts,
                               loom_error* error) {
@@ -273,6 +368,11 @@ int32_t loom_session_forecast(loom_session session, const char* options, size_t 
       LOOM_ASSIGN(const std::span<const double> values,
                   c_api::span(history, history_count, "history"));
       LOOM_ASSIGN(const auto held, ready(*s));
+      if (s->options.watch || (s->rules && s->rules->replays()))
+        return Status(Code::unsupported,
+                      "session: a forecast is of several passes, between which rules do not act: "
+                      "create the session with \"ignore_rules\"");
+      LOOM_TRY(s->session->pause_at(Executor::kNoDeadline));
       LOOM_ASSIGN(SeriesForm form, series_form(*s->shared));
       LOOM_TRY(continue_after(form, values, o.last));
       LOOM_ASSIGN(std::vector<Forecast> list,
@@ -310,6 +410,7 @@ int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* er
     json.set("state_bytes", executor.state_bytes());
     json.set("weight_bytes", executor.weight_bytes());
     json.set("scratch_bytes", executor.scratch_bytes());
+    json.set("metacognition", metacognition_json(*s));
     *info = new_json(json);
     return {};
   });

@@ -84,6 +84,11 @@ Status training(loom_trainer handle, bool changes, F body) {
   LOOM_ASSIGN(const auto t, get<TrainerObject>(handle));
   LOOM_ASSIGN(const auto inside, enter(*t));
   LOOM_ASSIGN(const auto lock, t->shared->hold_alone());
+  if (t->forms != t->shared->forms && t->forms - t->acts == t->shared->forms - t->shared->acts) {
+    LOOM_TRY(t->trainer->follow());
+    t->forms = t->shared->forms;
+    t->acts = t->shared->acts;
+  }
   if (t->forms != t->shared->forms)
     return Status(Code::invalid_argument,
                   "trainer: the network's topology or formats have changed since this trainer was "
@@ -131,6 +136,7 @@ Status create(loom_network network, loom_data data, const Result<Json>& spec,
   if (t->trainer->adapter()) n->shared->adapter = t->trainer->adapter();
   if (t->trainer->quantized()) ++n->shared->forms;
   t->forms = n->shared->forms;
+  t->acts = n->shared->acts;
   t->values = n->shared->values;
   *trainer = made;
   return {};

@@ -51,7 +51,6 @@ Session& Session::begin_pass(std::unique_ptr<Observation>& o) {
   Session& next = due ? *o->session : *this;
   if (due != o->last) (due ? *this : *o->session).hand_states(next);
   o->last = due;
-  if (due) next.taps_->clear();
   return next;
 }
 
@@ -69,7 +68,7 @@ Status Session::report_pass() {
   ++o.observed;
   CellEvent event;
   event.pass = o.passes - 1;
-  for (event.cell = 0; event.cell < taps.size(); ++event.cell) {
+  for (event.cell = 0; event.cell < o.session->tapped_cells_; ++event.cell) {
     event.statistics = taps.of(event.cell);
     LOOM_TRY(o.observer->on_forward(event));
   }
@@ -78,9 +77,62 @@ Status Session::report_pass() {
 
 Status Session::execute(const Taps::Places& places) {
   if (taps_) taps_->begin(*executor_, places);
-  LOOM_TRY(executor_->run());
+  LOOM_TRY(slices_ ? run_slice() : executor_->run());
   if (taps_) taps_->read(*executor_, *pool_, places);
   return {};
+}
+
+std::vector<Session::Watched> Session::watched() {
+  Session& s = latest();
+  std::vector<Watched> list;
+  for (std::size_t i = 0; i < s.watched_paths_.size(); ++i) {
+    const std::string& path = s.watched_paths_[i];
+    auto at = std::ranges::find(list, path, &Watched::path);
+    if (at == list.end()) at = list.insert(at, {path, {}, {}});
+    at->in.add(s.taps_->of(s.tapped_cells_ + 2 * i));
+    at->out.add(s.taps_->of(s.tapped_cells_ + 2 * i + 1));
+  }
+  return list;
+}
+
+void Session::watch(bool on) {
+  // Those of the second program are for its observer, too.
+  if (taps_) taps_->enable(on || tapped_cells_ > 0);
+  if (cpu_fallback_) cpu_fallback_->watch(on);
+}
+
+Session::States Session::states() {
+  Session& s = latest();
+  States states;
+  const Program& program = s.executor_->program();
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const Buffer& b = program.buffers[i];
+    if (b.kind != BufferKind::state) continue;
+    const std::span<std::byte> bytes = s.executor_->state(static_cast<BufferId>(i));
+    states.list.push_back({b.path, b.role, b.type, b.cols, {bytes.begin(), bytes.end()}});
+  }
+  states.lengths = s.lengths_;
+  return states;
+}
+
+bool Session::take(const States& states) {
+  const Program& program = executor_->program();
+  std::vector<std::pair<std::span<std::byte>, const std::vector<std::byte>*>> copies;
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const Buffer& b = program.buffers[i];
+    if (b.kind != BufferKind::state) continue;
+    const std::span<std::byte> to = executor_->state(static_cast<BufferId>(i));
+    const auto from = std::ranges::find_if(states.list, [&](const States::State& s) {
+      return s.path == b.path && s.role == b.role && s.type == b.type && s.cols == b.cols &&
+             s.bytes.size() == to.size();
+    });
+    if (from == states.list.end()) return false;
+    copies.emplace_back(to, &from->bytes);
+  }
+  if (lengths_.size() != states.lengths.size()) return lengths_.empty();
+  for (const auto& [to, from] : copies) std::ranges::copy(*from, to.begin());
+  lengths_ = states.lengths;
+  return true;
 }
 
 void Session::hand_states(Session& to) {

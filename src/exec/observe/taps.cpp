@@ -90,6 +90,7 @@ void Taps::sum(const Cell& cell, int worker, int workers) {
 void Taps::written(void* context, std::size_t index, int worker, int workers) noexcept {
   [[maybe_unused]] const FpEnvGuard fp;
   Taps& taps = *static_cast<Taps*>(context);
+  if (!taps.enabled_) return;
   Cell& cell = taps.cells_[taps.watched_[index]];
   taps.sum(cell, worker, workers);
   if (worker == 0) cell.summed = true;
@@ -117,11 +118,13 @@ void Taps::place(Cell& cell, Executor& executor, const Places& places) {
 }
 
 void Taps::begin(Executor& executor, const Places& places) {
+  if (!enabled_) return;
   for (Cell& cell : cells_) cell.summed = false;
   for (const std::size_t cell : watched_) place(cells_[cell], executor, places);
 }
 
 void Taps::read(Executor& executor, ThreadPool& pool, const Places& places) {
+  if (!enabled_) return;
   std::size_t rest = 0;
   for (Cell& cell : cells_) {
     if (cell.summed) continue;

@@ -22,6 +22,8 @@ class Taps {
 
   // The statistics of a pass begin anew.
   void clear();
+  // Whether runs are read.
+  void enable(bool on) { enabled_ = on; }
   // Which rows of the pass an executor's run had; empty: all, in their order.
   struct Places {
     std::span<const std::size_t> rows;    // of each row of the run
@@ -55,6 +57,7 @@ class Taps {
   static void place(Cell& cell, Executor& executor, const Places& places);
   void sum(const Cell& cell, int worker, int workers);
   BlockSums block(const Cell& cell, std::size_t index) const;
+  bool enabled_ = true;
   std::vector<Cell> cells_;
   // Cells in the order of the executor's watcher; none where the executor does not call it.
   std::vector<std::size_t> watched_;

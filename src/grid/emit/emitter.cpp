@@ -4,6 +4,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
+#include "layers/metacognition/rules.h"
 
 namespace loom {
 
@@ -15,7 +16,8 @@ class NodeContext : public LayerContext {
     type = tape.type;
     training = emitter.options_.training;
     learning = emitter.options_.learning;
-    frozen = emitter.frozen();
+    const std::vector<Param>& params = tape.node->params;
+    frozen = emitter.frozen() || (!params.empty() && e_.frozen_.contains(params[0].store.get()));
     max_positions = emitter.options_.max_positions;
     sequences = emitter.options_.sequences;
     steps = emitter.options_.steps;
@@ -40,6 +42,8 @@ class NodeContext : public LayerContext {
     const Named p = named(role);
     if (const auto known = e_.sum_of_.find(p.store); known != e_.sum_of_.end())
       return {e_.sums_[known->second].value, Accumulate::yes};
+    if (e_.frozen_.contains(p.store))
+      return {emit.temp(type, {p.store->rows()}, p.store->cols()), Accumulate::no};
     const BufferKind kind = e_.frozen() && !p.adapter ? BufferKind::temp : BufferKind::grad;
     const std::int64_t rows = p.store->rows(), cols = p.store->cols();
     const View to = emit.buffer(
@@ -53,6 +57,7 @@ class NodeContext : public LayerContext {
                      std::int64_t places) override {
     if (tape_.again) return;
     const Named p = named(role);
+    if (e_.frozen_.contains(p.store)) return;
     e_.averages_.push_back({p.path, p.role, p.store, type, value, momentum, places});
   }
 
@@ -83,6 +88,11 @@ class NodeContext : public LayerContext {
     tape_.saved.insert_or_assign(std::string(name), value);
   }
   View saved(std::string_view name) const override { return tape_.saved.find(name)->second; }
+
+  void watch(View x, View y) override {
+    if (e_.options_.watch)
+      e_.watched_.push_back({tape_.path, x, y, tape_.begin, emit.program().code.size()});
+  }
 
   std::size_t child_count() const override { return tape_.node->children.size(); }
   Result<View> child_forward(std::size_t i, View x, View skip) override {
@@ -146,6 +156,7 @@ class NodeContext : public LayerContext {
 Result<View> NetworkEmitter::run_node(Tape& tape, View x, View skip) {
   if (!tape.node || !tape.node->enabled) return x;
   NodeContext visit(*this, tape);
+  tape.begin = emit_.program().code.size();
   const std::int64_t parts = tape.node->parts;
   const auto cut = [&](View v) {
     return v.valid() && parts > 1 ? emit_.reshape(v, v.cols / parts) : v;
@@ -306,8 +317,19 @@ View NetworkEmitter::answer() {
   return answers.size() == 1 ? answers[0] : joined(emit_, answers);
 }
 
+// The weights of a metacognition that is frozen.
+void NetworkEmitter::find_frozen(const Node& node, bool frozen) {
+  const MetacognitionConfig* own = node.type ? node.type->metacognition(*node.config) : nullptr;
+  frozen = frozen || (own && own->frozen);
+  for (const Param& p : node.params)
+    if (frozen) frozen_.insert(p.store.get());
+  for (const Node& child : node.children) find_frozen(child, frozen);
+}
+
 Status NetworkEmitter::begin(View x) {
   input_ = x;
+  if (options_.learning)
+    for (std::size_t i = 0; i < network_.size(); ++i) find_frozen(network_.node(i), false);
   if (options_.adapter) LOOM_TRY(options_.adapter->fit(network_));
   arrivals_ = network_.arrivals();
   executions_.clear();
@@ -351,6 +373,7 @@ Status NetworkEmitter::backward(View gy) {
 Status NetworkEmitter::run_back(Execution& execution) {
   View g = total(execution);
   if (!g.valid()) return {};  // nothing downstream learns from this cell
+  if (options_.look) options_.look(options_.looker, execution.cell, execution.y, g);
   if (execution.tape.node) {
     View gskip;
     if (options_.recompute) {
@@ -378,6 +401,7 @@ void NetworkEmitter::hand_back(Execution& execution, View g) {
   const std::int64_t parts =
       beside ? network_.joined_parts(execution.cell, arrivals_[execution.cell]) : 1;
   g = emit_.reshape(g, g.cols / parts);
+  if (options_.handed_back != 1) g = emit_.scale(g, options_.handed_back);
   if (execution.from.size() > 1 && merge == Merge::avg)
     g = emit_.scale(g, 1.0 / static_cast<double>(execution.from.size()));
   for (std::size_t k = 0; k < execution.from.size(); ++k) {

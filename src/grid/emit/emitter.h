@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,12 @@ struct EmitOptions {
                               // multiple of this; 0: to the first
   std::vector<View> values;   // by ticks: what each cell gave in the tick before the first; empty:
                               // zeros
+  bool watch = false;         // layers with rules say what they take and give (watched)
+  // By ticks: what a cell hands back to those that it reads is its gradient times this.
+  double handed_back = 1;
+  // Who looks at what cells gave, and at the gradient of that, as backward() comes to them.
+  void (*look)(void* looker, std::size_t cell, View y, View gradient) = nullptr;
+  void* looker = nullptr;
 };
 
 // A stretch of a network that is a chain of cells: one that has matrices, and those behind it that
@@ -100,6 +107,14 @@ class NetworkEmitter {
     std::size_t end = 0;
   };
   std::vector<CellValue> cell_values() const;
+  // With `watch`: what layers with rules take and make of it, in order of execution, and the number
+  // of instructions when both were there.
+  struct Watched {
+    std::string path;
+    View x, y;
+    std::size_t begin = 0, end = 0;
+  };
+  const std::vector<Watched>& watched() const { return watched_; }
   // The type of those values.
   std::vector<ValueType> value_types() const;
 
@@ -128,6 +143,7 @@ class NetworkEmitter {
     ValueType type = ValueType::f32;
     bool again = false;  // the second time, for backward
     std::int64_t tick = 0;
+    std::size_t begin = 0;  // instructions before it
     std::map<std::string, View, std::less<>> saved;
     std::vector<Tape> children;
   };
@@ -172,6 +188,7 @@ class NetworkEmitter {
   Result<View> run_node_back(Tape& tape, View gy, View* gskip);
   View total(const Execution& execution);
   bool frozen() const { return options_.adapter && options_.learning; }
+  void find_frozen(const Node& node, bool frozen);
 
   Network& network_;
   ProgramBuilder& emit_;
@@ -185,6 +202,8 @@ class NetworkEmitter {
   std::vector<Sum> sums_;               // per store, in order of first use
   std::map<const WeightStore*, std::size_t> sum_of_;  // where a store's is
   std::vector<Average> averages_;
+  std::vector<Watched> watched_;
+  std::set<const WeightStore*> frozen_;  // those that no gradient goes to
   std::map<std::string, View> states_;
   std::string shared_state_;
   View input_, input_gradient_;

@@ -25,6 +25,10 @@ class Dense : public LayerWith<DenseConfig> {
   Works works() const override { return Works::on_last; }
   std::int64_t width(const LayerConfig& config) const override { return of(config).out; }
 
+  bool has_identity(const LayerConfig& config, const Shape& in) const override {
+    return of(config).out == in.width;
+  }
+
   Result<LayerPlan> plan(const LayerConfig& config, const Shape& in, const Shape*,
                          ChildPlanner&) const override {
     const DenseConfig& c = of(config);

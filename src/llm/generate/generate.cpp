@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 
+#include "grid/metacognition/act.h"
 #include "llm/generate/stop_filter.h"
 
 namespace loom {
@@ -94,6 +95,7 @@ Result<Generator> Generator::create(Model& model, ThreadPool& pool,
   session_options.fuse = options.fuse;
   session_options.auto_device = options.auto_device;
   session_options.cancel = options.cancel;
+  LOOM_TRY(refuse_rules(model.network, "a generator").at("generator"));
   LOOM_ASSIGN(Session session, Session::create(model.network, pool, session_options));
   return Generator(model, std::move(session), own);
 }

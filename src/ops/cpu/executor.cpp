@@ -172,6 +172,17 @@ Status Executor::resolve() {
 
 Status Executor::refresh() { return prepared_->refresh(pool_); }
 
+Result<bool> Executor::refresh_until(std::int64_t deadline) {
+  if (deadline == kNoDeadline) {
+    LOOM_TRY(refresh());
+    return true;
+  }
+  while (true) {
+    LOOM_ASSIGN(const bool all, prepared_->refresh_one(pool_));
+    if (all || slice_clock() >= deadline) return all;
+  }
+}
+
 std::span<std::byte> Executor::state(BufferId id) {
   const Buffer& b = lowered_.buffers[static_cast<std::size_t>(id)];
   return {data_[static_cast<std::size_t>(id)],

@@ -51,6 +51,7 @@ class Executor final : public loom::Executor {
   Result<bool> run_until(Segment first, Segment last, std::int64_t deadline) override;
   Result<bool> resume(std::int64_t deadline) override;
   Status refresh() override;
+  Result<bool> refresh_until(std::int64_t deadline) override;
   bool watch(Watcher watcher) override;
 
  private:

@@ -94,6 +94,20 @@ export interface Observed {
   events: CellStatistics[];
 }
 
+/** What a rule did after a run of a session: docs/guide/metacognition.md. */
+export interface Act {
+  pass: number;
+  /** Of the metacognition. */
+  path: string;
+  /** Number of the rule, from 0. */
+  rule: number;
+  statistic: string;
+  value: number;
+  act: string;
+  before: Record<string, unknown>;
+  after: Record<string, unknown>;
+}
+
 /** docs/reference/dna.md */
 export interface DnaLayer {
   path: string;

@@ -63,6 +63,54 @@ export interface AnyCell {
   name?: string;
 }
 
+/** A rule of a metacognition. */
+export interface Rule {
+  /** the statistic of the output. `mean`, `std`, `min` and `max` are of its finite values.
+   *  `active_share`: values with an absolute value above 1e-6. `growth`: `std` over the `std`
+   *  of `over` observed passes before. `gain`: the root mean square of the output over that of
+   *  the input. `gain_drift`: how far the gain is from the first observed one, as a share.
+   *  `weight_bytes`: of the wrapped layer */
+  when:
+    'mean' | 'std' | 'min' | 'max' | 'active_share' | 'nan_count' | 'inf_count' | 'growth' |
+    'gain' | 'gain_drift' | 'weight_bytes';
+  /** the condition: the statistic is above this */
+  above?: number;
+  /** the condition: the statistic is below this */
+  below?: number;
+  /** hysteresis: a rule that fired is armed again when the statistic is no longer beyond this;
+   *  absent: the threshold */
+  release?: number;
+  /** observed passes in a row in which the condition must hold; 1 to 1000000000; default 1 */
+  for?: number;
+  /** observed passes after an act in which the rule does not fire; 0 to 1000000000; default 0 */
+  cooldown?: number;
+  /** times that the rule fires; 0: any number; 0 to 1000000000; default 0 */
+  limit?: number;
+  /** of `growth`: observed passes between the two values; 1 to 1024; default 3 */
+  over?: number;
+  /** the act. `morph`: to `dtype`. `gate`: the output times `factor`. `reset`: of the weights.
+   *  `activation`: another one. `retype`: another `layer` in place of the wrapped one.
+   *  `append`: a `layer` behind it. `freeze`: trainers leave the weights as they are.
+   *  `disable`: the layer passes its input on */
+  do:
+    'morph' | 'gate' | 'reset' | 'activation' | 'retype' | 'append' | 'freeze' | 'unfreeze' |
+    'disable' | 'enable';
+  /** of `morph`: a weight format, as `i4` */
+  dtype?: string;
+  /** of `gate`; 1 is open; 0 to 1 */
+  factor?: number;
+  /** of `reset`: `identity` (a square dense layer: the identity, bias 0), `initial` (the
+   *  initial values of `seed`), or `auto`: `identity` where the layer has one, else `initial`;
+   *  default auto */
+  to?: 'auto' | 'identity' | 'initial';
+  /** of the initial weights that `reset`, `retype` and `append` draw; at least 0; default 0 */
+  seed?: number;
+  /** of `activation`: its name */
+  activation?: string;
+  /** of `retype` and `append`: an object like a cell */
+  layer?: Cell;
+}
+
 /** An empty cell, which passes its input on, or one that runs another. */
 export interface EmptyCell extends AnyCell {
   type?: undefined;
@@ -506,6 +554,25 @@ export interface TimeDistributedCell extends AnyCell {
   layers: Cell[];
 }
 
+/** Wraps one layer (`layers` has one; those that acts appended stand behind it) and computes
+ *  the same. A session watches the layer's output and changes the layer by `rules`, between
+ *  passes; every act is in the session's trace. */
+export interface MetacognitionCell extends AnyCell {
+  type: 'metacognition';
+  /** what is done when, in the order in which rules are tried; `default`: three rules for gain,
+   *  deviation and activity */
+  rules?: Rule[] | 'default';
+  /** passes 0, `every`, 2 x `every`, ... of a session are observed; at least 1; default 1 */
+  every?: number;
+  /** the output is multiplied by this; 0 to 1; default 1 */
+  gate?: number;
+  /** trainers leave the weights of the layers as they are; default false */
+  frozen?: boolean;
+  /** only for containers: the layers in order, each an object like a cell, or `{"links":
+   *  [{"run": cell}]}` for the layer of that cell */
+  layers: Cell[];
+}
+
 /** Forgets the dimensions of a row. */
 export interface FlattenCell extends AnyCell {
   type: 'flatten';
@@ -742,6 +809,7 @@ export type Cell =
   | ParallelCell
   | PartCell
   | TimeDistributedCell
+  | MetacognitionCell
   | FlattenCell
   | ReshapeCell
   | SoftmaxCell

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from ._base import Layer
 from ._names import missing
 from .attention import Attention, CrossAttention, Positions
-from .containers import Custom, Input, Residual, Sequential
+from .containers import Custom, Input, Metacognition, Residual, Sequential
 from .convolutions import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .equivalents import (
     AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d,
@@ -52,7 +52,7 @@ __all__ = [
     "Embedding", "Flatten", "GELU", "GRU", "GroupNorm", "Hardsigmoid", "Hardswish", "Hardtanh",
     "Identity", "IndexSelect", "Input", "InstanceNorm", "InstanceNorm1d", "InstanceNorm2d",
     "InstanceNorm3d", "KMeans", "LSTM", "Layer", "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax",
-    "MaxPool1d", "MaxPool2d", "MaxPool3d", "Mish", "MixtureOfSoftmaxes", "Model",
+    "MaxPool1d", "MaxPool2d", "MaxPool3d", "Metacognition", "Mish", "MixtureOfSoftmaxes", "Model",
     "MultiheadAttention", "Parallel", "Part", "Permute", "PoolSteps", "Positions", "RMSNorm", "RNN",
     "ReLU", "ReLU6", "Reduce", "Reshape", "Residual", "SELU", "Select", "Sequential", "SiLU",
     "Sigmoid", "Softmax", "Softplus", "Softsign", "Standardize", "SwiGLU", "Tanh",

@@ -140,6 +140,34 @@ class Residual(Container):
         return tree("Residual", [("0", repr(self["layers"][0]))])
 
 
+class Metacognition(Container):
+    """Computes the layer that it wraps. A session watches the output of that layer and changes it
+    between runs, by rules (docs/guide/metacognition.md); `session.trace()` says what was done.
+
+    * `rules`: a list of dicts such as {"when": "std", "below": 0.1, "do": "morph", "dtype": "i4"},
+      whose keys are in docs/reference/topology.md, or "default".
+    * `every`: runs 0, every, 2 * every, ... of a session are observed; at least 1.
+    * `gate`: the output is multiplied by this; 0 to 1.
+    * `frozen`: trainers leave the weights of the layer as they are.
+    """
+
+    rules: Any
+    every: int
+    gate: float
+    frozen: bool
+    _kind = "metacognition"
+
+    @checked
+    def __init__(self, layer: Layer, *, rules: Any = None, every: int = 1, gate: float = 1.0,
+                 frozen: bool = False, dtype: Optional[str] = None, name: Optional[str] = None,
+                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+        if rules is not None and not isinstance(rules, str):
+            rules = [dict(rule) for rule in rules]
+        super().__init__("metacognition", {"layers": [layer], "rules": rules, "every": every,
+                                           "gate": gate, "frozen": frozen},
+                         {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+
+
 class Custom(Layer):
     """A layer that welvet.register_layer or another host registered, by its name; `config` is what
     it reads, any JSON."""
