@@ -241,8 +241,12 @@ PARTS = {
     "training": (("data", "trainer", "training", "predictor", "evaluator"),
                  "data, training, and measures"),
     "file": (("file",), "model files"),
+    "seq2seq": (("seq2seq",), "encoder-decoders"),
     "step_mesh": (("step mesh",), "networks that run by ticks"),
     "population": (("population",), "neuroevolution"),
+    "cluster": (("cluster", "ensemble", "measure"),
+                "groups of rows, ensembles, and figures"),
+    "online": (("online",), "learning beside answers"),
 }
 
 
@@ -452,8 +456,11 @@ OUTPUTS = {
     "include/loom/layer.h": layer_header,
     "include/loom/training.h": part_header("training"),
     "include/loom/file.h": part_header("file"),
+    "include/loom/seq2seq.h": part_header("seq2seq"),
     "include/loom/step_mesh.h": part_header("step_mesh"),
     "include/loom/population.h": part_header("population"),
+    "include/loom/cluster.h": part_header("cluster"),
+    "include/loom/online.h": part_header("online"),
     "include/loom/options.h": options_header,
     "include/loom/options.hpp": cpp_options,
     "src/c_api/options/structs.inc": options_table,

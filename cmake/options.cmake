@@ -45,7 +45,7 @@ macro(hot_sources)
   optimize_sources(${LOOM_HOT} ${ARGN})
 endmacro()
 set(cold_modules c_api convert fit stories verify checkpoint grid layers onnx train formats
-  telemetry exec gpu genome)
+  telemetry exec gpu genome breed populations online)
 target_compile_options(loom_options INTERFACE -ffunction-sections -fdata-sections)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # No padding before functions and jumps: a few percent of the library, and loops keep theirs.

@@ -49,6 +49,7 @@ enum {
   LOOM_INTERNAL = 10, /* A broken invariant of Loom's own: please report it. */
   LOOM_INVALID_HANDLE = 11, /* No such handle: released, never made, or of another kind. */
   LOOM_BUSY = 12, /* Another thread is inside a call on this object. */
+  LOOM_PAUSED = 13, /* No error: the time of pause_after is over. The same call again continues. */
 };
 
 /* Kinds of objects, and how many calls at a time they take. */
@@ -74,7 +75,9 @@ enum {
   LOOM_KIND_PREDICTOR = 15, /* A trained network that answers raw data. One call at a time. */
   /* Runs a network by ticks; holds the values of its cells. One call at a time. */
   LOOM_KIND_STEP_MESH = 16,
-  LOOM_KIND_POPULATION = 17, /* Genomes that evolve by NEAT. One call at a time. */
+  /* Genomes that evolve by NEAT, or whole networks. One call at a time. */
+  LOOM_KIND_POPULATION = 17,
+  LOOM_KIND_ONLINE = 18, /* Learns a copy of a network beside its answers. One call at a time. */
 };
 
 /* Finish reasons. */
@@ -104,6 +107,7 @@ typedef loom_handle loom_training;
 typedef loom_handle loom_predictor;
 typedef loom_handle loom_step_mesh;
 typedef loom_handle loom_population;
+typedef loom_handle loom_online;
 
 /* The caller's: it says what, where, and what would be right. */
 typedef struct loom_error {
@@ -179,6 +183,14 @@ LOOM_API int32_t loom_release(loom_handle handle, loom_error* error);
  * mesh or graph, or else the next one, ends as cancelled, between two instructions. A step that
  * was leaves nothing; rows of a session count as not given. */
 LOOM_API int32_t loom_cancel(loom_handle handle, loom_error* error);
+
+/* From now on a run of the object ends as paused after so long, between two instructions, of
+ * which it does at least one. The same call again, with the same arguments, continues it with
+ * the same bits; any other run drops it, as cancel does. Observed runs and runs on a device do
+ * not pause inside; nor does session_forecast.
+ *   handle: a session or step mesh
+ *   microseconds: 0: not any more */
+LOOM_API int32_t loom_pause_after(loom_handle handle, int64_t microseconds, loom_error* error);
 
 /* The kind of a handle.
  *   kind: LOOM_KIND_... */
@@ -284,6 +296,37 @@ LOOM_API int32_t loom_network_dna(loom_network network, loom_bytes* dna, loom_er
  *     found at another path with a score above 0.8 */
 LOOM_API int32_t loom_network_compare_dna(loom_network a, loom_network b, loom_bytes* report,
                                           loom_error* error);
+
+/* A child of two networks: the topology and formats of a, and weights of both where layers match
+ * and have equal shapes. Neither parent changes, and nothing is shared.
+ *   b: may be the same
+ *   options: JSON: method, match, per, alpha or fitness_a and fitness_b, min_score, align, seed:
+ *     docs/reference/evolution.md
+ *   report: JSON: alpha, crossed (layers), not_aligned (why, where align did nothing), layers:
+ *     [{a, b (paths; b null), action (the method, or kept), reason, similarity (cosine before
+ *     crossing), share (of b), moved_units}] */
+LOOM_API int32_t loom_network_splice(loom_network a, loom_network b, const char* options,
+                                     size_t options_size, loom_network* child, loom_bytes* report,
+                                     loom_error* error);
+
+/* One network whose branches are whole networks beside each other. Their inputs must agree.
+ * Weights are copied.
+ *   networks: handles of networks, at least one; the same may stand twice
+ *   options: JSON: combine (concat, add, avg or mean, gated or filter), residual, stitch:
+ *     docs/reference/evolution.md */
+LOOM_API int32_t loom_network_graft(const int64_t* networks, size_t networks_count,
+                                    const char* options, size_t options_size, loom_network* graft,
+                                    loom_error* error);
+
+/* A mutated copy with the same input and output, which runs forward and backward; layers that
+ * were not touched keep their weights to the bit.
+ *   rates: JSON: docs/reference/evolution.md
+ *   seed: of all that is drawn
+ *   report: JSON: done: [{kind, at, what, redraws, stitched}], failed (kinds without a place),
+ *     fell_back (weights moved in their place) */
+LOOM_API int32_t loom_network_mutate(loom_network network, const char* rates, size_t rates_size,
+                                     uint64_t seed, loom_network* child, loom_bytes* report,
+                                     loom_error* error);
 
 /* Values of a parameter as the network sees them: decoded where it is packed.
  *   path: as network_parameters names it
@@ -478,56 +521,6 @@ LOOM_API int32_t loom_session_replay(loom_session session, const char* trace, si
  *     (that it evaluates), replays (a trace), passes (runs), acts, dropped (acts that the trace
  *     has no more); null: off */
 LOOM_API int32_t loom_session_info(loom_session session, loom_bytes* info, loom_error* error);
-
-/* ---- seq2seq
- * Encoder-decoders as they are used (docs/guide/sequences.md): networks with several inputs
- * whose output has a row for each step of one of them, the target. The part that depends on the
- * other inputs alone runs once; steps continue from the caches and states of those before, with
- * the results of whole rows. Where the network changes, encoding is due again. */
-
-/* Plans all memory. Refused by the layer's name where one needs all steps of the target at once:
- * attention that is not causal, the reverse direction of a recurrent layer, a convolution over
- * steps.
- *   options: JSON: the keys of loom_seq2seq_options: docs/reference/options.md, seq2seq_create */
-LOOM_API int32_t loom_seq2seq_create(loom_network network, const char* options, size_t options_size,
-                                     loom_seq2seq* seq2seq, loom_error* error);
-
-/* Begins anew: runs what depends on these inputs alone.
- *   rows: at most the lanes
- *   x: rows x what the inputs of `sources` (seq2seq_info) hold, side by side; ids and lengths
- *     are whole numbers */
-LOOM_API int32_t loom_seq2seq_encode(loom_seq2seq seq2seq, int64_t rows, const double* x,
-                                     size_t x_count, loom_error* error);
-
-/* The next step of all rows. After an error of the run encode is due again; what is refused
- * before changes nothing.
- *   target: for each row an id, or the features of a step
- *   y: rows x values of an answer */
-LOOM_API int32_t loom_seq2seq_step(loom_seq2seq seq2seq, const double* target, size_t target_count,
-                                   double* y, size_t y_count, loom_error* error);
-
-/* Rows continue from where others were, as beams do; there are as many rows then as `from` has.
- *   from: for each row that is wanted the row that it continues from; at most the lanes */
-LOOM_API int32_t loom_seq2seq_reorder(loom_seq2seq seq2seq, const int32_t* from, size_t from_count,
-                                      loom_error* error);
-
-/* Encodes, and finds sequences of ids: the most probable next id each, draws of a seed, or the
- * best of a beam. Answers are logits, or what a softmax or log_softmax at the network's end
- * makes of them.
- *   rows: rows x beams are at most the lanes
- *   x: as seq2seq_encode has it
- *   options: JSON: the keys of loom_search_options: docs/reference/options.md, seq2seq_search
- *   found: JSON: for each row [{ids (behind `start`, `end` included), score (the logarithm of
- *     their probability), finished (by `end`)}], the best first */
-LOOM_API int32_t loom_seq2seq_search(loom_seq2seq seq2seq, int64_t rows, const double* x,
-                                     size_t x_count, const char* options, size_t options_size,
-                                     loom_bytes* found, loom_error* error);
-
-/* Inputs and outputs, and their places.
- *   info: JSON: sources: [{name, width or ids, dims}], source_width, target: {name, width or
- *     ids}, answer_width, lanes, rows (0: nothing is encoded), position, max_positions, device
- *     (what computes: an instruction set or a device), numerics, threads, state_bytes */
-LOOM_API int32_t loom_seq2seq_info(loom_seq2seq seq2seq, loom_bytes* info, loom_error* error);
 
 /* ---- onnx
  * ONNX graphs: run on tensors, or taken over as networks. An operation that no layer of Loom has
@@ -750,10 +743,13 @@ LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info,
 }
 #endif
 
+#include <loom/cluster.h>
 #include <loom/file.h>
 #include <loom/layer.h>
+#include <loom/online.h>
 #include <loom/options.h>
 #include <loom/population.h>
+#include <loom/seq2seq.h>
 #include <loom/step_mesh.h>
 #include <loom/training.h>
 

@@ -7,6 +7,7 @@
 #define LOOM_LOOM_HPP
 
 #include <charconv>
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -294,6 +295,28 @@ class Network : public Object {
   std::string compare_dna(const Network& other) const {
     return detail::text(loom_network_compare_dna, handle(), other.handle());
   }
+  // A child of two networks, a mutant, and whole networks as branches of one: options and rates are
+  // JSON (docs/reference/evolution.md), `report` takes what was done.
+  Network splice(const Network& other, std::string_view options = {},
+                 std::string* report = nullptr) const {
+    loom_network child = 0;
+    loom_bytes done = 0;
+    check(loom_network_splice, handle(), other.handle(), options.data(), options.size(), &child,
+          &done);
+    return with_report(child, done, report);
+  }
+  Network mutate(std::string_view rates, std::uint64_t seed, std::string* report = nullptr) const {
+    loom_network child = 0;
+    loom_bytes done = 0;
+    check(loom_network_mutate, handle(), rates.data(), rates.size(), seed, &child, &done);
+    return with_report(child, done, report);
+  }
+  static Network graft(const std::vector<const Network*>& networks, std::string_view options = {}) {
+    std::vector<std::int64_t> handles;
+    for (const Network* one : networks) handles.push_back(static_cast<std::int64_t>(one->handle()));
+    return detail::made<Network>(loom_network_graft, handles.data(), handles.size(), options.data(),
+                                 options.size());
+  }
   void get(std::string_view path, std::string_view role, std::span<float> values) const {
     check(loom_network_get_f32, handle(), path.data(), path.size(), role.data(), role.size(),
           values.data(), values.size());
@@ -343,6 +366,13 @@ class Network : public Object {
   }
   std::string program_sha256(std::string_view options = {}) const {
     return detail::text(loom_network_program_sha256, handle(), options.data(), options.size());
+  }
+
+ private:
+  static Network with_report(loom_network child, loom_bytes done, std::string* report) {
+    const Bytes text(done);
+    if (report) *report = text.text();
+    return Network(child);
   }
 };
 
@@ -417,6 +447,11 @@ class Session : public Object {
   }
   // From any thread: the call inside, or else the next one, throws Error{LOOM_CANCELLED}.
   void cancel() { check(loom_cancel, handle()); }
+  // Runs throw Error{LOOM_PAUSED} after so long (0: not any more), and the same call again
+  // continues: docs/guide/slices.md.
+  void pause_after(std::chrono::microseconds time) {
+    check(loom_pause_after, handle(), static_cast<std::int64_t>(time.count()));
+  }
   std::string info() const { return detail::text(loom_session_info, handle()); }
 
  private:
@@ -726,6 +761,8 @@ class Generator : public Object {
 }  // namespace api
 }  // namespace loom
 
+#include "cluster.hpp"
+#include "online.hpp"
 #include "population.hpp"
 #include "step_mesh.hpp"
 #include "training.hpp"

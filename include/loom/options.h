@@ -115,6 +115,57 @@ typedef struct loom_step_mesh_options {
 #define LOOM_STEP_MESH_OPTIONS_INIT \
   {sizeof(loom_step_mesh_options), 1, 0, NULL, NULL, NULL}
 
+/* Of loom_online_create_with: a network that learns while it answers. */
+typedef struct loom_online_options {
+  size_t size; /* sizeof(loom_online_options), as the initializer has it */
+  int64_t max_rows; /* rows of an answer; 1 to 65536; default 64 */
+  int64_t recent; /* newest samples that batches are drawn from; 1 to 16777216; default 256 */
+  /* samples that are kept of those before them, a uniform choice; 0 to 16777216; default 0 */
+  int64_t older;
+  /* share of a batch that comes from the newest; the rest comes from the older ones; 0 to 1;
+   * default 0.5 */
+  double recent_share;
+  /* answers that wait for their feedback; older ones are forgotten; 1 to 1048576; default 1024 */
+  int64_t pending;
+  /* steps after which answers have new weights; 1 to 1073741824; default 1 */
+  int64_t publish_every;
+  /* when an output is correct: by its largest value (argmax), by the sign of each value, of bce
+   * (sign), or each within tolerance; auto: as the loss is, argmax for cross_entropy, sign for
+   * bce; not given: auto */
+  const char* correct;
+  double tolerance; /* of correct, for each value; at least 0; default 0.1 */
+  int64_t window; /* outputs of a window of the report; 1 to 1073741824; default 100 */
+  double window_ms; /* or its duration; 0: by outputs; 0 to 1e9; default 0 */
+  /* judged outputs that accuracies of recovery are taken over; 1 to 1024; default 50 */
+  int64_t rolling;
+  /* accuracy at which a task counts as recovered; above 0, at most 1; default 0.95 */
+  double recover;
+  double deadline_ms; /* after which an answer counts as late; 0: never; 0 to 1e9; default 0 */
+  const char* task; /* name of the first task; those that are detected are numbered; not given: 0 */
+  /* of changes of the task: adwin (Bifet and Gavalda 2007) over the errors of outputs, or none;
+   * not given: adwin */
+  const char* detector;
+  /* of the detector, about the probability of a false alarm: a smaller one takes longer; 1e-12
+   * to 0.5; default 0.0001 */
+  double detector_delta;
+  int32_t forget; /* a change of the task forgets the samples before it; default true */
+  /* a change of the task multiplies the learning rate; above 0, at most 1000; default 1 */
+  double boost;
+  int64_t boost_steps; /* for as many steps; 0 to 1073741824; default 0 */
+  int64_t threads; /* of the CPU; 0: one per core; 0 to 1024; default 1 */
+  /* the CPU's instruction set, one of isas or fast_isas of loom_info; empty: the best of isas */
+  const char* isa;
+  /* gpu: a WebGPU device, an error where there is none; auto: that, or the CPU; empty: the CPU;
+   * one of cpu, gpu, auto */
+  const char* device;
+  /* threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
+  const char* mode;
+} loom_online_options;
+#define LOOM_ONLINE_OPTIONS_INIT \
+  {sizeof(loom_online_options), 64, 256, 0, 0.5, 1024, 1, NULL, 0.1, 100, 0, 50, 0.95, 0, NULL, \
+   NULL, 0.0001, 1, 1, 0, 1, NULL, NULL, NULL}
+
 /* Of loom_trainer_create_with: what a network learns, how long, and where that runs. */
 typedef struct loom_training_options {
   size_t size; /* sizeof(loom_training_options), as the initializer has it */
@@ -237,6 +288,13 @@ LOOM_API int32_t loom_seq2seq_search_with(loom_seq2seq seq2seq, int64_t rows, co
 LOOM_API int32_t loom_step_mesh_create_with(loom_network network,
                                             const loom_step_mesh_options* options,
                                             loom_step_mesh* step_mesh, loom_error* error);
+
+/* online_create with a struct of options.
+ *   spec: JSON: as of online_create
+ *   options: NULL: all defaults */
+LOOM_API int32_t loom_online_create_with(loom_network network, const char* spec, size_t spec_size,
+                                         const loom_online_options* options, loom_online* online,
+                                         loom_error* error);
 
 /* trainer_create with one struct: the usual keys of a spec, a spec as JSON for what no member
  * says, and where training runs.

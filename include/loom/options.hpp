@@ -100,6 +100,54 @@ struct StepMeshOptions {
   std::string mode{};
 };
 
+// Of loom_online_create_with: a network that learns while it answers.
+struct OnlineOptions {
+  std::int64_t max_rows = 64;  // rows of an answer; 1 to 65536; default 64
+  // newest samples that batches are drawn from; 1 to 16777216; default 256
+  std::int64_t recent = 256;
+  // samples that are kept of those before them, a uniform choice; 0 to 16777216; default 0
+  std::int64_t older = 0;
+  // share of a batch that comes from the newest; the rest comes from the older ones; 0 to 1;
+  // default 0.5
+  double recent_share = 0.5;
+  // answers that wait for their feedback; older ones are forgotten; 1 to 1048576; default 1024
+  std::int64_t pending = 1024;
+  // steps after which answers have new weights; 1 to 1073741824; default 1
+  std::int64_t publish_every = 1;
+  // when an output is correct: by its largest value (argmax), by the sign of each value, of bce
+  // (sign), or each within tolerance; auto: as the loss is, argmax for cross_entropy, sign for
+  // bce; not given: auto
+  std::string correct{};
+  double tolerance = 0.1;  // of correct, for each value; at least 0; default 0.1
+  std::int64_t window = 100;  // outputs of a window of the report; 1 to 1073741824; default 100
+  double window_ms = 0;  // or its duration; 0: by outputs; 0 to 1e9; default 0
+  // judged outputs that accuracies of recovery are taken over; 1 to 1024; default 50
+  std::int64_t rolling = 50;
+  // accuracy at which a task counts as recovered; above 0, at most 1; default 0.95
+  double recover = 0.95;
+  double deadline_ms = 0;  // after which an answer counts as late; 0: never; 0 to 1e9; default 0
+  std::string task{};  // name of the first task; those that are detected are numbered; not given: 0
+  // of changes of the task: adwin (Bifet and Gavalda 2007) over the errors of outputs, or none;
+  // not given: adwin
+  std::string detector{};
+  // of the detector, about the probability of a false alarm: a smaller one takes longer; 1e-12
+  // to 0.5; default 0.0001
+  double detector_delta = 0.0001;
+  bool forget = true;  // a change of the task forgets the samples before it; default true
+  // a change of the task multiplies the learning rate; above 0, at most 1000; default 1
+  double boost = 1;
+  std::int64_t boost_steps = 0;  // for as many steps; 0 to 1073741824; default 0
+  std::int64_t threads = 1;  // of the CPU; 0: one per core; 0 to 1024; default 1
+  // the CPU's instruction set, one of isas or fast_isas of loom_info; empty: the best of isas
+  std::string isa{};
+  // gpu: a WebGPU device, an error where there is none; auto: that, or the CPU; empty: the CPU;
+  // one of cpu, gpu, auto
+  std::string device{};
+  // threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+  // device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto
+  std::string mode{};
+};
+
 // Of loom_trainer_create_with: what a network learns, how long, and where that runs.
 struct TrainingOptions {
   // the mean over the columns, with d = y - target. mse: d^2. mae: abs(d). huber: d^2 / 2 up to
@@ -243,6 +291,33 @@ inline loom_search_options to_c(const SearchOptions& o, std::vector<const char*>
 inline loom_step_mesh_options to_c(const StepMeshOptions& o, std::vector<const char*>&) {
   loom_step_mesh_options c = LOOM_STEP_MESH_OPTIONS_INIT;
   c.streams = o.streams;
+  c.threads = o.threads;
+  c.isa = c_text(o.isa, "isa");
+  c.device = c_text(o.device, "device");
+  c.mode = c_text(o.mode, "mode");
+  return c;
+}
+inline loom_online_options to_c(const OnlineOptions& o, std::vector<const char*>&) {
+  loom_online_options c = LOOM_ONLINE_OPTIONS_INIT;
+  c.max_rows = o.max_rows;
+  c.recent = o.recent;
+  c.older = o.older;
+  c.recent_share = o.recent_share;
+  c.pending = o.pending;
+  c.publish_every = o.publish_every;
+  c.correct = c_text(o.correct, "correct");
+  c.tolerance = o.tolerance;
+  c.window = o.window;
+  c.window_ms = o.window_ms;
+  c.rolling = o.rolling;
+  c.recover = o.recover;
+  c.deadline_ms = o.deadline_ms;
+  c.task = c_text(o.task, "task");
+  c.detector = c_text(o.detector, "detector");
+  c.detector_delta = o.detector_delta;
+  c.forget = o.forget;
+  c.boost = o.boost;
+  c.boost_steps = o.boost_steps;
   c.threads = o.threads;
   c.isa = c_text(o.isa, "isa");
   c.device = c_text(o.device, "device");

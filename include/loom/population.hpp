@@ -7,13 +7,17 @@
 namespace loom {
 inline namespace api {
 
-// Genomes whose nodes and edges evolve by NEAT: docs/reference/evolution.md.
+// Genomes whose nodes and edges evolve by NEAT, or whole networks: docs/reference/evolution.md.
 class Population : public Object {
  public:
   using Object::Object;
   // spec: JSON. threads: that evaluate; 0: one per core.
   explicit Population(std::string_view spec, std::int64_t threads = 0)
       : Object(detail::made<Object>(loom_population_create, spec.data(), spec.size(), threads)) {}
+  // Of whole networks, of which this is the first (spec: of level networks).
+  Population(const Network& network, std::string_view spec, std::int64_t threads = 0)
+      : Object(detail::made<Object>(loom_population_create_from, network.handle(), spec.data(),
+                                    spec.size(), threads)) {}
   // Continues from what save() wrote, with the same bits.
   static Population load(const Bytes& file, std::int64_t threads = 0) {
     return detail::made<Population>(loom_population_load, file.handle(), threads);
@@ -40,6 +44,13 @@ class Population : public Object {
   // JSON: docs/reference/c-api.md.
   std::string genome(std::int64_t index = -1) const {
     return detail::text(loom_population_genome, handle(), index);
+  }
+  // Of networks: a copy of a member (-1: the champion), and its weights after training.
+  Network network(std::int64_t index = -1) const {
+    return detail::made<Network>(loom_population_network, handle(), index);
+  }
+  void set_network(std::int64_t index, const Network& network) {
+    check(loom_population_set_network, handle(), index, network.handle());
   }
   std::string info() const { return detail::text(loom_population_info, handle()); }
 };

@@ -59,6 +59,11 @@ class StepMesh : public Object {
   }
   // From any thread: the run inside, or else the next one, throws Error{LOOM_CANCELLED}.
   void cancel() { check(loom_cancel, handle()); }
+  // Runs throw Error{LOOM_PAUSED} after so long (0: not any more), and the same call again
+  // continues: docs/guide/slices.md.
+  void pause_after(std::chrono::microseconds time) {
+    check(loom_pause_after, handle(), static_cast<std::int64_t>(time.count()));
+  }
   std::string info() const { return detail::text(loom_step_mesh_info, handle()); }
 
  private:

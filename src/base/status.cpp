@@ -19,6 +19,7 @@ std::string_view code_name(Code code) {
     case Code::internal: return "internal error";
     case Code::invalid_handle: return "invalid handle";
     case Code::busy: return "busy";
+    case Code::paused: return "paused";
   }
   return "unknown";
 }

@@ -26,6 +26,7 @@ enum class Code : int {
   internal = 10,        // a broken invariant of ours
   invalid_handle = 11,  // C interface: released, never made, or of another kind
   busy = 12,            // C interface: another thread is inside a call on the object
+  paused = 13,          // no error: its time is over, and the same call again continues
 };
 
 std::string_view code_name(Code code);

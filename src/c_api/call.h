@@ -117,8 +117,6 @@ Result<SessionSettings> session_settings(const Result<Json>& options, const Shar
 // The device that an object runs on, for its info.
 void set_device(Json& info, const webgpu::Choice& device);
 
-// An independent network with the same topology and values. The caller holds the network alone.
-Result<Network> copy_network(Network& network);
 // What files call the weights that an adapter can stand beside: as transformers does, where the
 // network is a language model's.
 std::vector<AdapterPlace> places_of(SharedNetwork& shared);

@@ -160,11 +160,16 @@ Result<locks::unique_lock<locks::mutex>> enter(locks::mutex& mutex, const bool& 
   return lock;
 }
 
+Status Object::pause_after(std::int64_t) {
+  return Status(Code::unsupported, "a " + std::string(kind_name(kind)) +
+                                       " does not pause: sessions and step meshes do");
+}
+
 std::string_view kind_name(std::int32_t kind) {
   static constexpr std::string_view kNames[] = {
       "object",    "bytes object", "network",  "session",   "data object", "trainer",
       "tokenizer", "decoder",      "model",    "generator", "onnx graph",  "seq2seq",
-      "file",      "evaluator",    "training", "predictor", "step mesh"};
+      "file",      "evaluator",    "training", "predictor", "step mesh",   "population"};
   return kind > 0 && kind < static_cast<std::int32_t>(std::size(kNames)) ? kNames[kind] : kNames[0];
 }
 

@@ -25,8 +25,10 @@
 #include "llm/evaluate.h"
 #include "llm/generate/generate.h"
 #include "llm/model.h"
+#include "online/online.h"
 #include "onnx/import.h"
 #include "ops/webgpu/probes/probes.h"
+#include "populations/population.h"
 #include "text/tokenizer.h"
 #include "train/trainer.h"
 
@@ -39,6 +41,8 @@ struct Object {
   virtual void forked() {}
   // What cancel() sets; null where nothing runs long.
   virtual std::atomic<bool>* cancel_flag() { return nullptr; }
+  // Runs pause after this time (0: they do not) where it is not refused.
+  virtual Status pause_after(std::int64_t microseconds);
   const std::int32_t kind;
 };
 
@@ -118,6 +122,26 @@ struct WorkerOf : ExclusiveOf<Kind> {
   std::uint64_t values = 0, forms = 0;  // of the network, when it was made ready
 };
 
+// The lock of an object that one thread at a time may use.
+Result<locks::unique_lock<locks::mutex>> enter(locks::mutex& mutex, const bool& left,
+                                               std::int32_t kind);
+
+// And whose runs can pause.
+template <std::int32_t Kind>
+struct PausingOf : WorkerOf<Kind> {
+  using WorkerOf<Kind>::WorkerOf;
+  Status pause_after(std::int64_t microseconds) override {
+    LOOM_ASSIGN(const auto inside, enter(this->mutex, this->left, Kind));
+    budget = microseconds;
+    return {};
+  }
+  // Of a run that begins now.
+  std::int64_t deadline() const {
+    return budget == 0 ? Executor::kNoDeadline : Executor::slice_clock() + 1000 * budget;
+  }
+  std::int64_t budget = 0;
+};
+
 // Events of a session until somebody takes them.
 struct Observing {
   Observing(std::int64_t keep, std::int64_t window) : recorder(keep), window(window, recorder) {}
@@ -127,8 +151,8 @@ struct Observing {
   WindowObserver window;
 };
 
-struct SessionObject : WorkerOf<LOOM_KIND_SESSION> {
-  using WorkerOf::WorkerOf;
+struct SessionObject : PausingOf<LOOM_KIND_SESSION> {
+  using PausingOf::PausingOf;
   // Before a session is made anew.
   void keep() {
     if (!observing || !observing->on || !session) return;
@@ -148,8 +172,8 @@ struct Seq2SeqObject : WorkerOf<LOOM_KIND_SEQ2SEQ> {
   std::optional<Seq2Seq> seq2seq;
 };
 
-struct StepMeshObject : WorkerOf<LOOM_KIND_STEP_MESH> {
-  using WorkerOf::WorkerOf;
+struct StepMeshObject : PausingOf<LOOM_KIND_STEP_MESH> {
+  using PausingOf::PausingOf;
   // Before the mesh is made anew: its values, with which the next one continues if its cells fit.
   void keep() {
     if (mesh) kept = mesh->snapshot();
@@ -178,6 +202,11 @@ struct TrainerObject : WorkerOf<LOOM_KIND_TRAINER> {
   std::shared_ptr<const DataSource> data;
   std::unique_ptr<Trainer> trainer;
   std::uint64_t acts = 0;  // of the network, when the trainer was made for it
+};
+
+struct OnlineObject : WorkerOf<LOOM_KIND_ONLINE> {
+  using WorkerOf::WorkerOf;
+  std::unique_ptr<OnlineLearner> learner;
 };
 
 struct TokenizerObject : ObjectOf<LOOM_KIND_TOKENIZER> {
@@ -212,14 +241,22 @@ struct EvaluatorObject : WorkerOf<LOOM_KIND_EVALUATOR> {
   std::optional<TextEvaluator> evaluator;
 };
 
+// Of genomes, or of whole networks: one of the two is there.
 struct PopulationObject : ExclusiveOf<LOOM_KIND_POPULATION> {
-  PopulationObject(evolve::Population p, int threads) : pool(threads), population(std::move(p)) {}
+  PopulationObject(evolve::Population p, int threads) : pool(threads), genomes(std::move(p)) {}
+  PopulationObject(populations::NetworkPopulation p, int threads)
+      : pool(threads), networks(std::move(p)) {}
   std::atomic<bool>* cancel_flag() override { return &cancel; }
+  // What computed last is not used again: the population changes.
+  void forget() { phenotype.reset(), session.reset(); }
   ThreadPool pool;
   std::atomic<bool> cancel{false};
-  evolve::Population population;
-  // Of the genome that ran last, until the population changes.
+  std::optional<evolve::Population> genomes;
+  std::optional<populations::NetworkPopulation> networks;
+  // Of the genome or network that ran last.
   std::optional<evolve::Phenotype> phenotype;
+  std::shared_ptr<Network> network;  // outlives the session
+  std::optional<Session> session;
   std::int64_t index = 0;
 };
 
@@ -250,9 +287,6 @@ Result<std::shared_ptr<T>> get(loom_handle handle) {
   return std::static_pointer_cast<T>(std::move(object));
 }
 
-// The lock of an object that one thread at a time may use.
-Result<locks::unique_lock<locks::mutex>> enter(locks::mutex& mutex, const bool& left,
-                                               std::int32_t kind);
 template <class T>
 Result<locks::unique_lock<locks::mutex>> enter(T& object) {
   return enter(object.mutex, object.left, T::kKind);

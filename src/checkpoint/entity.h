@@ -179,5 +179,8 @@ Result<Network> plan_network(const Entity& entity);
 // f64 are copied. Errors name the cell or the tensor: corrupt for damage, for what no encoder
 // writes (PackedMatrix::check) and for tensors that contradict the topology.
 Result<Network> load_network(const Entity& entity, const LoadOptions& options = {});
+// An independent network with the same topology and values, masters included, by way of a file in
+// memory.
+Result<Network> copy_network(Network& network);
 
 }  // namespace loom

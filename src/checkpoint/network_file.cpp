@@ -285,4 +285,13 @@ Result<Network> load_network(const Entity& entity, const LoadOptions& options) {
   return Loader(entity, options).load();
 }
 
+Result<Network> copy_network(Network& network) {
+  std::vector<std::byte> file;
+  SaveOptions options;
+  options.keep_master = true;
+  LOOM_TRY(save_network(&file, network, {}, options));
+  LOOM_ASSIGN(const Entity entity, Entity::open(source_from_bytes(std::move(file), "(copy)")));
+  return load_network(entity);
+}
+
 }  // namespace loom

@@ -20,7 +20,7 @@
 namespace loom::evolve {
 
 // What a stream of random numbers is for; a part of its key.
-enum class Purpose : std::uint8_t { start, breed, mutate, represent };
+enum class Purpose : std::uint8_t { start, breed, mutate, represent, learn };
 
 // Numbers of one stream, in order. A stream is keyed by (seed, generation, child, purpose).
 class Draws {

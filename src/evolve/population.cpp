@@ -15,22 +15,9 @@ Shape shape_of(const EvolutionSpec& spec) {
 
 std::uint64_t seed_of(const EvolutionSpec& spec) { return static_cast<std::uint64_t>(spec.seed); }
 
-// Distributes `total` by these shares: each its floor, then one more for the largest remainders.
-std::vector<std::int64_t> distribute(const std::vector<double>& shares, std::int64_t total) {
-  double sum = 0;
-  for (const double s : shares) sum += s;
-  std::vector<std::int64_t> counts;
-  std::vector<std::pair<double, std::size_t>> rests;
-  std::int64_t left = total;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    const double exact = static_cast<double>(total) * (shares[i] / sum);
-    counts.push_back(std::min(static_cast<std::int64_t>(exact), left));
-    left -= counts.back();
-    rests.emplace_back(static_cast<double>(counts.back()) - exact, i);
-  }
-  std::ranges::sort(rests);
-  for (std::size_t i = 0; left > 0; i = (i + 1) % rests.size(), --left) ++counts[rests[i].second];
-  return counts;
+SelectionRules rules_of(const EvolutionSpec& s) {
+  return {s.population, seed_of(s),   s.mutate_only, s.interspecies,     s.survival,
+          s.elites,     s.elite_size, s.stagnation,  s.protected_species};
 }
 
 struct Evaluation {
@@ -89,14 +76,7 @@ Status Population::set_fitness(std::span<const double> values) {
   if (!evaluated()) evaluations_ += static_cast<std::int64_t>(values.size());
   fitness_.assign(values.begin(), values.end());
   take_champion();
-  for (Species& s : species_) {
-    double best = fitness_[s.members[0]];
-    for (const std::uint32_t m : s.members) best = std::max(best, fitness_[m]);
-    if (s.born == generation_ || best > s.best) {
-      s.best = best;
-      s.improved = generation_;
-    }
-  }
+  for (Species& s : species_) note_progress(s, fitness_, generation_);
   return {};
 }
 
@@ -107,74 +87,24 @@ void Population::take_champion() {
   champion_fitness_ = *best;
 }
 
-// Species in order of their best fitness, best first; those without progress leave.
-void Population::drop_stagnant() {
-  for (std::size_t i = 1; i < species_.size(); ++i)
-    for (std::size_t k = i; k > 0 && species_[k].best > species_[k - 1].best; --k)
-      std::swap(species_[k], species_[k - 1]);
-  const std::size_t safe =
-      std::max<std::size_t>(static_cast<std::size_t>(spec_.protected_species), 1);
-  std::size_t rank = 0;
-  std::erase_if(species_, [&](const Species& s) {
-    return rank++ >= safe && generation_ - s.improved >= spec_.stagnation;
-  });
-}
-
-// Children of each species, by its mean fitness above the worst of the population.
-std::vector<std::int64_t> Population::shares() const {
-  const auto [low, high] = std::ranges::minmax(fitness_);
-  // Halves, so that no difference overflows.
-  const double range = high / 2 - low / 2;
-  std::vector<double> means;
-  for (const Species& s : species_) {
-    double sum = 0;
-    for (const std::uint32_t m : s.members)
-      sum += range > 0 ? (fitness_[m] / 2 - low / 2) / range : 1.0;
-    means.push_back(sum / static_cast<double>(s.members.size()));
-  }
-  if (std::ranges::max(means) <= 0) std::ranges::fill(means, 1.0);
-  return distribute(means, spec_.population);
-}
-
-void Population::breed(const std::vector<std::int64_t>& counts) {
+void Population::breed() {
+  std::vector<Kin*> kin;
+  std::vector<const Kin*> same;
+  for (Species& s : species_) kin.push_back(&s), same.push_back(&s);
+  std::vector<std::size_t> sizes;
+  for (const Genome& genome : genomes_) sizes.push_back(genome.edges.size());
+  const SelectionRules rules = rules_of(spec_);
+  std::vector<Birth> children = births(kin, children_of(same, fitness_, spec_.population), fitness_,
+                                       sizes, rules, generation_);
   next_.resize(genomes_.size());
-  std::size_t made = 0;
-  for (Species& s : species_)
-    std::ranges::sort(s.members, [this](std::uint32_t a, std::uint32_t b) {
-      return fitness_[a] != fitness_[b] ? fitness_[a] > fitness_[b] : a < b;
-    });
-  const auto parents = [this](const Species& s) {
-    const auto size = static_cast<double>(s.members.size());
-    return std::max<std::size_t>(static_cast<std::size_t>(std::ceil(spec_.survival * size)), 1);
-  };
-  for (std::size_t k = 0; k < species_.size(); ++k) {
-    const Species& s = species_[k];
-    const auto size = static_cast<std::int64_t>(s.members.size());
-    const std::int64_t elites = size >= spec_.elite_size ? std::min(spec_.elites, size) : 0;
-    for (std::int64_t i = 0; i < counts[k]; ++i) {
-      if (i < elites) {
-        next_[made++] = genomes_[s.members[static_cast<std::size_t>(i)]];
-        continue;
-      }
-      const auto child = static_cast<std::int64_t>(made);
-      Draws draws(seed_of(spec_), generation_ + 1, child, Purpose::breed);
-      std::uint32_t a = s.members[draws.below(parents(s))];
-      if (draws.chance(spec_.mutate_only)) {
-        next_[made] = genomes_[a];
-      } else {
-        const Species& other =
-            draws.chance(spec_.interspecies) ? species_[draws.below(species_.size())] : s;
-        std::uint32_t b = other.members[draws.below(parents(other))];
-        // Equal ones: the smaller, as in the paper's program.
-        const auto rank = [this](std::uint32_t g) {
-          return std::pair(-fitness_[g], genomes_[g].edges.size());
-        };
-        if (rank(b) < rank(a)) std::swap(a, b);
-        crossover(genomes_[a], genomes_[b], spec_, draws, next_[made]);
-      }
-      Draws mutation(seed_of(spec_), generation_ + 1, child, Purpose::mutate);
-      mutate(next_[made++], shape_, spec_, innovations_, mutation);
-    }
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    Birth& birth = children[i];
+    if (birth.crossed)
+      crossover(genomes_[birth.a], genomes_[birth.b], spec_, birth.draws, next_[i]);
+    else next_[i] = genomes_[birth.a];
+    if (birth.elite) continue;
+    Draws mutation(rules.seed, generation_ + 1, static_cast<std::int64_t>(i), Purpose::mutate);
+    mutate(next_[i], shape_, spec_, innovations_, mutation);
   }
   genomes_.swap(next_);
 }
@@ -186,13 +116,12 @@ Status Population::step() {
   if (generation_ >= (std::int64_t{1} << 35))
     return {Code::out_of_range, "more than 2^35 generations"};
   const FpEnvGuard guard;
-  drop_stagnant();
-  const std::vector<std::int64_t> counts = shares();
+  drop_stagnant(species_, rules_of(spec_), generation_);
   for (Species& s : species_) {
     Draws draws(seed_of(spec_), generation_ + 1, s.id & 0xFFFFFF, Purpose::represent);
     s.representative = genomes_[s.members[draws.below(s.members.size())]];
   }
-  breed(counts);
+  breed();
   ++generation_;
   fitness_.clear();
   speciate(generation_);
@@ -208,18 +137,12 @@ void Population::speciate(std::int64_t generation) {
     });
     if (near != species_.end()) near->members.push_back(static_cast<std::uint32_t>(i));
     else
-      species_.push_back({next_species_++,
-                          generation,
-                          generation,
-                          0,
-                          genomes_[i],
-                          {static_cast<std::uint32_t>(i)}});
+      species_.push_back(
+          {{next_species_++, generation, generation, 0, {static_cast<std::uint32_t>(i)}},
+           genomes_[i]});
   }
   std::erase_if(species_, [](const Species& s) { return s.members.empty(); });
-  if (spec_.species == 0) return;
-  const auto count = static_cast<std::int64_t>(species_.size());
-  if (count > spec_.species) threshold_ *= 1.1;
-  else if (count < spec_.species) threshold_ /= 1.1;
+  threshold_ = moved_threshold(threshold_, species_.size(), spec_.species);
 }
 
 Status Population::run(std::int64_t generations, ThreadPool& pool, Progress progress, void* context,

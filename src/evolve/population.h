@@ -13,15 +13,12 @@
 #include "base/threads/thread_pool.h"
 #include "evolve/genome.h"
 #include "evolve/phenotype.h"
+#include "evolve/selection.h"
 
 namespace loom::evolve {
 
-struct Species {
-  std::int64_t id = 0;
-  std::int64_t born = 0, improved = 0;  // generations
-  double best = 0;                      // fitness ever
+struct Species : Kin {
   Genome representative;
-  std::vector<std::uint32_t> members;  // indexes of genomes
 };
 
 struct SpeciesSize {
@@ -78,11 +75,9 @@ class Population {
  private:
   Population(EvolutionSpec spec, Shape shape)
       : spec_(std::move(spec)), shape_(shape), innovations_(shape) {}
-  void breed(const std::vector<std::int64_t>& counts);
+  void breed();
   void speciate(std::int64_t generation);
   void take_champion();
-  std::vector<std::int64_t> shares() const;
-  void drop_stagnant();
   Status read_state(const Json& state);
 
   EvolutionSpec spec_;

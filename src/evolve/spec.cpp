@@ -28,29 +28,6 @@ Builtin builtin(Task task) {
 
 Status invalid(std::string text) { return {Code::invalid_argument, std::move(text)}; }
 
-Result<std::vector<float>> matrix(const Json& json, std::string_view key, std::int64_t* rows,
-                                  std::int64_t* cols) {
-  const auto wrong = [&](std::string text) {
-    return invalid("data." + std::string(key) + ": " + std::move(text));
-  };
-  if (!json.is_array() || json.as_array().empty()) return wrong("must be a list of rows");
-  std::vector<float> values;
-  *rows = static_cast<std::int64_t>(json.as_array().size());
-  for (const Json& row : json.as_array()) {
-    if (!row.is_array() || row.as_array().empty()) return wrong("a row must be a list of numbers");
-    const auto width = static_cast<std::int64_t>(row.as_array().size());
-    if (&row == &json.as_array()[0]) *cols = width;
-    if (width != *cols)
-      return wrong("rows of " + std::to_string(*cols) + " and of " + std::to_string(width) +
-                   " values");
-    for (const Json& value : row.as_array()) {
-      if (!value.is_number()) return wrong("a row must be a list of numbers");
-      values.push_back(static_cast<float>(value.as_number()));
-    }
-  }
-  return values;
-}
-
 // A width that the task or the data has.
 Status take_width(std::string key, std::int64_t& width, std::int64_t of_task) {
   if (width != 0 && width != of_task)
@@ -70,8 +47,8 @@ Status read_table(const Json* data, EvolutionSpec& spec) {
   if (!x || !y || data->as_object().size() != 2)
     return invalid("data: must be {\"x\": [[...]], \"y\": [[...]]}");
   std::int64_t y_rows = 0, inputs = 0, outputs = 0;
-  LOOM_ASSIGN(spec.table.x, matrix(*x, "x", &spec.table.rows, &inputs));
-  LOOM_ASSIGN(spec.table.y, matrix(*y, "y", &y_rows, &outputs));
+  LOOM_ASSIGN(spec.table.x, matrix_from_json(*x, "x", &spec.table.rows, &inputs));
+  LOOM_ASSIGN(spec.table.y, matrix_from_json(*y, "y", &y_rows, &outputs));
   if (y_rows != spec.table.rows)
     return invalid("data: " + std::to_string(spec.table.rows) + " rows of x and " +
                    std::to_string(y_rows) + " of y");
@@ -156,7 +133,32 @@ class Writer {
   Json json = Json::object();
 };
 
-Json rows_of(const std::vector<float>& values, std::int64_t rows) {
+}  // namespace
+
+Result<std::vector<float>> matrix_from_json(const Json& json, std::string_view key,
+                                            std::int64_t* rows, std::int64_t* cols) {
+  const auto wrong = [&](std::string text) {
+    return invalid("data." + std::string(key) + ": " + std::move(text));
+  };
+  if (!json.is_array() || json.as_array().empty()) return wrong("must be a list of rows");
+  std::vector<float> values;
+  *rows = static_cast<std::int64_t>(json.as_array().size());
+  for (const Json& row : json.as_array()) {
+    if (!row.is_array() || row.as_array().empty()) return wrong("a row must be a list of numbers");
+    const auto width = static_cast<std::int64_t>(row.as_array().size());
+    if (&row == &json.as_array()[0]) *cols = width;
+    if (width != *cols)
+      return wrong("rows of " + std::to_string(*cols) + " and of " + std::to_string(width) +
+                   " values");
+    for (const Json& value : row.as_array()) {
+      if (!value.is_number()) return wrong("a row must be a list of numbers");
+      values.push_back(static_cast<float>(value.as_number()));
+    }
+  }
+  return values;
+}
+
+Json matrix_json(const std::vector<float>& values, std::int64_t rows) {
   Json list = Json::array();
   const std::size_t width = values.size() / static_cast<std::size_t>(rows);
   for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r)
@@ -164,8 +166,6 @@ Json rows_of(const std::vector<float>& values, std::int64_t rows) {
                                values.begin() + static_cast<std::ptrdiff_t>((r + 1) * width))));
   return list;
 }
-}  // namespace
-
 Result<EvolutionSpec> spec_from_json(const Json& json) {
   if (!json.is_object()) return invalid("an evolution spec must be an object");
   EvolutionSpec spec;
@@ -187,8 +187,8 @@ Json to_json(const EvolutionSpec& spec) {
   Json json = settings_json(spec);
   if (spec.kind == Task::table) {
     Json data = Json::object();
-    data.set("x", rows_of(spec.table.x, spec.table.rows));
-    data.set("y", rows_of(spec.table.y, spec.table.rows));
+    data.set("x", matrix_json(spec.table.x, spec.table.rows));
+    data.set("y", matrix_json(spec.table.y, spec.table.rows));
     json.set("data", std::move(data));
   }
   return json;

@@ -153,6 +153,11 @@ void fields(V& v, EvolutionSpec& s) {
   rate_fields(v, s);
 }
 
+// A list of rows of numbers, of one width; errors begin with "data.<key>". And back.
+Result<std::vector<float>> matrix_from_json(const Json& json, std::string_view key,
+                                            std::int64_t* rows, std::int64_t* cols);
+Json matrix_json(const std::vector<float>& values, std::int64_t rows);
+
 // Reads, checks and completes a spec; `data`: {"x": [[...]], "y": [[...]]} of the task `table`.
 Result<EvolutionSpec> spec_from_json(const Json& json);
 Json to_json(const EvolutionSpec& spec);

@@ -263,6 +263,7 @@ auto Session::observed(const Run& run) -> decltype(run(*this)) {
 }
 
 Status Session::refresh() {
+  drop_slices();
   if (observation_) LOOM_TRY(observation_->session->refresh());
   if (cpu_fallback_) LOOM_TRY(cpu_fallback_->refresh());
   return executor_->refresh();
@@ -355,15 +356,18 @@ void Session::forget(const Tokens& tokens) {
 }
 
 template <class Put>
-Status Session::run_rows(const Tokens& tokens, const Put& put) {
+Status Session::run_rows(std::span<const std::byte> x, const Tokens& tokens, const Put& put) {
   if (taps_) taps_->clear();
   LOOM_TRY(check_room(static_cast<std::int64_t>(tokens.positions.size()),
                       static_cast<std::int64_t>(tokens.head.size())));
-  LOOM_TRY(check_positions(tokens));
-  if (!recurs_) LOOM_TRY(set_rows(tokens, put));
-  if (const Status ran = recurs_ ? run_in_turn(tokens, put) : execute({{}, tokens.head});
+  const bool again = continues(x, tokens);
+  if (!again) {
+    LOOM_TRY(check_positions(tokens));
+    if (!recurs_) LOOM_TRY(set_rows(tokens, put));
+  }
+  if (const Status ran = recurs_ ? run_in_turn(tokens, put, again) : execute({{}, tokens.head});
       !ran.ok()) {
-    forget(tokens);
+    if (ran.code() != Code::paused) forget(tokens);
     return ran;
   }
   lengths_.swap(next_);
@@ -398,18 +402,20 @@ void Session::take_turn(const Tokens& tokens, std::size_t n) {
 // The first rows of all sequences, then the second ones, and so on. Outputs go where a single run
 // would have left them.
 template <class Put>
-Status Session::run_in_turn(const Tokens& tokens, const Put& put) {
+Status Session::run_in_turn(const Tokens& tokens, const Put& put, bool again) {
   const std::size_t rows = tokens.positions.size();
   std::fill(seen_.begin(), seen_.end(), 0);
   std::size_t turns = 0;
   for (std::size_t r = 0; r < rows; ++r)
     turns = std::max(turns, 1 + (turn_of_[r] = seen_[tokens.sequences[r]]++));
-  for (std::size_t n = 0; n < turns; ++n) {
+  for (std::size_t n = again ? slices_->turn : 0; n < turns; ++n, again = false) {
     take_turn(tokens, n);
-    LOOM_TRY(set_rows({turn_.sequences, turn_.positions, turn_.head},
-                      [&](std::int64_t r, std::int64_t to) {
-                        put(static_cast<std::int64_t>(turn_.from[static_cast<std::size_t>(r)]), to);
-                      }));
+    if (slices_) slices_->turn = n;
+    if (!again)
+      LOOM_TRY(set_rows(
+          {turn_.sequences, turn_.positions, turn_.head}, [&](std::int64_t r, std::int64_t to) {
+            put(static_cast<std::int64_t>(turn_.from[static_cast<std::size_t>(r)]), to);
+          }));
     LOOM_TRY(execute({turn_.from, turn_.head, turn_.to.empty()}));
     const auto collect = [&]<class T>(std::vector<T>& into) {
       for (std::size_t i = 0; i < turn_.to.size(); ++i) {
@@ -438,7 +444,7 @@ Status Session::run_places(std::span<const T> x, std::span<const std::uint32_t> 
   LOOM_TRY(network_->input().check_ids(x).at("session"));
   const std::span<const std::uint32_t> head =
       std::span(all_rows_).first(head_ == kNone ? 0 : positions.size());
-  return run_rows({sequences, positions, head},
+  return run_rows(std::as_bytes(x), {sequences, positions, head},
                   [&](std::int64_t r, std::int64_t to) { put_values(to, x.data() + r * width_); });
 }
 
@@ -475,6 +481,7 @@ Result<std::span<const float>> Session::run_ids(std::span<const std::uint32_t> i
   if (cpu_fallback_) return faster(ids.size() / steps, [&](Session& s) { return s.run_ids(ids); });
   const auto rows = static_cast<std::int64_t>(ids.size() / steps);
   LOOM_TRY(check_room(rows, rows));
+  if (continues(std::as_bytes(ids), {})) return run_set(rows);
   LOOM_TRY(executor_->set(rows_, static_cast<std::uint32_t>(rows)));
   for (std::size_t i = 0; i < ids.size(); ++i)
     executor_->row<std::uint32_t>(input_, static_cast<std::int64_t>(i))[0] = ids[i];
@@ -522,6 +529,7 @@ Result<std::span<const float>> Session::run_values(std::span<const T> x, std::in
   LOOM_TRY(check_values(x.size(), rows));
   LOOM_TRY(check_room(rows, rows));
   LOOM_TRY(network_->input().check_ids(x).at("session"));
+  if (continues(std::as_bytes(x), {})) return run_set(rows);
   LOOM_TRY(executor_->set(rows_, static_cast<std::uint32_t>(rows)));
   for (std::int64_t r = 0; r < rows; ++r) put_values(r, x.data() + r * width_);
   return run_set(rows);
@@ -567,7 +575,7 @@ Status Session::run_tokens(std::span<const std::uint32_t> ids,
                   [&](Session& s) { return s.run_tokens(ids, sequences, positions, head); });
   const Tokens tokens{sequences, positions, head};
   LOOM_TRY(check_ids(ids, tokens));
-  return run_rows(tokens, [&](std::int64_t r, std::int64_t to) {
+  return run_rows(std::as_bytes(ids), tokens, [&](std::int64_t r, std::int64_t to) {
     executor_->row<std::uint32_t>(input_, to)[0] = ids[static_cast<std::size_t>(r)];
   });
 }
@@ -591,6 +599,7 @@ Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32
                                           std::to_string(options_.max_positions) + " positions");
   const Tokens tokens{{&sequence, 1}, {&position, 1}, {&row, 1}};
   LOOM_TRY(check_ids({&id, 1}, tokens));
+  drop_slices();
   LOOM_TRY(check_positions(tokens));
   LOOM_TRY(set_rows(tokens, [&](std::int64_t, std::int64_t to) {
     executor_->row<std::uint32_t>(input_, to)[0] = id;

@@ -98,6 +98,11 @@ class Session {
   std::int64_t passes() const { return observation_ ? observation_->passes : 0; }
   std::int64_t observed_passes() const { return observation_ ? observation_->observed : 0; }
 
+  // Runs end at a deadline from now on (Executor::slice_clock; kNoDeadline: at none), with the code
+  // `paused`. The same run again, with the same arguments, continues it with the same bits; another
+  // one drops it: its rows count as not given, as after `cancel`. Runs on a device, observed ones
+  // and run_greedy are not cut. unsupported: a session with auto_device.
+  Status pause_at(std::int64_t deadline);
   // Layers with rules, where the options watch: their statistics in the last pass, with all their
   // values where a layer ran several times. Paths repeat in no list.
   struct Watched {
@@ -148,6 +153,18 @@ class Session {
     std::int64_t passes = 0, observed = 0;
     bool last = false;  // the last run was observed: its outputs and states are there
   };
+  // Rows of a run by their sequences, positions and those whose output is wanted.
+  struct Tokens {
+    std::span<const std::uint32_t> sequences, positions, head;
+  };
+  // Of runs with a deadline.
+  struct Slices {
+    std::int64_t deadline = Executor::kNoDeadline;
+    bool paused = false;
+    std::vector<std::byte> begun, asked;  // the arguments of the run that paused, and of this one
+    std::vector<std::uint32_t> sequences, positions;  // of its rows
+    std::size_t turn = 0;                             // run_in_turn: where it is
+  };
   Session() = default;
   static Result<Session> make(Network& network, ThreadPool& pool, const SessionOptions& options,
                               bool tapped);
@@ -164,6 +181,10 @@ class Session {
     return observation_ && observation_->last ? *observation_->session : active();
   }
   Status execute(const Taps::Places& places);
+  Status run_slice();
+  // Whether a run of these arguments continues the one that paused. Else that one is dropped.
+  bool continues(std::span<const std::byte> x, const Tokens& tokens);
+  void drop_slices();
   // What create() does: finds the program's registers and buffers, makes room for what a run needs,
   // and makes the session on the CPU that is measured against the device.
   void find_buffers();
@@ -186,17 +207,13 @@ class Session {
   Result<std::span<const float>> run_set(std::int64_t rows);
   Status check_values(std::size_t values, std::int64_t rows) const;
   Status check_room(std::int64_t rows, std::int64_t outputs) const;
-  // Rows of a run by their sequences, positions and those whose output is wanted; put(r, to) sets
-  // what arrives at row `to` from the run's row r.
-  struct Tokens {
-    std::span<const std::uint32_t> sequences, positions, head;
-  };
+  // put(r, to) sets what arrives at row `to` from the run's row r.
   template <class Put>
   Status set_rows(const Tokens& tokens, const Put& put);
   template <class Put>
-  Status run_rows(const Tokens& tokens, const Put& put);
+  Status run_rows(std::span<const std::byte> x, const Tokens& tokens, const Put& put);
   template <class Put>
-  Status run_in_turn(const Tokens& tokens, const Put& put);
+  Status run_in_turn(const Tokens& tokens, const Put& put, bool again);
   void take_turn(const Tokens& tokens, std::size_t n);
   Status check_positions(const Tokens& tokens);
   void forget(const Tokens& tokens);
@@ -213,6 +230,7 @@ class Session {
   std::size_t tapped_cells_ = 0;
   std::vector<std::string> watched_paths_;
   std::unique_ptr<Observation> observation_;
+  std::unique_ptr<Slices> slices_;
   std::vector<Cost> costs_;
   RegisterId rows_ = kNone, head_ = kNone;
   BufferId input_ = kNone, output_ = kNone, positions_ = kNone, sequences_ = kNone,

@@ -326,32 +326,99 @@ void StepMesh::save(Ticks& program, bool back) {
 
 Status StepMesh::run(Ticks& program) {
   if (options_.device) return program.executor->run();
-  save(program, false);
-  Status status = program.executor->run();
-  if (!status.ok()) save(program, true);
-  return status;
+  const bool again = std::exchange(slices_.half, nullptr) != nullptr;
+  if (!again) save(program, false);
+  const Result<bool> done =
+      again ? program.executor->resume(slices_.deadline)
+            : program.executor->run_until(Segment::forward, Segment::update, slices_.deadline);
+  if (!done.ok()) save(program, true);
+  else if (!*done) slices_.half = &program == &many_ ? &StepMesh::many_ : &StepMesh::one_;
+  return done.status();
 }
 
 Status StepMesh::run(const Values& x, std::int64_t ticks, const Values& y) {
   LOOM_TRY(check(x, ticks, y));
   if (ticks > 1) LOOM_TRY(make_many());
-  for (std::int64_t done = 0; done < ticks;) {
-    Ticks& program = many_.executor && ticks - done >= many_.ticks ? many_ : one_;
-    hand_over(program);
-    put(program, x, done);
+  const bool again = continues(x, ticks, y);
+  if (!again && slices_.deadline == Executor::kNoDeadline) return run_from(0, x, ticks, y);
+  slices_.y.resize(y.count * size_of(y.type));
+  Status status = run_from(again ? slices_.done : 0, x, ticks, {slices_.y.data(), y.count, y.type});
+  if (!slices_.begun) std::ranges::copy(slices_.y, y.data);
+  return status;
+}
+
+Status StepMesh::run_from(std::int64_t done, const Values& x, std::int64_t ticks, const Values& y) {
+  slices_.begun = false;
+  while (done < ticks) {
+    Ticks& program = slices_.half                                    ? this->*slices_.half
+                     : many_.executor && ticks - done >= many_.ticks ? many_
+                                                                     : one_;
+    if (!slices_.half) {
+      hand_over(program);
+      put(program, x, done);
+    }
     LOOM_TRY(run(program));
+    if (slices_.half) return pause(x, ticks, done);
     if (y.count > 0) get(program, y, done);
     done += program.ticks;
     tick_ += program.ticks;
+    if (done < ticks && slices_.deadline != Executor::kNoDeadline &&
+        Executor::slice_clock() >= slices_.deadline)
+      return pause(x, ticks, done);
   }
   return {};
 }
+
+bool StepMesh::continues(const Values& x, std::int64_t ticks, const Values& y) {
+  const std::span<const std::byte> bytes(x.data, x.count * size_of(x.type));
+  if (slices_.begun && slices_.ticks == ticks && slices_.y.size() == y.count * size_of(y.type) &&
+      std::ranges::equal(slices_.x, bytes))
+    return true;
+  drop_slices();
+  return false;
+}
+
+void StepMesh::drop_slices() {
+  if (const auto half = std::exchange(slices_.half, nullptr)) save(this->*half, true);
+  slices_.begun = false;
+}
+
+Status StepMesh::pause(const Values& x, std::int64_t ticks, std::int64_t done) {
+  slices_.begun = true;
+  slices_.x.assign(x.data, x.data + x.count * size_of(x.type));
+  slices_.ticks = ticks, slices_.done = done;
+  return Status(Code::paused, "step mesh: the run paused at its deadline, " + std::to_string(done) +
+                                  " of " + std::to_string(ticks) +
+                                  " ticks done: the same call continues it");
+}
+
+class StepMesh::Look {
+ public:
+  explicit Look(StepMesh& mesh) : mesh_(mesh) { exchange(); }
+  Look(const Look&) = delete;
+  Look& operator=(const Look&) = delete;
+  ~Look() { exchange(); }
+
+ private:
+  void exchange() {
+    if (!mesh_.slices_.half) return;
+    const Ticks& half = mesh_.*mesh_.slices_.half;
+    std::byte* at = mesh_.saved_.data();
+    for (const BufferId id : half.states) {
+      const std::span<std::byte> state = half.executor->state(id);
+      std::swap_ranges(state.begin(), state.end(), at);
+      at += state.size();
+    }
+  }
+  StepMesh& mesh_;
+};
 
 Result<std::vector<double>> StepMesh::value(std::size_t cell, std::int64_t stream) {
   if (cell >= network_->size() || stream < 0 || stream >= options_.streams)
     return refusal(Code::out_of_range,
                    {"cell ", cell, " of stream ", stream, ": there are ", network_->size(),
                     " cells and ", options_.streams, " streams"});
+  const Look look(*this);
   Ticks& holder = this->holder();
   const View& v = holder.values[cell];
   std::vector<double> out(static_cast<std::size_t>(v.cols));
@@ -361,6 +428,7 @@ Result<std::vector<double>> StepMesh::value(std::size_t cell, std::int64_t strea
 }
 
 Status StepMesh::reset() {
+  drop_slices();
   Ticks& holder = this->holder();
   for (const BufferId id : holder.states)
     std::ranges::fill(holder.executor->state(id), std::byte{0});
@@ -383,6 +451,7 @@ void StepMesh::each_value(const F& f) {
 // Magic, version, number of streams, of ticks and of cells; of each cell the size of a value and
 // how many there are; then the values, cell by cell.
 std::string StepMesh::snapshot() {
+  const Look look(*this);
   Ticks& holder = this->holder();
   std::string out(kMagic);
   const auto add = [&](auto value) {
@@ -434,6 +503,7 @@ Status StepMesh::restore(std::string_view bytes) {
   }
   if (bytes.size() != wanted)
     return corrupt({"a snapshot of ", bytes.size(), " bytes, which should have ", wanted});
+  drop_slices();
   each_value([&](std::byte* value, std::size_t size) {
     if (size == 8) store(value, load_le<std::uint64_t>(bytes.data() + at));
     else store(value, load_le<std::uint32_t>(bytes.data() + at));
@@ -444,6 +514,7 @@ Status StepMesh::restore(std::string_view bytes) {
 }
 
 Status StepMesh::refresh() {
+  drop_slices();
   LOOM_TRY(pack_groups());
   LOOM_TRY(one_.executor->refresh());
   return many_.executor ? many_.executor->refresh() : Status();

@@ -54,6 +54,11 @@ class StepMesh {
     // x is only read.
     return run(values(std::span(const_cast<T*>(x.data()), x.size())), ticks, values(y));
   }
+  // Runs end at a deadline from now on (Executor::slice_clock; kNoDeadline: at none), with the code
+  // `paused`; a device looks between its programs. The same run again, with the same arguments,
+  // continues it with the same bits, and y is written when it is done; another one, reset and
+  // restore drop it: the mesh is then as after tick(), as it is meanwhile to those who look.
+  void pause_at(std::int64_t deadline) { slices_.deadline = deadline; }
   // Ticks since the values were 0, over all runs.
   std::int64_t tick() const { return tick_; }
   std::int64_t streams() const { return options_.streams; }
@@ -128,10 +133,26 @@ class StepMesh {
   // saved, and come back where it fails.
   void save(Ticks& program, bool back);
   Status run(Ticks& program);
+  // Of runs with a deadline.
+  struct Slices {
+    std::int64_t deadline = Executor::kNoDeadline;
+    Ticks StepMesh::* half = nullptr;  // the program that is half done
+    bool begun = false;                // a run has paused, with these arguments:
+    std::vector<std::byte> x;
+    std::int64_t ticks = 0, done = 0;  // done: of its ticks
+    std::vector<std::byte> y;          // their outputs
+  };
+  // Whether a run of these arguments continues the one that paused. Else that one is dropped.
+  bool continues(const Values& x, std::int64_t ticks, const Values& y);
+  void drop_slices();
+  Status pause(const Values& x, std::int64_t ticks, std::int64_t done);
+  // The values after tick() for those who look, where a program is half done.
+  class Look;
   // Moves the values to where `to` finds them.
   void hand_over(Ticks& to);
   Status check(const Values& x, std::int64_t ticks, const Values& y) const;
   Status run(const Values& x, std::int64_t ticks, const Values& y);
+  Status run_from(std::int64_t done, const Values& x, std::int64_t ticks, const Values& y);
   void put(Ticks& program, const Values& x, std::int64_t tick);
   void get(Ticks& program, const Values& y, std::int64_t tick);
 
@@ -141,6 +162,7 @@ class StepMesh {
   GroupedCells groups_;
   Ticks one_, many_;  // of one tick, and of many: on the CPU they share their states
   std::vector<std::byte> saved_;
+  Slices slices_;
   bool in_many_ = false;  // which of the two has the values
   std::int64_t tick_ = 0, input_width_ = 0, output_width_ = 0;
   ValueType input_type_ = ValueType::f32, output_type_ = ValueType::f32;

@@ -1,6 +1,7 @@
 #include "ops/executor.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "ops/cpu/executor.h"
 #include "ops/cpu/kernel_args.h"
@@ -25,6 +26,26 @@ Result<std::unique_ptr<Executor>> Executor::create(Program program, WeightLookup
 bool Executor::has_updates(const Program& program) {
   return std::any_of(program.code.begin(), program.code.end(),
                      [](const Instruction& ins) { return ins.segment == Segment::update; });
+}
+
+Result<bool> Executor::run_until(Segment first, Segment last, std::int64_t) {
+  LOOM_TRY(run(first, last));
+  return true;
+}
+
+Result<bool> Executor::resume(std::int64_t) {
+  return Status(Code::invalid_argument, "executor: no run is paused");
+}
+
+Result<bool> Executor::refresh_until(std::int64_t) {
+  LOOM_TRY(refresh());
+  return true;
+}
+
+std::int64_t Executor::slice_clock() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 Status Executor::run_greedy(std::span<std::uint32_t> picked) {

@@ -90,6 +90,15 @@ class Executor {
   // instructions, on a device between submits. What was written until then is not to be used.
   // Updates are not cancelled: masters and moments change together.
   virtual Status run(Segment first = Segment::forward, Segment last = Segment::update) = 0;
+  // The same in slices, with the same bits. False: `deadline` (of slice_clock()) passed between two
+  // instructions, of which each call runs at least one, and resume() continues there. Until it is
+  // done registers, inputs, states and weights must stay as they are; another run() drops it. A
+  // device, and a CPU with a watcher, run all of it at once.
+  virtual Result<bool> run_until(Segment first, Segment last, std::int64_t deadline);
+  virtual Result<bool> resume(std::int64_t deadline);
+  // Nanoseconds of a clock that only goes forward.
+  static std::int64_t slice_clock();
+  static constexpr std::int64_t kNoDeadline = INT64_MAX;
   // Who reads buffers while they are warm: `written` is called by every worker between two steps of
   // a run, when buffer `buffers[index]` has its last value of that run; of those that the last
   // steps write it is not called. Buffers must outlive the run's end (outputs). False: this
@@ -112,6 +121,9 @@ class Executor {
   // Prepares again the weights whose store changed (after an update or a morph to a format of the
   // same arithmetic class).
   virtual Status refresh() = 0;
+  // The same until a deadline (of slice_clock()), weight by weight, at least one of them; false:
+  // there are more. A device prepares all at once.
+  virtual Result<bool> refresh_until(std::int64_t deadline);
   // Brings the masters of the stores up to date with what update segments computed. On the CPU they
   // are the same memory.
   virtual Status sync() { return {}; }

@@ -189,13 +189,15 @@ std::string memory(int units) {
                       R"({"at":[1,0,0,0],"type":"dense","out":2})");
 }
 
+constexpr const char* kTargets = R"(,"method":{"type":"target_propagation"})";
+
 std::string spec_of(std::int64_t ticks, int steps, double lr, int seed,
-                    const std::string& answers = "last_tick") {
+                    const std::string& answers = "last_tick", const std::string& method = "") {
   return R"({"format":"loom-training","version":2,"loss":"cross_entropy","batch":50,"seed":)" +
          std::to_string(seed) + R"(,"steps":)" + std::to_string(steps) +
          R"(,"optimizer":{"type":"adamw","clip_norm":1},"schedule":{"type":"constant","lr":)" +
          std::to_string(lr) + R"(},"step_mesh":{"ticks":)" + std::to_string(ticks) +
-         R"(,"answers":")" + answers + R"("}})";
+         R"(,"answers":")" + answers + R"("})" + method + "}";
 }
 
 // The exclusive or of two bits that arrived 8 and 7 ticks ago.
@@ -207,6 +209,10 @@ TEST(Ticks, DelayedExclusiveOrIsLearned) {
   EXPECT_EQ(one.accuracy, 1);
   EXPECT_EQ(learn(memory(16), 9, spec_of(9, 600, 0.01, 3), exclusive_or, 2, 5).weights,
             one.weights);
+  const Outcome targets =
+      learn(memory(16), 9, spec_of(9, 600, 0.01, 3, "last_tick", kTargets), exclusive_or, 2);
+  EXPECT_EQ(targets.accuracy, 1);
+  EXPECT_NE(targets.weights, one.weights);
 }
 
 // Whether the bits so far are an odd number, one tick after each of them.
@@ -219,6 +225,67 @@ TEST(Ticks, ParityOfSixteenStepsIsLearned) {
   };
   const std::string spec = spec_of(17, 1600, 0.01, 3, "every_tick");
   EXPECT_GE(learn(memory(16), 17, spec, parity, 16).accuracy, 0.999);
+  EXPECT_GE(learn(memory(16), 17, spec_of(17, 1600, 0.01, 3, "every_tick", kTargets), parity, 16)
+                .accuracy,
+            0.999);
+}
+
+// The target of a cell is its value less what back-propagation through ticks has as its gradient,
+// times the scale for each tick back; its budget is over all ticks.
+TEST(Ticks, TargetsGoBackATickWithEachLink) {
+  Network network = std::move(*Network::from_json(std::string_view(ring("f64"))));
+  ASSERT_TRUE(network.initialize(7).ok());
+  const std::vector<double> x = numbers(kRows * kTicks * 2, 1), t = numbers(kRows * 2, 2);
+  Network over = std::move(*network.over_ticks(kTicks, Network::Answers::last_tick));
+  ThreadPool pool(2);
+  const auto gradients_with = [&](double scale) {
+    auto made = Learner::create(
+        over, pool,
+        {.method = {.kind = MethodKind::target_propagation, .gradient_scale = scale},
+         .max_rows = kRows,
+         .update = false,
+         .poison = true});
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    return gradients(*made, x, t);
+  };
+  Learner whole = learner_of(over, pool);
+  const auto wanted = gradients(whole, x, t);
+  EXPECT_EQ(gradients_with(1), wanted);
+  // A polynomial in the scale: that of its powers 0 to 5, of which cell 3 has the first alone.
+  const auto half = gradients_with(0.5), tiny = gradients_with(1e-9);
+  for (std::size_t p = 0; p < wanted.size(); ++p) {
+    const bool answers = whole.gradients()[p].path == "3.0.0.0";
+    for (std::size_t i = 0; i < wanted[p].size(); ++i) {
+      if (answers) EXPECT_EQ(half[p][i], wanted[p][i]);
+      else EXPECT_LE(std::abs(tiny[p][i]), 1e-8);
+    }
+    if (!answers) {
+      EXPECT_NE(half[p], wanted[p]);
+    }
+  }
+}
+
+TEST(Ticks, BudgetsOfCellsAreOfAllTicks) {
+  Network network = std::move(*Network::from_json(std::string_view(memory(8))));
+  ASSERT_TRUE(network.initialize(1).ok());
+  auto spec = parse_training_spec(std::string_view(spec_of(9, 3, 0.01, 3, "last_tick", kTargets)));
+  ASSERT_TRUE(spec.ok()) << spec.status().message();
+  std::vector<float> x(50 * 9, 0.5f);
+  auto data = ArrayData::create(std::move(x), 9, std::vector<std::int32_t>(50, 1));
+  ASSERT_TRUE(data.ok());
+  ThreadPool pool(1);
+  auto trainer = Trainer::create(*spec, network, **data, pool);
+  ASSERT_TRUE(trainer.ok()) << trainer.status().message();
+  auto step = (*trainer)->step();
+  ASSERT_TRUE(step.ok()) << step.status().message();
+  ASSERT_EQ(step->parts.size(), 2u);
+  EXPECT_EQ(step->parts[0].path, "0.0.0.0");
+  EXPECT_EQ(step->parts[1].path, "1.0.0.0");
+  for (const PartReport& p : step->parts) {
+    EXPECT_GT(p.budget, 0.5);
+    EXPECT_LE(p.budget, 1);
+    EXPECT_GT(p.gap, 0);
+  }
 }
 
 TEST(Ticks, SaysWhatDoesNotFit) {
@@ -248,6 +315,10 @@ TEST(Ticks, SaysWhatDoesNotFit) {
   has(refusal(R"(,"step_mesh":{"ticks":4,"tick":1})", 4), "tick");
   has(refusal(R"(,"step_mesh":{"ticks":4})", 5, 4), "4");
   has(refusal(R"(,"step_mesh":{"ticks":4},"streams":2)", 4, 4), "streams");
+  has(refusal(R"(,"step_mesh":{"ticks":4},"method":"mono_forward")", 4, 4),
+      "back_propagation or target_propagation");
+  has(refusal(R"(,"step_mesh":{"ticks":4},"method":{"type":"tween","mode":"layer_wise"})", 4, 4),
+      "chain_rule");
   EXPECT_EQ(refusal(R"(,"step_mesh":{"ticks":4})", 4, 4), "");
   EXPECT_EQ(refusal(R"(,"step_mesh":{"ticks":4,"answers":"last_tick"})", 4), "");
   has(refusal(R"(,"step_mesh":{"ticks":4})", 4), "class");

@@ -176,7 +176,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create_for(const TrainingSpec& spec, N
     learning.adapter = std::make_shared<Adapter>(std::move(adapter));
     LOOM_ASSIGN(base, loom::digest(network));
   }
-  if (spec.method.kind != MethodKind::back_propagation) {
+  if (spec.method.kind != MethodKind::back_propagation && network.ticks() == 0) {
     LOOM_ASSIGN(learning.matrices,
                 MethodMatrices::create(network, spec.method.kind, learning.seed));
   }
@@ -364,125 +364,6 @@ Status Trainer::give() {
   return learner_.batch(batch_, spec_.heads.empty() && takes_classes(spec_.loss));
 }
 
-Result<StepReport> Trainer::step() {
-  const std::int64_t part = spec_.batch / spec_.micro_batches;
-  const auto has_classes = [](const HeadSpec& head) { return takes_classes(head.loss); };
-  if (spec_.micro_batches > 1 && std::ranges::any_of(spec_.heads, has_classes)) {
-    HeadSums sums;
-    for (std::int64_t micro = 0; micro < spec_.micro_batches; ++micro) {
-      read(done_ * spec_.batch + micro * part, part);
-      learner_.add_to(sums, batch_.values, batch_.weights);
-    }
-    learner_.set_sums(std::move(sums));
-  }
-  return do_step(spec_.micro_batches, [&](std::int64_t micro) {
-    return fill(done_ * spec_.batch + micro * part, part);
-  });
-}
-
-Result<StepReport> Trainer::step_on(const DataSource& batch) {
-  if (spec_.micro_batches != 1 || spec_.random_translate != 0)
-    return bad(
-        "\"micro_batches\" and \"shift\" are of data that the trainer reads, not of batches "
-        "that are given");
-  if (streams_)
-    return bad(
-        "\"streams\" are cut from data that the trainer reads: a batch that is given is no window "
-        "of them");
-  LOOM_TRY(check_data(batch, network_, spec_, true));
-  batch_.clear();
-  for (std::int64_t i = 0; i < batch.samples(); ++i) batch.append(i, batch_);
-  // The program is made again where a batch has more rows than it has room for; no bit changes.
-  LearnerOptions room = learning_;
-  room.max_positions = std::max(room.max_positions, batch.max_rows());
-  room.max_rows = std::max(room.max_rows, batch.samples() * batch.max_rows());
-  room.weighted = room.weighted || batch.form().weighted;
-  if (room.max_rows > INT32_MAX)
-    return bad("a batch of " + std::to_string(room.max_rows) + " rows is too large");
-  if (room.max_rows != learning_.max_rows || room.max_positions != learning_.max_positions ||
-      room.weighted != learning_.weighted)
-    LOOM_TRY(remake(room));
-  return do_step(1, [&](std::int64_t) { return give(); });
-}
-
-// One step of `micro_batches`, which `fill_micro_batch` hands to the learner one by one. After an
-// error all is as it was before: the states of streams and the dtype too. (What a device has
-// written of a state stays there: the step that goes on does not read it.)
-Result<StepReport> Trainer::do_step(std::int64_t micro_batches,
-                                    const std::function<Status(std::int64_t)>& fill_micro_batch) {
-  if (done_ >= spec_.steps) return bad("all " + std::to_string(spec_.steps) + " steps are done");
-  const bool quantized = quantized_;
-  if (!matrices_.empty() && done_ >= spec_.quantize.after) LOOM_TRY(set_quantized(true));
-  std::vector<TrainingTensor> states;
-  const auto each_state = [&](const auto& f) {
-    for (const Learner::Moment& m : learner_.moments())
-      if (m.of_streams && !learning_.device) f(m);
-  };
-  each_state([&](const Learner::Moment& m) { states.push_back(read(m)); });
-  auto report = try_step(micro_batches, fill_micro_batch);
-  if (report.ok()) return report;
-  auto before = states.begin();
-  each_state([&](const Learner::Moment& m) { exchange(m, *before++); });
-  LOOM_TRY(set_quantized(quantized));
-  if (report.status().code() != Code::cancelled) return report;
-  return report.status().at("training: step " + std::to_string(done_ + 1));
-}
-
-Result<StepReport> Trainer::try_step(std::int64_t micro_batches,
-                                     const std::function<Status(std::int64_t)>& fill_micro_batch) {
-  const std::int64_t number = done_ + 1;
-  StepReport report{.step = number,
-                    .steps = spec_.steps,
-                    .heads = std::vector<double>(spec_.heads.size()),
-                    .lr = spec_.schedule.at(number)};
-  double weight = 0;
-  for (std::int64_t micro = 0; micro < micro_batches; ++micro) {
-    LOOM_TRY(fill_micro_batch(micro));
-    if (spec_.fp8) learner_.set_loss_scale(scale_.value());
-    LOOM_TRY(learner_.accumulate(micro));
-    report.loss += learner_.loss_sum();
-    for (std::size_t i = 0; i < report.heads.size(); ++i) report.heads[i] += learner_.loss_sum(i);
-    report.rows += batch_.rows;
-    report.counted += learner_.counted();
-    weight += learner_.weight();
-  }
-  if (report.counted == 0) return bad("step " + std::to_string(number) + ": no row has a target");
-  if (!(weight > 0))
-    return bad("step " + std::to_string(number) + ": all of its rows have the weight 0");
-  report.loss /= weight;
-  for (double& loss : report.heads) loss /= weight;
-  if (!(report.loss - report.loss == 0))
-    return bad(
-        "step " + std::to_string(number) +
-        ": the loss is not finite; a lower rate, a longer warm-up or \"clip_norm\" may help");
-  if (spec_.fp8) {
-    report.loss_scale = scale_.value();
-    report.skipped = !learner_.gradients_finite();
-  }
-  std::vector<double> alignment;
-  if (const std::int64_t every = spec_.method.alignment_every;
-      every > 0 && (number % every == 0 || number == spec_.steps))
-    LOOM_TRY(measure_alignment(micro_batches, fill_micro_batch, alignment));
-  if (!report.skipped) {
-    LOOM_TRY(learner_.update(report.lr, weight, number - scale_.skipped));
-    report_parts(alignment);
-    report.parts = parts_;
-    if (++scale_.since >= kScaleGrowth && scale_.exponent < kMaxScale)
-      scale_.exponent += 1, scale_.since = 0;
-  } else {
-    if (scale_.exponent == kMinScale)
-      return bad("step " + std::to_string(number) +
-                 ": gradients are not finite in fp8 at any loss scale; a lower rate, or \"fp8\" "
-                 "off, may help");
-    scale_.exponent -= 1, scale_.since = 0, scale_.skipped += 1;
-  }
-  done_ = number;
-  learner_.resume(number);
-  report.epoch = static_cast<double>(done_) * static_cast<double>(spec_.batch) /
-                 static_cast<double>(data_.samples());
-  return report;
-}
-
 Status Trainer::run(const std::function<Result<bool>(const StepReport&)>& after_step) {
   while (done_ < spec_.steps) {
     auto stepped = step();
@@ -579,6 +460,7 @@ std::vector<TrainingTensor> Trainer::masters_of(const std::vector<Learned>& list
 std::vector<TrainingTensor> Trainer::weights() const { return masters_of(learned()); }
 
 Status Trainer::set_weights(const std::vector<TrainingTensor>& weights) {
+  LOOM_TRY(whole());
   auto next = weights.begin();
   for (const auto& [name, store] : learned()) {
     if (next == weights.end() || next->f32.size() != store->mutable_master().size() ||
@@ -748,6 +630,7 @@ Status Trainer::exchange_all(const std::vector<TrainingTensor*>& tensors) {
 }
 
 Status Trainer::restore(TrainingState state) {
+  LOOM_TRY(whole());
   LOOM_TRY(check_info(state.info));
   LOOM_ASSIGN(const std::int64_t step, state.info.get_integer("step", -1));
   if (step < 0) return Status(Code::corrupt, "training state: no step");

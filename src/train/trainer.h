@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,20 @@ class Trainer {
   // one by one. It is checked as the trainer's own; a checkpoint does not know it. Errors:
   // "micro_batches" or "random_translate", which are of the trainer's data.
   Result<StepReport> step_on(const DataSource& batch);
+  // The same in slices, with the same bits: begin_step_on reads the batch, and each continue_step
+  // runs until `deadline` (of Executor::slice_clock()) or the end of the step; true: it is done,
+  // and `report` has it. A slice ends between two instructions, or two weights that are packed
+  // again; a measured alignment is one slice. Until the end of the step its weights are not to be
+  // read, and other steps are refused. After an error the step is dropped, as after step_on's.
+  Status begin_step_on(const DataSource& batch);
+  Result<bool> continue_step(std::int64_t deadline, StepReport* report = nullptr);
+  bool in_slices() const { return slices_.has_value(); }
+  // Whether its update has begun: the weights are those of no step.
+  bool updating() const { return slices_ && slices_->at == Slices::At::update; }
+  // Forgets a step in slices, and does to its end an update that has begun.
+  Status drop_step();
+  // Of all later steps: their learning rate is the schedule's times this.
+  void set_rate_factor(double factor) { rate_factor_ = factor; }
   // Steps until the end; after each the callback says whether to go on (else `cancelled`).
   Status run(const std::function<Result<bool>(const StepReport&)>& after_step);
 
@@ -179,6 +194,25 @@ class Trainer {
                              const std::function<Status(std::int64_t)>& fill_micro_batch);
   Result<StepReport> try_step(std::int64_t micro_batches,
                               const std::function<Status(std::int64_t)>& fill_micro_batch);
+  // The parts of a step.
+  Status take(const DataSource& batch);
+  Status next_dtype();
+  StepReport begin_report() const;
+  void add_losses(StepReport& report, double& weight);
+  Status mean_losses(StepReport& report, double weight);
+  bool aligns(std::int64_t step) const;
+  void end_step(StepReport& report, const std::vector<double>& alignment);
+  // A step in slices: what it has done, and the dtype before it.
+  struct Slices {
+    enum class At : std::uint8_t { begin, passes, passed, update };
+    At at = At::begin;
+    StepReport report;
+    double weight = 0;
+    std::vector<double> alignment;
+    bool quantized = false;
+  };
+  Status whole() const;
+  Result<bool> slice(Slices& s, std::int64_t deadline);
   Status measure_alignment(std::int64_t micro_batches,
                            const std::function<Status(std::int64_t)>& fill_micro_batch,
                            std::vector<double>& alignment);
@@ -217,6 +251,8 @@ class Trainer {
   Batch batch_;
   std::vector<PartReport> parts_;
   std::int64_t done_ = 0;
+  std::optional<Slices> slices_;
+  double rate_factor_ = 1;
   // Of "fp8" (dynamic loss scaling: Micikevicius et al., Mixed Precision Training, arXiv
   // 1710.03740, section 3.2).
   struct LossScale {

@@ -7,9 +7,9 @@
 namespace hpp {
 
 using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Evaluator, loom::File,
-    loom::Generator, loom::Model, loom::Network, loom::Object, loom::Onnx, loom::Population,
-    loom::Predictor, loom::Seq2Seq, loom::Session, loom::StepMesh, loom::Tokenizer, loom::Trainer,
-    loom::Training;
+    loom::Generator, loom::Model, loom::Network, loom::Object, loom::Online, loom::Onnx,
+    loom::Population, loom::Predictor, loom::Seq2Seq, loom::Session, loom::StepMesh,
+    loom::Tokenizer, loom::Trainer, loom::Training;
 using text = const char*;
 using size = std::size_t;
 using result = std::int32_t;
@@ -317,6 +317,50 @@ inline result population_genome(handle h, std::int64_t index, handle* o, err e) 
 }
 inline result population_info(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Population>(h)->info(); });
+}
+
+inline result online_create(handle h, text s, size n, text p, size pn, handle* o, err e) {
+  return gives(o, e, [&] { return Online(*As<Network>(h), sv(s, n), sv(p, pn)); });
+}
+inline result online_answer(handle h, const float* x, size xn, float* y, size yn,
+                            std::int64_t* first, err e) {
+  return attempt(e, [&] { *first = As<Online>(h)->answer(sp(x, xn), sp(y, yn)); });
+}
+inline result online_answer_ids(handle h, const std::int32_t* i, size n, float* y, size yn,
+                                std::int64_t* first, err e) {
+  return attempt(e, [&] { *first = As<Online>(h)->answer_ids(sp(i, n), sp(y, yn)); });
+}
+inline result online_feedback(handle h, std::int64_t first, const float* y, size n, err e) {
+  return attempt(e, [&] { As<Online>(h)->feedback(first, sp(y, n)); });
+}
+inline result online_feedback_classes(handle h, std::int64_t first, const std::int32_t* c, size n,
+                                      err e) {
+  return attempt(e, [&] { As<Online>(h)->feedback_classes(first, sp(c, n)); });
+}
+inline result online_add(handle h, handle d, err e) {
+  return attempt(e, [&] { As<Online>(h)->add(*As<Data>(d)); });
+}
+inline result online_task(handle h, text s, size n, err e) {
+  return attempt(e, [&] { As<Online>(h)->task(sv(s, n)); });
+}
+inline result online_learn(handle h, std::int64_t microseconds, std::int64_t steps,
+                           std::int64_t* done, err e) {
+  return attempt(e, [&] { *done = As<Online>(h)->learn(microseconds, steps); });
+}
+inline result online_publish(handle h, err e) {
+  return attempt(e, [&] { As<Online>(h)->publish(); });
+}
+inline result online_measure(handle h, handle d, text s, size n, double* accuracy, err e) {
+  return attempt(e, [&] { *accuracy = As<Online>(h)->measure(*As<Data>(d), sv(s, n)); });
+}
+inline result online_commit(handle h, err e) {
+  return attempt(e, [&] { As<Online>(h)->commit(); });
+}
+inline result online_report(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Online>(h)->report(); });
+}
+inline result online_info(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Online>(h)->info(); });
 }
 
 inline result data_values(const float* x, size n, std::int64_t w, const float* y, size yn,
@@ -644,6 +688,10 @@ inline result seq2seq_create_with(handle h, const loom::Seq2SeqOptions& p, handl
 }
 inline result step_mesh_create_with(handle h, const loom::StepMeshOptions& p, handle* o, err e) {
   return gives(o, e, [&] { return StepMesh(*As<Network>(h), p); });
+}
+inline result online_create_with(handle h, text s, size n, const loom::OnlineOptions& p, handle* o,
+                                 err e) {
+  return gives(o, e, [&] { return Online(*As<Network>(h), sv(s, n), p); });
 }
 inline result seq2seq_search_with(handle h, std::int64_t rows, const double* x, size n,
                                   const loom::SearchOptions& p, handle* o, err e) {

@@ -106,6 +106,8 @@ class PythonHost:
         if kind.startswith("fill"):
             return self.module.np.zeros(v, self.module._DTYPES[kind[5:]])
         if kind.startswith("read"):
+            if kind == "read i64":  # handles among them
+                v = [self.resolve(x) for x in v]
             return self.module.np.array([float(x) if isinstance(x, str) else x for x in v],
                                         self.module._DTYPES[kind[5:]])
         return int(v) if not kind.startswith("text") else v

@@ -139,6 +139,11 @@ class Writer:
                 return "(const %s*)(void*)%s.data" % (C_TYPES[what],
                                                       variable), "%s.size / sizeof(%s)" % (variable,
                                                       C_TYPES[what])
+            if any(isinstance(x, str) and x.startswith("$") for x in v):  # handles
+                name = "handles%d" % len(self.lines)
+                self.lines.append("    const int64_t %s[] = {%s};" % (name, ", ".join(
+                    "(int64_t)v_%s.handle" % x[1:] for x in v)))
+                return name, str(len(v))
             return (self.constant(v, C_TYPES[what], what) if v else "NULL"), str(len(v))
         if kind in ("i32", "bool", "i64", "u64") or head in ("handle", "any"):
             if variable:
@@ -259,7 +264,7 @@ class Writer:
         call_args, results = [], []
         for param, kind in self.params[name]:
             head, _, what = kind.partition(" ")
-            if options and param in ("spec", "options"):
+            if options and (param == "options" or (param == "spec" and name == "trainer_create")):
                 call_args += [options] if param == "options" else []
                 continue
             if head in ("out", "new"):

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "exec/session.h"
+#include "online/online.h"
 #include "train/learner/learner.h"
 
 namespace {
@@ -120,6 +121,37 @@ TEST_P(Allocation, NoneWhileALearnerLearns) {
     ok = ok && learner->accumulate(i % 2).ok() && learner->loss_sum() > 0;
   }
   EXPECT_EQ(allocations.load(), before);
+  EXPECT_TRUE(ok);
+}
+
+TEST_P(Allocation, NoneWhileAnOnlineLearnerAnswers) {
+  const std::string f = R"(,"dtype":")" + std::string(GetParam()) + "\"";
+  auto n = Network::from_json(std::string_view(
+      R"({"format":"loom-topology","version":3,"layers_per_cell":2,"input":{"width":9},"cells":[
+{"at":[0,0,0,0],"type":"dense","out":16)" +
+      f + R"(},{"at":[0,0,0,1],"type":"dense","out":3)" + f + "}]}"));
+  ASSERT_TRUE(n.ok() && n->initialize(1).ok());
+  ThreadPool pool(1);
+  const auto spec = parse_online_spec(*Json::parse(R"({"loss":"cross_entropy","batch":4})"));
+  ASSERT_TRUE(spec.ok()) << spec.status().to_string();
+  OnlineOptions options;
+  options.tracker.window = 3;
+  auto learner = OnlineLearner::create(*spec, *n, pool, options);
+  ASSERT_TRUE(learner.ok()) << learner.status().to_string();
+  std::vector<float> x(18, 0.5f), y(6);
+  const std::int32_t classes[] = {1, 2};
+  bool ok = true;
+  long allocated = 0;
+  for (std::int64_t i = 0; i < 2000; ++i) {
+    const long before = allocations.load();
+    ok = ok && (*learner)->answer(x, y).ok();
+    allocated += allocations.load() - before;
+    OnlineLearner::Learned learned;
+    if (i % 100 == 0)
+      ok =
+          ok && (*learner)->feedback(2 * i, classes).ok() && (*learner)->learn(-1, 2, learned).ok();
+  }
+  EXPECT_EQ(allocated, 0);
   EXPECT_TRUE(ok);
 }
 

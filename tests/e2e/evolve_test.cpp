@@ -53,6 +53,49 @@ TEST(EvolveCommand, ContinuesAndReadsTablesAndSpecs) {
   EXPECT_TRUE(accuracy.find("reached")->as_bool());
 }
 
+constexpr char kStart[] =
+    R"({"format":"loom-topology","version":3,"layers_per_cell":2,"input":{"width":2},"cells":[
+      {"at":[0,0,0,0],"type":"dense","out":4,"activation":"tanh"},
+      {"at":[0,0,0,1],"type":"dense","out":2}]})";
+constexpr char kNetworks[] =
+    R"({"level":"networks","score":"accuracy","population":6,"costs":"reference","holdout":0.5,
+      "rates":{"insert":0.3,"max_width":16},"limits":{"bytes":65536,"milliseconds":1},
+      "train":{"steps":10,"loss":"cross_entropy","lr":0.02,"lamarckian":true}})";
+
+TEST(EvolveCommand, EvolvesWholeNetworks) {
+  const Folder folder;
+  const std::string spec = folder.write("spec.json", kNetworks),
+                    start = folder.write("start.json", kStart),
+                    data = folder.write("xor.csv", "0,0,0\n0,1,1\n1,0,1\n1,1,0\n");
+  const std::string champion = folder / "best.entity", saved = folder / "saved.json";
+  const Json whole = json_of(loom({"evolve", spec, "--data", data, "--network", start,
+                                   "--generations", "4", "--json", "--champion", champion}));
+  EXPECT_EQ(whole.find("generation")->as_integer(), 3);
+  EXPECT_TRUE(whole.find("champion")->find("feasible")->as_bool());
+  EXPECT_EQ(loom({"evolve", spec, "--data", data, "--network", start, "--generations", "2", "--out",
+                  saved, "--threads", "1"})
+                .code,
+            0);
+  EXPECT_EQ(champion_of(json_of(loom({"evolve", saved, "--generations", "2", "--json"}))),
+            champion_of(whole));
+  // The champion is a network like any other, of which others come.
+  const std::string mutant = folder / "mutant.entity", child = folder / "child.entity";
+  const Json done = json_of(loom(
+      {"breed", "mutate", champion, "--out", mutant, "--options", R"({"width":1})", "--json"}));
+  EXPECT_FALSE(done.find("done")->as_array().empty());
+  const Json crossed =
+      json_of(loom({"breed", "splice", champion, mutant, "--out", child, "--json"}));
+  EXPECT_GE(crossed.find("crossed")->as_integer(), 1);
+  EXPECT_EQ(loom({"breed", "graft", champion, mutant, "--out", child}).code, 0);
+  EXPECT_EQ(loom({"dna", child}).code, 0);
+  EXPECT_EQ(loom({"breed", "splice", champion, "--out", child}).code, 2);
+  EXPECT_EQ(loom({"breed", "cross", champion, "--out", child}).code, 2);
+  EXPECT_EQ(loom({"breed", "mutate", champion, "--out", child, "--options", "3"}).code, 2);
+  EXPECT_EQ(loom({"breed", "mutate", champion, "--out", child, "--options", R"({"w":1})"}).code, 3);
+  EXPECT_EQ(loom({"evolve", spec}).code, 3);
+  EXPECT_EQ(loom({"evolve", "xor", "--data", data}).code, 2);
+}
+
 TEST(EvolveCommand, RefusesWhatItCannotDo) {
   const Folder folder;
   const auto refused = [](const std::vector<std::string>& arguments, int code, const char* why) {

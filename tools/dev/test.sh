@@ -204,9 +204,14 @@ torch-natural   tests/parity/torch_natural.py
 torch-naturals  tests/parity/torch_natural.py --random 30
 torch-streams   tests/parity/torch_streams.py
 TABLE
-  if python=$(sklearn_python); then run_script parity/tables "$python" tests/parity/tables.py \
-    build/release/loom --short
-  else skip_script parity/tables "needs Python 3 with scikit-learn: Debian's python3-sklearn"; fi
+  while read -r name command; do
+    # shellcheck disable=SC2086
+    if python=$(sklearn_python); then run_script "parity/$name" "$python" $command
+    else skip_script "parity/$name" "needs Python 3 with scikit-learn: Debian's python3-sklearn"; fi
+  done <<'TABLE'
+tables          tests/parity/tables.py build/release/loom --short
+cluster         tests/parity/cluster.py build/release/libloom.so
+TABLE
   if python=$(peft_python); then run_script parity/peft "$python" tests/parity/peft_adapter.py \
     build/release/loom
   else skip_script parity/peft "needs Python 3 with PyTorch, transformers and peft"; fi

@@ -12,13 +12,16 @@ from training import camel
 INTERFACES = {"session_create": "SessionOptions", "session_observe": "ObserveOptions",
               "session_forecast": "ForecastOptions",
               "seq2seq_create": "Seq2SeqOptions", "seq2seq_search": "SearchOptions",
-              "step_mesh_create": "StepMeshOptions", "trainer_create": "TrainerOptions",
+              "step_mesh_create": "StepMeshOptions", "online_create": "OnlineOptions",
+              "trainer_create": "TrainerOptions",
               "generator_create": "GeneratorOptions", "generator_start": "SamplingOptions",
               "model_create": "ModelOptions", "sampling": "Sampling",
               "tokenizer_train": "TokenizerOptions", "training_open": "FileTrainingOptions",
               "file_convert": "ConvertOptions", "file_info": "FileInfoOptions",
               "evaluator_create": "EvaluatorOptions",
               "predictor_open": "PredictorOptions", "predictor_plan": "PlanOptions",
+              "cluster_k_means": "KMeansOptions", "cluster_hierarchy": "HierarchyOptions",
+              "cluster_cut": "CutOptions", "ensemble_matches": "MatchOptions",
               "verify": "VerifyOptions", "audit": "AuditOptions"}
 SHAPES = {"id": "number | null", "ids": "number | number[] | null", "sampling": "Sampling",
           "device": "Device", "mode": "Mode", "seed": "number | bigint"}

@@ -67,8 +67,9 @@ def conditions(fields):
         then = {"properties": {field["key"]: allowed(field)}}
         if field.get("required"):
             then["required"] = [field["key"]]
-        default = {"properties": {field["key"]: {"const": field["default"]}}}
-        out.append({"if": holds, "then": then, "else": default})
+        other = ({"properties": {field["key"]: {"const": field["default"]}}}
+                 if "default" in field else {"not": {"required": [field["key"]]}})
+        out.append({"if": holds, "then": then, "else": other})
     return out
 
 

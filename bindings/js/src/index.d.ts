@@ -2,7 +2,8 @@
 // docs/reference/c-api.md.
 
 export type LoomCode = 'invalid_argument' | 'not_found' | 'unsupported' | 'corrupt' | 'truncated'
-  | 'io' | 'out_of_memory' | 'out_of_range' | 'cancelled' | 'internal' | 'invalid_handle' | 'busy';
+  | 'io' | 'out_of_memory' | 'out_of_range' | 'cancelled' | 'internal' | 'invalid_handle' | 'busy'
+  | 'paused';
 export class LoomError extends Error {
   readonly code: LoomCode;
 }
@@ -18,6 +19,7 @@ export class CancelledError extends LoomError {}
 export class InternalError extends LoomError {}
 export class InvalidHandleError extends LoomError {}
 export class BusyError extends LoomError {}
+export class PausedError extends LoomError {}
 
 /** Bytes, or where they are. In Node a plain string is a path; in a browser it is a URL. */
 export type Source = string | URL | ArrayBuffer | ArrayBufferView | Blob | Response
@@ -29,13 +31,21 @@ export type Rows = Numbers | Numbers[];
 // return at once cannot wait for a GPU and refuse "gpu".
 import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOptions,
   ForecastOptions, GeneratorOptions, Mode, ModelOptions, ObserveOptions, Sampling,
-  SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions, StepMeshOptions,
-  TokenizerOptions, VerifyOptions } from './types/options.js';
+  OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions,
+  StepMeshOptions, TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
-import type { Act, Audit, Dna, DnaComparison, Observed } from './types/reports.js';
+import type { Act, Audit, Dna, DnaComparison, MutationReport, Observed, SpliceOptions,
+  SpliceReport } from './types/reports.js';
 export type * from './types/reports.js';
+import { Online } from './types/online.js';
+export * from './types/online.js';
 import { Population } from './types/population.js';
 export * from './types/population.js';
+export * from './types/ensemble.js';
+import type { StepMeshInfo, TicksOptions } from './types/step_mesh.js';
+export type * from './types/step_mesh.js';
+import type { Found, Seq2SeqInfo, Sources } from './types/seq2seq.js';
+export type * from './types/seq2seq.js';
 
 export interface InitOptions {
   /** The module, where it does not lie beside the package. */
@@ -357,6 +367,14 @@ export class Network extends Handled {
   readonly digest: string;
   readonly dna: Dna;
   compareDna(other: Network): DnaComparison;
+  /** A child of this network and another (docs/reference/evolution.md). */
+  splice(other: Network, options?: SpliceOptions): { child: Network; report: SpliceReport };
+  /** One network whose branches are whole networks. */
+  static graft(networks: Iterable<Network>, options?: { combine?: 'concat' | 'add' | 'avg' | 'mean'
+    | 'gated' | 'filter'; residual?: boolean; stitch?: boolean }): Network;
+  /** A mutated copy that runs. */
+  mutate(seed?: number | bigint, rates?: Record<string, unknown>):
+    { child: Network; report: MutationReport };
   initialize(seed: number | bigint): void;
   copy(): Network;
   cell(at: string): object;
@@ -382,6 +400,8 @@ export class Network extends Handled {
   /** A Session that does what a trace says, and evaluates no rules. */
   replay(trace: Act[], options?: SessionOptions): Session;
   trainer(data: TrainingData | Data, spec: TrainingSpec): Trainer;
+  /** Learns a copy of the network while it answers, in one thread. */
+  online(spec?: Partial<TrainingSpec>, options?: Omit<OnlineOptions, 'device' | 'mode'>): Online;
   /** x: rows; where the input has parts also the rows of each by its name: sequences of unequal
    *  length are padded, where a part "lengths" or "<name>_lengths", which is then filled in, is
    *  not given. Gives the rows of the output; where the network has several, those of each by
@@ -427,6 +447,10 @@ export interface SessionInfo {
   metacognition:
     { rules: number; replays: boolean; passes: number; acts: number; dropped: number } | null;
 }
+/** Of runs that pause: whole microseconds, at least 1. */
+export interface Budget {
+  budgetUs: number;
+}
 export class Session extends Handled {
   constructor(network: Network, options?: SessionOptions);
   /** On a device; then the methods named ...Async are those to use. */
@@ -441,44 +465,24 @@ export class Session extends Handled {
   trace(): Act[];
   /** Rows of values, at most maxRows. */
   run(x: Rows | Record<string, Rows>): Output;
+  /** null after about `budgetUs` microseconds where it is not done: the same call again continues,
+   *  with the same bits; another run drops it. */
+  run(x: Rows | Record<string, Rows>, options: Budget): Output | null;
   runAsync(x: Rows | Record<string, Rows>, options?: Abortable): Promise<Output>;
   /** Rows of ids, each a sequence of its own. */
   runIds(ids: Rows): Float32Array;
+  runIds(ids: Rows, options: Budget): Float32Array | null;
   runIdsAsync(ids: Rows, options?: Abortable): Promise<Float32Array>;
   /** Token ids at positions of sequences (all 0 where empty): a row of the output's width for each
    *  row in `head` (the last one where empty). Keys and values of earlier runs stay in the
    *  caches. */
   runTokens(ids: Numbers, positions: Numbers, sequences?: Numbers, head?: Numbers): Float32Array;
+  runTokens(ids: Numbers, positions: Numbers, sequences: Numbers, head: Numbers,
+      options: Budget): Float32Array | null;
   runTokensAsync(ids: Numbers, positions: Numbers, sequences?: Numbers, head?: Numbers,
       options?: Abortable): Promise<Float32Array>;
 }
 
-/** Sources of an encoder-decoder: rows of each input but the target by its name, or of a single
- *  one. */
-export type Sources = Rows | Record<string, Rows>;
-/** A sequence that a search found: `ids` behind `start`, the one that ends it included; `score`,
- *  the logarithm of their probability. */
-export interface Found {
-  ids: number[];
-  score: number;
-  finished: boolean;
-}
-export interface Seq2SeqInfo {
-  sources: { name: string; width?: number; ids?: number; dims?: number[] }[];
-  sourceWidth: number;
-  target: { name: string; width?: number; ids?: number };
-  answerWidth: number;
-  lanes: number;
-  /** 0: nothing is encoded. */
-  rows: number;
-  position: number;
-  maxPositions: number;
-  /** What computes: an instruction set, or a GPU. */
-  device: string;
-  numerics: string;
-  threads: number;
-  stateBytes: number;
-}
 /** Runs an encoder-decoder as it is used: what depends on its other inputs alone once, its
  *  target step by step, with the answers that forward() has for whole rows. */
 export class Seq2Seq extends Handled {
@@ -506,31 +510,6 @@ export class Seq2Seq extends Handled {
   generateAsync(x: Sources, options: SearchOptions & Abortable): Promise<number[][]>;
 }
 
-export interface StepMeshInfo {
-  streams: number;
-  /** Ticks since the values were 0. */
-  tick: number;
-  cells: number;
-  /** Of a tick: values, or ids. */
-  inputWidth: number;
-  inputDtype: 'f32' | 'f64' | 'ids';
-  outputWidth: number;
-  outputDtype: 'f32' | 'f64';
-  /** What computes: an instruction set, or a GPU. */
-  target: string;
-  /** A GPU's name; null: the CPU. */
-  device: string | null;
-  /** Why `auto` took the CPU. */
-  note: string;
-  numerics: string;
-  threads: number;
-}
-export interface TicksOptions {
-  /** As many ticks, at each of which x arrives: for each stream one tick's values. */
-  ticks?: number;
-  /** The output after the last tick alone. */
-  last?: boolean;
-}
 /** A cell: its number in the order of the grid, "z.y.x.l", or [z, y, x, l]. */
 export type Cell = number | string | [number, number, number, number];
 /** Runs a network by ticks (docs/reference/step-mesh.md): in each, every cell computes from the
@@ -544,11 +523,15 @@ export class StepMesh extends Handled {
   /** x: for each stream its ticks, one behind the other. The output after every tick in the same
    *  order: a Float64Array of a network that takes f64. */
   run(x: Rows | Rows[], options?: TicksOptions): Float32Array | Float64Array;
+  /** null after about `budgetUs` microseconds where it is not done: the same call again continues,
+   *  with the same bits. Meanwhile `tick` and value show the last tick that is done. */
+  run(x: Rows | Rows[], options: TicksOptions & Budget): Float32Array | Float64Array | null;
   /** With a signal some ticks at a time; those that are done stay done. */
   runAsync(x: Rows | Rows[], options?: TicksOptions & Abortable):
     Promise<Float32Array | Float64Array>;
   /** One tick of all streams. */
   step(x: Rows): Float32Array | Float64Array;
+  step(x: Rows, options: Budget): Float32Array | Float64Array | null;
   stepAsync(x: Rows): Promise<Float32Array | Float64Array>;
   /** The values of a cell after the last tick. */
   value(cell: Cell, stream?: number): Float64Array;
@@ -740,6 +723,7 @@ export interface Loom {
   readonly Data: typeof Data;
   readonly Decoder: typeof Decoder;
   readonly ModelFile: typeof ModelFile;
+  readonly Online: typeof Online;
   readonly Population: typeof Population;
   readonly Seq2Seq: typeof Seq2Seq;
   readonly Session: typeof Session;

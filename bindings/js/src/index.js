@@ -7,19 +7,24 @@ import { InferenceSession, Tensor } from './onnx.js';
 import { bringEmbedded, camel, library, snake, start } from './runtime/runtime.js';
 import { isList, rowsOf } from './rows.js';
 import { Seq2Seq } from './seq2seq.js';
+import { Online } from './online.js';
 import { Population } from './population.js';
 import { StepMesh } from './step_mesh.js';
 import { Session } from './session.js';
 import { Decoder, Tokenizer } from './tokenizer.js';
+import * as cluster from './cluster.js';
+import { Ensemble, matches } from './ensemble.js';
+import { correlation, deviation } from './measure.js';
 import { Data, Trainer } from './training.js';
 import { Transformer } from './transformer.js';
 import { createWorker } from './workers/worker.js';
 
 export { BusyError, CancelledError, CorruptError, InternalError, InvalidArgumentError,
   InvalidHandleError, IoError, LoomError, NotFoundError, OutOfMemoryError, OutOfRangeError,
-  TruncatedError, UnsupportedError } from './runtime/errors.js';
-export { Data, Decoder, InferenceSession, ModelFile, Network, Population, Seq2Seq, Session,
-  StepMesh, Tensor, Tokenizer, Trainer, Transformer, convert, createWorker, gpu };
+  PausedError, TruncatedError, UnsupportedError } from './runtime/errors.js';
+export { Data, Decoder, Ensemble, InferenceSession, ModelFile, Network, Online, Population, Seq2Seq,
+  Session, StepMesh, Tensor, Tokenizer, Trainer, Transformer, cluster, convert, correlation,
+  createWorker, deviation, gpu, matches };
 
 /** Loads the module: once, or again after it has stopped. module: where it is, if not beside the
  *  package. */
@@ -121,7 +126,7 @@ function Generate(prompt, maxTokens = 50, options = {}) {
   return loaded.generateSync(prompt, { maxTokens, ...options }).text;
 }
 
-const loom = { Data, Decoder, InferenceSession, ModelFile, Network, Population, Seq2Seq, Session,
-  StepMesh, Tensor, Tokenizer, Trainer, Transformer, convert, createWorker, audit, evaluate, info,
-  version, numericsVersion, formatInfo, liveHandles, fakeQuantize, simulate, compareDna,
-  compareDNA, gpu, verify, LoadTransformer, Generate };
+const loom = { Data, Decoder, InferenceSession, ModelFile, Network, Online, Population, Seq2Seq,
+  Session, StepMesh, Tensor, Tokenizer, Trainer, Transformer, convert, createWorker, audit,
+  evaluate, info, version, numericsVersion, formatInfo, liveHandles, fakeQuantize, simulate,
+  compareDna, compareDNA, gpu, verify, LoadTransformer, Generate };

@@ -7,6 +7,7 @@ import { BLOCK, inputRows, isList, numbersOf, outputsOf, rowsOf, runRows, stepsO
   wideRowsOf } from './rows.js';
 import { Handled, breathe, camel, library, runLater, runNow, snake,
   start } from './runtime/runtime.js';
+import { Online } from './online.js';
 import { Session } from './session.js';
 import { Trainer } from './training.js';
 
@@ -84,6 +85,29 @@ export class Network extends Handled {
     const { report } = this.library.call('network_compare_dna',
       { a: this.handle, b: other.handle });
     return camel(report);
+  }
+  /** A child of this network and another: {child, report}. Options: method, alpha or fitnessA and
+   *  fitnessB, match, per, minScore, align, seed. */
+  splice(other, options = {}) {
+    if (!(other instanceof Network))
+      throw errorNamed('invalid_argument', 'splice: expected a Network');
+    const { child, report } = this.library.call('network_splice',
+      { a: this.handle, b: other.handle, options: snake(options) });
+    return { child: new Network(this.library, child), report: camel(report) };
+  }
+  /** One network whose branches are whole networks. Options: combine, residual, stitch. */
+  static graft(networks, options = {}) {
+    const all = [...networks];
+    if (all.length === 0 || all.some((one) => !(one instanceof Network)))
+      throw errorNamed('invalid_argument', 'graft: expected a list of Networks');
+    const { graft } = all[0].library.call('network_graft',
+      { networks: all.map((one) => one.handle), options: snake(options) });
+    return new Network(all[0].library, graft);
+  }
+  /** A mutated copy that runs: {child, report}. */
+  mutate(seed = 0, rates = {}) {
+    const { child, report } = this.call('mutate', { rates: snake(rates), seed });
+    return { child: new Network(this.library, child), report: camel(report) };
   }
   copy() {
     return new Network(this.library, this.call('copy').copy);
@@ -178,6 +202,10 @@ export class Network extends Handled {
   /** A Trainer, which learns step by step, saves and resumes. */
   trainer(data, spec, options) {
     return new Trainer(this, data, spec, options);
+  }
+  /** Learns a copy of the network while it answers, in one thread. */
+  online(spec, options) {
+    return new Online(this, spec, options);
   }
 
   /** A session with room for what is wanted: the last one, or a new one. */

@@ -1,5 +1,6 @@
-// Neuroevolution: networks of nodes and edges that evolve by NEAT.
+// Neuroevolution: genomes that evolve by NEAT, and whole networks.
 import { errorNamed, known, signalOf } from './runtime/errors.js';
+import { Network } from './network.js';
 import { rowsOf } from './rows.js';
 import { Handled, SLICE_MS, breathe, camel, library, snake } from './runtime/runtime.js';
 
@@ -13,6 +14,18 @@ function bytesIn(lib, source) {
   const { bytes } = lib.call('bytes_create', { size: view.length });
   lib.view(bytes).set(view);
   return bytes;
+}
+
+// `network` is a Network or a topology, whose keys stay as they are.
+function created(lib, { network, ...rest }) {
+  const spec = snake(rest);
+  if (network === undefined)
+    return lib.call('population_create', { spec, threads: 1 }).population;
+  spec.level ??= 'networks';
+  if (network instanceof Network)
+    return lib.call('population_create_from',
+      { network: network.handle, spec, threads: 1 }).population;
+  return lib.call('population_create', { spec: { ...spec, network }, threads: 1 }).population;
 }
 
 /** A genome of a generation. It computes until the population changes. */
@@ -40,7 +53,12 @@ class Genome {
   reset() {
     this.#population.reset();
   }
-  /** The genome as data: nodes, edges, fitness. */
+  /** A copy of a network. */
+  get network() {
+    this.#now();
+    return this.#population.network(this.index);
+  }
+  /** The genome as data: nodes, edges, fitness; of a network its size, cost and topology. */
   get data() {
     this.#now();
     return this.#population.genome(this.index);
@@ -61,10 +79,10 @@ export class Population extends Handled {
       const all = typeof spec === 'string' ? { task: spec } : spec;
       if (all === null || typeof all !== 'object' || Array.isArray(all))
         throw errorNamed('invalid_argument', 'spec: expected a task or an object');
-      super(lib, 'population',
-        lib.call('population_create', { spec: snake(all), threads: 1 }).population);
+      super(lib, 'population', created(lib, all));
     }
-    const { generation, spec: { inputs, outputs, population } } = this.info;
+    const info = this.info, { generation } = info, { population } = info.spec;
+    const { inputs, outputs } = info.level === 'networks' ? info : info.spec;
     this.#generation = generation;
     Object.assign(this, { inputs, outputs, size: population });
   }
@@ -106,7 +124,17 @@ export class Population extends Handled {
   genome(index = -1) {
     return camel(this.call('genome', { index }).genome);
   }
-  /** Outputs of a genome for a row or for rows, in one list. */
+  /** A copy of a network; -1: the champion. */
+  network(index = -1) {
+    return new Network(this.library, this.call('network', { index }).network);
+  }
+  /** Gives a member the weights of a network of its topology. */
+  setNetwork(index, network) {
+    if (!(network instanceof Network))
+      throw errorNamed('invalid_argument', 'setNetwork: expected a Network');
+    this.call('set_network', { index, network: network.handle });
+  }
+  /** Outputs of a genome or network for a row or for rows, in one list. */
   activate(x, index = -1) {
     const values = rowsOf(x), rows = values.length / this.inputs;
     if (!Number.isInteger(rows) || rows < 1)

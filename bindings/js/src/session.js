@@ -42,15 +42,16 @@ export class Session extends Handled {
     return (yield ['session_create', { network: network.handle, options: all }]).session;
   }
   #run(what, options, work) {
-    known(what, options, []);
+    const { budgetUs } = known(what, options, ['budgetUs']);
     if (!onCpu(this.#place))
       throw errorNamed('unsupported',
         'this Session is on a device, where the methods named ...Async do its work');
-    return runNow(this.library, work);
+    return this.within(budgetUs, () => runNow(this.library, work));
   }
   #later(what, options, work) {
     const { signal } = known(what, options, ['signal']);
-    return runLater(this.library, work(signal ? BLOCK : Infinity), this.#place, signal);
+    return this.within(undefined,
+      () => runLater(this.library, work(signal ? BLOCK : Infinity), this.#place, signal));
   }
 
   /** target (what computes), threads, inputWidth, outputWidth, arenaBytes, stateBytes,
@@ -114,7 +115,8 @@ export class Session extends Handled {
   }
 
   /** Rows of values, at most maxRows: as Network.forward takes them. Returns rows of the output's
-   *  width. */
+   *  width. `budgetUs`: null after about so many microseconds where it is not done; the same call
+   *  again continues, with the same bits, and another run drops it. */
   run(x, options = {}) {
     return this.#run('run', options, this.#rows(x, Infinity));
   }

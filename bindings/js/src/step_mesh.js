@@ -49,14 +49,14 @@ export class StepMesh extends Handled {
     const all = { ...snake(options), ...(given ? {} : optionsOf(place)) };
     return (yield ['step_mesh_create', { network: network.handle, options: all }]).step_mesh;
   }
-  #now(work) {
+  #now(work, budgetUs) {
     if (!onCpu(this.#place))
       throw errorNamed('unsupported',
         'this StepMesh is on a device, where the methods named ...Async do its work');
-    return runNow(this.library, work);
+    return this.within(budgetUs, () => runNow(this.library, work));
   }
   #later(work, signal) {
-    return runLater(this.library, work, this.#place, signal);
+    return this.within(undefined, () => runLater(this.library, work, this.#place, signal));
   }
 
   /** x as it goes in, and how many ticks. */
@@ -141,18 +141,22 @@ export class StepMesh extends Handled {
   }
   /** Runs ticks. x: for each stream its ticks, one behind the other; or with `ticks` what arrives
    *  at each of them. Returns the output after every tick in the same order; `last`: after the last
-   *  one alone. */
+   *  one alone. `budgetUs`: null after about so many microseconds where it is not done; the same
+   *  call again continues, with the same bits. Meanwhile `tick` and value show the last tick that
+   *  is done, from which another run goes on. */
   run(x, options = {}) {
-    return this.#now(this.#run(x, known('run', options, ['ticks', 'last']), Infinity));
+    const { budgetUs, ...rest } = known('run', options, ['ticks', 'last', 'budgetUs']);
+    return this.#now(this.#run(x, rest, Infinity), budgetUs);
   }
   /** The same later; with a `signal` some ticks at a time, between which it is seen. */
   async runAsync(x, options = {}) {
     const { signal, ...rest } = known('runAsync', options, ['ticks', 'last', 'signal']);
     return this.#later(this.#run(x, rest, signal ? BLOCK : Infinity), signal);
   }
-  /** One tick of all streams. */
-  step(x) {
-    return this.#now(this.#run(x, { ticks: 1 }, Infinity));
+  /** One tick of all streams; `budgetUs`: as of run. */
+  step(x, options = {}) {
+    const { budgetUs } = known('step', options, ['budgetUs']);
+    return this.#now(this.#run(x, { ticks: 1 }, Infinity), budgetUs);
   }
   async stepAsync(x) {
     return this.#later(this.#run(x, { ticks: 1 }, Infinity));

@@ -300,7 +300,7 @@ const sized = (size, milliseconds) =>
   Math.max(1, Math.min(2 * size, Math.floor(size * SLICE_MS / Math.max(milliseconds, 1e-3))));
 
 /** Work: the handle of samples; those that it makes are also in `made`. */
-function* dataOf(network, data, made) {
+export function* dataOf(network, data, made) {
   if (data instanceof Data) return data.handle;
   if (!isNamed(data))
     throw errorNamed('invalid_argument', 'data: expected Data, {x, y}, {x, classes}, ' +

@@ -101,7 +101,7 @@ export class CaseRunner {
         : this.deep(v);
     if (first === 'read') {
       if (ArrayBuffer.isView(v)) return v;
-      return type === 'i64' ? BigInt64Array.from(v, BigInt)
+      return type === 'i64' ? BigInt64Array.from(v, (x) => BigInt(this.resolve(x)))
         : ARRAYS[type].from(v, (x) => (typeof x === 'string' ? NUMBERS[x] : x));
     }
     return v;

@@ -1,7 +1,7 @@
 // Neuroevolution.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { initLoom, Population, CorruptError, InvalidArgumentError, OutOfRangeError }
+import { initLoom, Network, Population, CorruptError, InvalidArgumentError, OutOfRangeError }
   from '../src/index.js';
 
 await initLoom();
@@ -66,4 +66,38 @@ test('refusals', () => {
   population.setFitness([1, 2, 3, 4, 5]);
   population.step();
   assert.throws(() => first.activate([0, 0]), /generation 0/);
+});
+
+const START = { format: 'loom-topology', version: 3, layers_per_cell: 2, input: { width: 2 },
+  cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 4, activation: 'tanh' },
+    { at: [0, 0, 0, 1], type: 'dense', out: 2 }] };
+
+test('networks have children', () => {
+  const a = new Network(START, { seed: 1 }), b = new Network(START, { seed: 2 });
+  const { child, report } = a.splice(b, { method: 'uniform', align: true, seed: 3 });
+  assert.equal(report.crossed, 2);
+  const again = a.splice(b, { method: 'uniform', align: true, seed: 3 });
+  assert.deepEqual(child.get('0.0.0.0', 'weight'), again.child.get('0.0.0.0', 'weight'));
+  const graft = Network.graft([a, b], { combine: 'mean' });
+  assert.equal(graft.info.output.width, 2);
+  const { child: mutant, report: done } = a.mutate(5, { insert: 1, weights: 0 });
+  assert.equal(done.fellBack, false);
+  assert.equal(mutant.info.output.width, 2);
+  assert.throws(() => a.splice(b, { method: 'point', alpha: 0.5 }), InvalidArgumentError);
+  assert.throws(() => Network.graft([a, 3]), InvalidArgumentError);
+});
+
+test('networks evolve by a function', () => {
+  const population = new Population({ network: START, population: 4, startMutations: 2 });
+  const fitness = (member) =>
+    -member.activate(X).reduce((sum, y, i) => sum + (i % 2 ? 0 : (y - Y[i >> 1]) ** 2), 0);
+  const info = population.run(3, { fitness });
+  assert.equal(info.level, 'networks');
+  assert.equal(info.champion.feasible, true);
+  const network = population.network();
+  assert.equal(network.info.output.width, 2);
+  population.setNetwork(0, population.at(0).network);
+  assert.throws(() => population.setNetwork(0, Network.graft([network])), InvalidArgumentError);
+  const again = Population.load(population.save());
+  assert.deepEqual(again.save(), population.save());
 });

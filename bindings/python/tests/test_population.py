@@ -99,6 +99,61 @@ class PopulationTest(unittest.TestCase):
         with self.assertRaises(welvet.Cancelled):
             p.run(100)
 
+    def start(self, seed=1):
+        L = welvet.layers
+        return welvet.Network(L.Sequential(L.Input(2), L.Linear(5, activation="tanh"),
+                                           L.Linear(2)), seed=seed)
+
+    def test_children_share_nothing_and_repeat(self):
+        a, b = self.start(1), self.start(2)
+        before = a.digest(), b.digest()
+        one, report = a.splice(b, method="uniform", align=True, seed=7)
+        two, _ = a.splice(b, method="uniform", align=True, seed=7)
+        self.assertEqual(one.digest(), two.digest())
+        self.assertEqual(report["crossed"], 2)
+        one.set("0.0.0.0:bias", np.full(5, 9, np.float32))
+        mutant, done = a.mutate(3, insert=1, retype=1)
+        self.assertEqual(mutant.digest(), a.mutate(3, insert=1, retype=1)[0].digest())
+        self.assertTrue(done["done"])
+        self.assertTrue(np.isfinite(mutant(X)).all())
+        self.assertEqual((a.digest(), b.digest()), before)
+        with self.assertRaises(TypeError):
+            a.splice(3)
+        with self.assertRaisesRegex(welvet.InvalidArgument, "alpha"):
+            a.splice(b, method="point", alpha=0.5)
+
+    def test_grafts_are_whole_networks(self):
+        a, b = self.start(1), self.start(2)
+        mean = welvet.graft(a, b, combine="mean")(X)
+        self.assertTrue(np.allclose(mean, (a(X) + b(X)) / 2, atol=1e-6))
+        self.assertEqual(welvet.graft(a, b, a)(X).shape, (4, 6))
+        with self.assertRaisesRegex(welvet.InvalidArgument, "at least one"):
+            welvet.graft()
+        with self.assertRaises(TypeError):
+            welvet.Network.graft([a, 1])
+
+    def test_networks_evolve_by_a_function_with_trained_weights(self):
+        p = welvet.Population(network=self.start(), population=4, seed=2)
+        self.assertEqual((p.inputs, p.outputs, len(p)), (2, 2, 4))
+
+        def fitness(member):
+            return -float(((member.activate(X)[:, 0] - Y) ** 2).mean())
+        info = p.run(3, fitness)
+        self.assertEqual(info["level"], "networks")
+        self.assertEqual(p.champion.data["sha256"], info["champion"]["sha256"])
+        self.assertTrue(np.array_equal(p.network()(X), p.champion.activate(X)))
+        q = welvet.Population.load(p.save())
+        self.assertEqual(q.save(), p.save())
+        member = q[1].network
+        name = member.parameters[0].name
+        member.set(name, np.zeros_like(member.get(name)))
+        q[1].network = member
+        self.assertEqual(q[1].network.digest(), member.digest())
+        with self.assertRaisesRegex(welvet.InvalidArgument, "topology"):
+            q[1].network = welvet.graft(self.start(), self.start())
+        with self.assertRaises(welvet.Unsupported):
+            welvet.Population("xor").network(0)
+
 
 if __name__ == "__main__":
     unittest.main()

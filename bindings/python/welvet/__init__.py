@@ -12,17 +12,20 @@ from typing import Any, Dict, List, NamedTuple
 
 import numpy as np
 
-from . import layers
+from . import cluster, layers
 from ._core import call as _call
 from ._core.errors import (
     Busy, Cancelled, Corrupt, Internal, InvalidArgument, InvalidHandle, IOFailed, LoomError,
-    NotFound, OutOfMemory, OutOfRange, Truncated, Unsupported,
+    NotFound, OutOfMemory, OutOfRange, Paused, Truncated, Unsupported,
 )
 from .custom import custom_layer, register_layer, unregister_layer
+from .ensemble import Ensemble, Match, Selection, matches
 from .files import Fitted, Training, convert, evaluate, fit
 from .graph import Graph, from_onnx
+from .measure import correlation, deviation
 from .network import Forecast, Network, Parameter, Session
 from .observe import Observation
+from .online import Online
 from .population import Genome, Population
 from .predictor import Predictor
 from .seq2seq import Found, Seq2Seq
@@ -34,16 +37,16 @@ from .training import (
 from .transformer import Piece, Text, Transformer
 
 __all__ = [
-    "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Epoch",
-    "Fitted", "Forecast", "Found", "Genome", "Graph", "History", "Internal", "InvalidArgument",
-    "InvalidHandle", "IOFailed", "LoomError", "Network", "NotFound", "OutOfMemory", "OutOfRange",
-    "Observation",
-    "Parameter", "Piece", "Population", "Predictor", "Progress", "Seq2Seq", "Session", "Step",
-    "StepMesh",
+    "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Ensemble",
+    "Epoch", "Fitted", "Forecast", "Found", "Genome", "Graph", "History", "IOFailed", "Internal",
+    "InvalidArgument", "InvalidHandle", "LoomError", "Match", "Network", "NotFound",
+    "Observation", "Online", "OutOfMemory", "OutOfRange", "Parameter", "Paused", "Piece",
+    "Population", "Predictor", "Progress", "Selection", "Seq2Seq", "Session", "Step", "StepMesh",
     "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported",
-    "Verification", "audit", "compareDNA", "compare_dna", "convert", "custom_layer", "dna",
-    "evaluate", "fake_quantize", "fit", "from_onnx", "info", "layers", "live_handles",
-    "numerics_version", "register_layer", "simulate", "unregister_layer", "verify", "version",
+    "Verification", "audit", "cluster", "compareDNA", "compare_dna", "convert", "correlation",
+    "custom_layer", "deviation", "dna", "evaluate", "fake_quantize", "fit", "from_onnx", "graft",
+    "info", "layers", "live_handles", "matches", "numerics_version", "register_layer", "simulate",
+    "unregister_layer", "verify", "version",
 ]
 __version__ = "0.1.0"
 
@@ -109,6 +112,11 @@ def dna(network: Network) -> Dict[str, Any]:
 def compare_dna(a: Network, b: Network) -> Dict[str, Any]:
     """Network.compare_dna: how the layers of two networks relate."""
     return a.compare_dna(b)
+
+
+def graft(*networks: Network, **options: Any) -> Network:
+    """Network.graft: whole networks as the branches of one."""
+    return Network.graft(networks, **options)
 
 
 compareDNA = compare_dna  # the name of the project's earlier documents

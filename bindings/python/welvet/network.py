@@ -5,6 +5,7 @@ import json
 import os
 from typing import (
     TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union,
+    overload,
 )
 
 import numpy as np
@@ -20,6 +21,7 @@ from .layers.containers import Sequential
 from .observe import Observation
 
 if TYPE_CHECKING:
+    from .online import Online
     from .training import History, Trainer
     from .training.fit import Callbacks
 
@@ -176,16 +178,23 @@ class Session(Runner):
         lines = call("session_trace", self._handle)
         return [json.loads(line) for line in lines.splitlines()]
 
-    def _run(self, name: str, *inputs: Any, size: Any = 1) -> Any:
-        result = super()._run(name, *inputs, size=size)
-        if self._seen is not None:
+    def _within(self, budget_us: Optional[int], name: str, *inputs: Any, size: Any = 1) -> bool:
+        done = super()._within(budget_us, name, *inputs, size=size)
+        if done and self._seen is not None:
             self._seen._ran()
-        return result
+        return done
 
-    def run(self, x: Any, out: Any = None) -> np.ndarray:
+    @overload
+    def run(self, x: Any, out: Any = None) -> np.ndarray: ...
+    @overload
+    def run(self, x: Any, out: Any = None, *, budget_us: int) -> Optional[np.ndarray]: ...
+
+    def run(self, x: Any, out: Any = None, *,
+            budget_us: Optional[int] = None) -> Optional[np.ndarray]:
         """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out`
         takes it where given. float64 goes in and comes out as it is where x has that type and the
-        network takes it."""
+        network takes it. `budget_us`: returns None after about so many microseconds where it is not
+        done, and the same call again continues, with the same bits; another run drops it."""
         x = plain(x, "x")
         wide = x.dtype == np.float64 and self._network._takes_f64()
         kind = np.float64 if wide else np.float32
@@ -194,34 +203,51 @@ class Session(Runner):
             raise ValueError("x: expects (rows, width), got the shape %s" % (x.shape,))
         y = place(out, kind, (x.shape[0], self.output_width))
         try:
-            self._run("session_run_f64" if wide else "session_run", x.shape[0], x, y,
-                      size=x.shape[0])
+            if not self._within(budget_us, "session_run_f64" if wide else "session_run", x.shape[0],
+                                x, y, size=x.shape[0]):
+                return None
         except InvalidArgument:
             self._network._wide = None  # a training has given the cells another type
             if not wide or self._network._takes_f64():
                 raise
-            return self.run(x.astype(np.float32), out)
+            return self.run(x.astype(np.float32), out, budget_us=budget_us)  # type: ignore
         return y if out is None else out  # type: ignore[no-any-return]
 
-    def run_ids(self, ids: Any, out: Any = None) -> np.ndarray:
+    @overload
+    def run_ids(self, ids: Any, out: Any = None) -> np.ndarray: ...
+    @overload
+    def run_ids(self, ids: Any, out: Any = None, *, budget_us: int) -> Optional[np.ndarray]: ...
+
+    def run_ids(self, ids: Any, out: Any = None, *,
+                budget_us: Optional[int] = None) -> Optional[np.ndarray]:
         """Rows of ids, each a sequence of its own: ids is (rows, steps of the input), the result
-        (rows, output width)."""
+        (rows, output width). `budget_us`: as of run()."""
         ids = array(ids, np.int32, "ids")
         if ids.ndim != 2:
             raise ValueError("ids: expects (rows, steps), got the shape %s" % (ids.shape,))
         y = place(out, np.float32, (ids.shape[0], self.output_width))
-        self._run("session_run_ids", ids, y, size=len(ids))
+        if not self._within(budget_us, "session_run_ids", ids, y, size=len(ids)):
+            return None
         return y if out is None else out  # type: ignore[no-any-return]
 
+    @overload
     def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (),
-                   out: Any = None) -> np.ndarray:
+                   out: Any = None) -> np.ndarray: ...
+    @overload
+    def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (),
+                   out: Any = None, *, budget_us: int) -> Optional[np.ndarray]: ...
+
+    def run_tokens(self, ids: Any, positions: Any, sequences: Any = (), head: Any = (),
+                   out: Any = None, *, budget_us: Optional[int] = None) -> Optional[np.ndarray]:
         """Token ids at positions of sequences (all 0 where empty). The result has one row of output
         width per row in `head` (the last one where empty). Keys and values of earlier runs stay in
-        the caches."""
+        the caches. `budget_us`: as of run()."""
         head = array(head, np.int32, "head")
         y = place(out, np.float32, (max(1, head.size), self.output_width))
         ids = array(ids, np.int32, "ids")
-        self._run("session_run_tokens", ids, positions, sequences, head, y, size=ids.size)
+        if not self._within(budget_us, "session_run_tokens", ids, positions, sequences, head, y,
+                            size=ids.size):
+            return None
         return y if out is None else out  # type: ignore[no-any-return]
 
 
@@ -414,6 +440,35 @@ class Network(Object):
             raise TypeError("compare_dna: expected a Network, got " + type(other).__name__)
         return call("network_compare_dna", self._handle,  # type: ignore[no-any-return]
                     other._handle)
+
+    def splice(self, other: "Network", **options: Any) -> Tuple["Network", Dict[str, Any]]:
+        """A child of this network and another, and a report: this one's topology and formats, and
+        weights of both where layers match (docs/reference/evolution.md). Options: method ("blend",
+        "point", "uniform", "layer_wise"), alpha (share of the other) or fitness_a and fitness_b,
+        match ("place", "dna"), per ("unit", "weight"), min_score, align, seed. Raises
+        InvalidArgument by the option."""
+        if not isinstance(other, Network):
+            raise TypeError("splice: expected a Network, got " + type(other).__name__)
+        child, report = call("network_splice", self._handle, other._handle, options)
+        return Network._of(child), report
+
+    @staticmethod
+    def graft(networks: Sequence["Network"], **options: Any) -> "Network":
+        """One network whose branches are whole networks with one input shape. Options: combine
+        ("concat", "add", "avg", "gated"), residual, stitch. Raises InvalidArgument with what
+        differs."""
+        networks = list(networks)
+        for i, one in enumerate(networks):
+            if not isinstance(one, Network):
+                raise TypeError("graft: expected Networks, got %s at %d" % (type(one).__name__, i))
+        handles = np.array([one._handle for one in networks], np.int64)
+        return Network._of(call("network_graft", handles, options))
+
+    def mutate(self, seed: int = 0, **rates: Any) -> Tuple["Network", Dict[str, Any]]:
+        """A mutated copy that runs, and a report of what was done. `rates` are probabilities of
+        the kinds of mutation and limits (docs/reference/evolution.md)."""
+        child, report = call("network_mutate", self._handle, rates, seed_of(seed))
+        return Network._of(child), report
 
     def program(self, **options: Any) -> str:
         """The program that a Session of these options runs, a line per instruction."""
@@ -662,6 +717,20 @@ class Network(Object):
             schedule=schedule, lr=lr, method=method, epochs=epochs, steps=steps,
             batch_size=batch_size, ignore=ignore, sample_weight=sample_weight,
             class_weight=class_weight, seed=seed, threads=threads, isa=isa, mode=mode, **settings)
+
+    def online(self, *, spec: Optional[Dict[str, Any]] = None, loss: Optional[str] = None,
+               optimizer: _Named = None, schedule: _Named = None, lr: Optional[float] = None,
+               method: _Named = None, batch_size: Optional[int] = None, seed: Optional[int] = None,
+               **options: Any) -> "Online":
+        """An Online, which learns a copy of the network while it answers, in one thread. Keywords
+        are those of train(); `loss` is mse where nothing is said; `spec` has further keys of a
+        training spec. options: those of online_create in docs/reference/options.md, deadline_ms,
+        recent, forget, detector and more."""
+        from .online import Online, spec_of
+
+        named = {"loss": loss, "optimizer": optimizer, "schedule": schedule, "lr": lr,
+                 "method": method, "batch": batch_size, "seed": seed}
+        return Online(self, spec_of(spec, named), **options)
 
     def train(self, x: Any, y: Any = None, *, spec: Optional[Dict[str, Any]] = None,
               loss: Any = None, loss_weights: Any = None, optimizer: _Named = None,

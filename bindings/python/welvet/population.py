@@ -1,4 +1,4 @@
-"""Neuroevolution: networks of nodes and edges that evolve by NEAT."""
+"""Neuroevolution: genomes that evolve by NEAT, and whole networks."""
 from __future__ import annotations
 
 import operator
@@ -9,6 +9,7 @@ import numpy as np
 
 from ._core.call import array, call, library, new_bytes
 from ._core.object import Runner
+from .network import Network
 
 
 def _whole(value: Any, name: str) -> int:
@@ -21,7 +22,7 @@ def _whole(value: Any, name: str) -> int:
 
 
 class Genome:
-    """A genome of a generation. It computes until the population changes."""
+    """A genome or network of a generation. It computes until the population changes."""
 
     def __init__(self, population: "Population", index: int, generation: int) -> None:
         self._population, self.index, self._generation = population, index, generation
@@ -46,16 +47,29 @@ class Genome:
     @property
     def data(self) -> Dict[str, Any]:
         """inputs, outputs, recurrent, fitness (None before it is evaluated), sha256, nodes and
-        edges."""
+        edges. Of a network: fitness, feasible, bytes, milliseconds, layers, parameters, sha256,
+        mutations, topology."""
         self._check()
         return self._population.genome(self.index)
 
+    @property
+    def network(self) -> Network:
+        """A copy of a network; setting gives the member the weights of one that was trained."""
+        self._check()
+        return self._population.network(self.index)
+
+    @network.setter
+    def network(self, trained: Network) -> None:
+        self._check()
+        self._population.set_network(self.index, trained)
+
 
 class Population(Runner):
-    """Genomes that evolve by NEAT (docs/reference/evolution.md has every key of a spec). `spec`: a
-    task ("xor", "cart_pole", "double_pole") or a dict; options are keys of the spec. With `x` and
-    `y` (rows x inputs, rows x outputs) the task is that table; else, without a task, fitness comes
-    from a function. The same spec gives the same bits for any `threads` (0: one per core). Raises
+    """Genomes that evolve by NEAT, or whole networks (docs/reference/evolution.md has every key of
+    a spec). `spec`: a task ("xor", "cart_pole", "double_pole") or a dict; options are keys of the
+    spec. With `x` and `y` (rows x inputs, rows x outputs) the task is that table; else, without a
+    task, fitness comes from a function. `network`: a Network or a topology with which evolution of
+    networks begins. The same spec gives the same bits for any `threads` (0: one per core). Raises
     InvalidArgument by the key. One thread at a time (Busy otherwise).
     """
 
@@ -63,7 +77,7 @@ class Population(Runner):
     _nothing = ("population_run", 1)
 
     def __init__(self, spec: Union[str, Dict[str, Any], None] = None, *, x: Any = None,
-                 y: Any = None, threads: int = 0, **options: Any) -> None:
+                 y: Any = None, network: Any = None, threads: int = 0, **options: Any) -> None:
         if spec is not None and not isinstance(spec, (str, dict)):
             raise TypeError("spec: expects a task or a dict, got " + type(spec).__name__)
         whole: Dict[str, Any] = {}
@@ -80,6 +94,14 @@ class Population(Runner):
         if x is not None:
             whole.setdefault("task", "table")
             whole["data"] = {"x": self._table(x, "x"), "y": self._table(y, "y")}
+        if network is not None:
+            whole.setdefault("level", "networks")
+        if isinstance(network, Network):
+            self._start(call("population_create_from", network._handle, whole,
+                             _whole(threads, "threads")))
+            return
+        if network is not None:
+            whole["network"] = network
         self._start(call("population_create", whole, _whole(threads, "threads")))
 
     @staticmethod
@@ -98,8 +120,8 @@ class Population(Runner):
         info = self.info
         spec = info["spec"]
         self._generation = int(info["generation"])
-        self.inputs: int = spec["inputs"]
-        self.outputs: int = spec["outputs"]
+        self.inputs: int = info.get("inputs", spec.get("inputs"))
+        self.outputs: int = info.get("outputs", spec.get("outputs"))
         self.size: int = spec["population"]
 
     @classmethod
@@ -132,7 +154,8 @@ class Population(Runner):
     @property
     def info(self) -> Dict[str, Any]:
         """generation, evaluated, evaluations, best, mean, worst, reached, champion (fitness, nodes,
-        edges, sha256), species (id, size), spec (without its data), threads."""
+        edges, sha256), species (id, size), spec (without its data), threads. Of networks also
+        feasible, and of the champion feasible, bytes, milliseconds, layers and parameters."""
         return call("population_info", self._handle)  # type: ignore[no-any-return]
 
     def _describe(self) -> str:
@@ -162,6 +185,18 @@ class Population(Runner):
         """A genome as data; -1: the champion."""
         return call("population_genome", self._handle,  # type: ignore[no-any-return]
                     _whole(index, "index"))
+
+    def network(self, index: int = -1) -> Network:
+        """A copy of a network, by default of the champion, with the weights of its score.
+        Unsupported for genomes."""
+        return Network._of(call("population_network", self._handle, _whole(index, "index")))
+
+    def set_network(self, index: int, network: Network) -> None:
+        """Gives a member the weights of a network of its topology, as training has left it; its
+        children inherit them. InvalidArgument for another topology."""
+        if not isinstance(network, Network):
+            raise TypeError("network: expected a Network, got " + type(network).__name__)
+        call("population_set_network", self._handle, _whole(index, "index"), network._handle)
 
     def activate(self, x: Any, index: int = -1) -> np.ndarray:
         """Outputs of a genome, by default of the champion; as Genome.activate."""

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Dict, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -86,7 +86,7 @@ class StepMesh(Runner):
         raise ValueError("x: expects the shape %s, got the shape %s" % (wanted, x.shape))
 
     def _take(self, x: Any, ticks: Optional[int], before: Sequence[str], last: bool,
-              out: Any) -> Any:
+              out: Any, budget_us: Optional[int] = None) -> Any:
         about = self.info
         ids = about["input_dtype"] == "ids"
         given = x if ids else plain(x, "x")
@@ -98,34 +98,52 @@ class StepMesh(Runner):
         y = place(out, kind, shape + (about["output_width"],))
         name = "step_mesh_run_" + ("ids" if ids else "f64") if ids or wide else "step_mesh_run"
         try:
-            self._run(name, count, values, y.reshape(-1), size=max(1, count))
+            if not self._within(budget_us, name, count, values, y.reshape(-1), size=max(1, count)):
+                return None
         except InvalidArgument:
             if not wide or self.info["input_dtype"] == "f64":
                 raise
             # A change of the network has given its cells another type.
-            return self._take(given.astype(np.float32), ticks, before, last, out)
+            return self._take(given.astype(np.float32), ticks, before, last, out, budget_us)
         return y if out is None else out
 
+    @overload
     def run(self, x: Any, ticks: Optional[int] = None, *, last: bool = False,
-            out: Any = None) -> np.ndarray:
+            out: Any = None) -> np.ndarray: ...
+    @overload
+    def run(self, x: Any, ticks: Optional[int] = None, *, last: bool = False,
+            out: Any = None, budget_us: int) -> Optional[np.ndarray]: ...
+
+    def run(self, x: Any, ticks: Optional[int] = None, *, last: bool = False, out: Any = None,
+            budget_us: Optional[int] = None) -> Optional[np.ndarray]:
         """Runs ticks: x is (streams, ticks, input width), or with a single stream (ticks, input
         width); the result has the same shape with the output width, float32, and `out` takes it
         where given. With `ticks`, x is what arrives at each of them: (streams, input width), or
         (input width,) with a single stream. `last`: the result is that of the last tick alone,
         without the dimension of ticks. float64 goes in and comes out as it is where x has that type
         and the network takes it; ids are whole numbers, of which a tick may be one without a
-        dimension. Raises ValueError for another shape."""
+        dimension. `budget_us`: returns None after about so many microseconds where it is not done,
+        and the same call again continues, with the same bits; `tick` and value() show meanwhile
+        the last tick that is done, and another run goes on from it. Raises ValueError for another
+        shape."""
         if ticks is not None:
             ticks = _whole(ticks, "ticks")
             if ticks < 1:
                 raise ValueError("ticks: expects at least 1, got %d" % ticks)
         before = ("streams", "ticks") if ticks is None else ("streams",)
-        return self._take(x, ticks, before, last, out)  # type: ignore[no-any-return]
+        return self._take(x, ticks, before, last, out, budget_us)  # type: ignore[no-any-return]
 
-    def step(self, x: Any, out: Any = None) -> np.ndarray:
+    @overload
+    def step(self, x: Any, out: Any = None) -> np.ndarray: ...
+    @overload
+    def step(self, x: Any, out: Any = None, *, budget_us: int) -> Optional[np.ndarray]: ...
+
+    def step(self, x: Any, out: Any = None, *,
+             budget_us: Optional[int] = None) -> Optional[np.ndarray]:
         """Runs one tick: x is (streams, input width), or (input width,) with a single stream; the
-        result has the same shape with the output width."""
-        return self._take(x, 1, ("streams",), True, out)  # type: ignore[no-any-return]
+        result has the same shape with the output width. `budget_us`: as of run()."""
+        return self._take(x, 1, ("streams",), True, out,  # type: ignore[no-any-return]
+                          budget_us)
 
     def value(self, cell: Union[int, str, Sequence[int]], stream: int = 0) -> np.ndarray:
         """The values of a cell after the last tick, float64: as many as its output has. `cell`: its

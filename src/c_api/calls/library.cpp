@@ -158,6 +158,18 @@ int32_t loom_release(loom_handle handle, loom_error* error) {
 // Neither locks nor allocates: a signal handler may call it.
 int32_t loom_cancel(loom_handle handle, loom_error* error) { return cancel_call(handle, error); }
 
+int32_t loom_pause_after(loom_handle handle, int64_t microseconds, loom_error* error) {
+  return call(error, [&]() -> Status {
+    const std::shared_ptr<Object> object = find(handle);
+    if (!object) return no_such_handle(handle, 0);
+    constexpr std::int64_t kMax = INT64_C(1000000) * 86400;
+    if (microseconds < 0 || microseconds > kMax)
+      return Status(Code::invalid_argument, "microseconds: expects 0 to " + std::to_string(kMax) +
+                                                " (a day), got " + std::to_string(microseconds));
+    return object->pause_after(microseconds);
+  });
+}
+
 int32_t loom_kind(loom_handle handle, int32_t* kind, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(kind));

@@ -193,15 +193,6 @@ std::vector<AdapterPlace> loom::c_api::places_of(SharedNetwork& shared) {
   return shared.model ? adapter_places(*shared.model) : adapter_places(shared.network);
 }
 
-Result<Network> loom::c_api::copy_network(Network& network) {
-  std::vector<std::byte> file;
-  SaveOptions options;
-  options.keep_master = true;
-  LOOM_TRY(save_network(&file, network, {}, options));
-  LOOM_ASSIGN(const Entity entity, Entity::open(source_from_bytes(std::move(file), "(copy)")));
-  return load_network(entity);
-}
-
 extern "C" {
 
 int32_t loom_network_create(const char* topology, size_t topology_size, loom_network* network,

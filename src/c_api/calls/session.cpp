@@ -113,6 +113,13 @@ Json metacognition_json(const SessionObject& s) {
   return json;
 }
 
+// The same for a run that begins now.
+auto ready_to_run(SessionObject& s) -> decltype(ready(s)) {
+  LOOM_ASSIGN(auto held, ready(s));
+  LOOM_TRY(s.session->pause_at(s.deadline()));
+  return held;
+}
+
 Status observe(SessionObject& s, const SessionObserve& o) {
   LOOM_ASSIGN(const auto held, ready(s));
   if (o.observe.every == 0) {
@@ -163,7 +170,7 @@ Status run_rows(loom_session session, std::int64_t rows, const T* x, std::size_t
   return cancellable(*s, [&]() -> Status {
     LOOM_ASSIGN(const std::span<const T> in, c_api::span(x, x_count, "x"));
     LOOM_ASSIGN(const std::span<T> out, c_api::span(y, y_count, "y"));
-    LOOM_ASSIGN(auto held, ready(*s));
+    LOOM_ASSIGN(auto held, ready_to_run(*s));
     Network& n = s->shared->network;
     LOOM_ASSIGN(const std::int64_t x_expected, product("x", rows, n.input().width));
     LOOM_ASSIGN(const std::int64_t y_expected, product("y", rows, n.output().width));
@@ -249,7 +256,7 @@ int32_t loom_session_run_ids(loom_session session, const int32_t* ids, size_t id
     return cancellable(*s, [&]() -> Status {
       LOOM_ASSIGN(const auto in, unsigned_values(ids, ids_count, "ids"));
       LOOM_ASSIGN(const std::span<float> out, c_api::span(y, y_count, "y"));
-      LOOM_ASSIGN(auto held, ready(*s));
+      LOOM_ASSIGN(auto held, ready_to_run(*s));
       Network& n = s->shared->network;
       const auto rows = static_cast<std::int64_t>(in.size()) / n.input().count();
       LOOM_ASSIGN(const std::int64_t expected, product("y", rows, n.output().width));
@@ -290,7 +297,7 @@ int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t
         if (k > 0 && h[k] <= h[k - 1])
           return Status(Code::invalid_argument, "head: rows must ascend");
       }
-      LOOM_ASSIGN(auto held, ready(*s));
+      LOOM_ASSIGN(auto held, ready_to_run(*s));
       Network& n = s->shared->network;
       LOOM_ASSIGN(const std::int64_t expected,
                   product("y", static_cast<std::int64_t>(h.size()), n.output().width));
@@ -365,6 +372,7 @@ int32_t loom_session_forecast(loom_session session, const char* options, size_t 
         return Status(Code::unsupported,
                       "session: a forecast is of several passes, between which rules do not act: "
                       "create the session with \"ignore_rules\"");
+      LOOM_TRY(s->session->pause_at(Executor::kNoDeadline));
       LOOM_ASSIGN(SeriesForm form, series_form(*s->shared));
       LOOM_TRY(continue_after(form, values, o.last));
       LOOM_ASSIGN(std::vector<Forecast> list,

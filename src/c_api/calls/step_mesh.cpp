@@ -44,6 +44,7 @@ Status with_mesh(loom_step_mesh handle, bool cancels, Status (*body)(StepMeshObj
   LOOM_ASSIGN(const auto inside, enter(*s));
   const auto work = [&]() -> Status {
     LOOM_ASSIGN(const auto held, ready(*s));
+    s->mesh->pause_at(s->deadline());
     return body(*s, context);
   };
   return cancels ? cancellable(*s, work) : work();

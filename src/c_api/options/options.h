@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/fields/field_reader.h"
+#include "cluster/cluster.h"
 #include "convert/convert.h"
 #include "convert/model_file.h"
 #include "exec/machine.h"
@@ -22,6 +23,7 @@
 #include "llm/generate/generate.h"
 #include "llm/generate/sampler_fields.h"
 #include "llm/generate/search.h"
+#include "online/options.h"
 #include "text/bpe/bpe_trainer.h"
 #include "train/data/tables/series.h"
 
@@ -137,6 +139,58 @@ void fields(V& v, SessionObserve& o) {
      .max = Recorder::kMaxKept});
 }
 
+struct ClusterKMeans {
+  cluster::KMeansOptions k_means;
+};
+template <class V>
+void fields(V& v, ClusterKMeans& o) {
+  v("clusters", o.k_means.clusters, {.doc = "how many", .min = 1});
+  v("seed", o.k_means.seed, {.doc = "of the first centers", .min = 0});
+  v("starts", o.k_means.starts,
+    {.doc = "times that it begins with other centers; the result with the least inertia counts",
+     .min = 1,
+     .max = 1000});
+  v("max_iterations", o.k_means.max_iterations, {.doc = "of a start", .min = 1});
+  v("tolerance", o.k_means.tolerance,
+    {.doc = "a start ends where the squared moves of the centers are at most this share of the "
+            "mean variance of the columns",
+     .min = 0});
+}
+
+struct ClusterHierarchy {
+  std::string distance = "euclidean", linkage = "average";
+};
+template <class V>
+void fields(V& v, ClusterHierarchy& o) {
+  v("distance", o.distance,
+    {.doc = "`euclidean`, `cosine` (1 - cos), or `precomputed`: row i has the distances to all "
+            "rows"});
+  v("linkage", o.linkage,
+    {.doc = "the distance of two groups: `single` (of their nearest rows), `complete` (of their "
+            "farthest), `average`, `ward` (growth of the variance; euclidean alone)"});
+}
+
+struct EnsembleMatches {
+  double min_coverage = 0;
+};
+template <class V>
+void fields(V& v, EnsembleMatches& o) {
+  v("min_coverage", o.min_coverage,
+    {.doc = "the least share of samples that one of a pair or both have right",
+     .min = 0,
+     .max = 1});
+}
+
+struct ClusterCut {
+  std::optional<std::int64_t> clusters;
+  std::optional<double> distance;
+};
+template <class V>
+void fields(V& v, ClusterCut& o) {
+  v("clusters", o.clusters, {.doc = "how many groups remain, or", .min = 1});
+  v("distance", o.distance, {.doc = "up to which distance groups are joined", .min = 0});
+}
+
 struct SessionForecast {
   std::int64_t horizon = kDefaultHorizon;
   std::string last;
@@ -209,6 +263,16 @@ void fields(V& v, StepMeshCreate& o) {
     {.doc = "independent streams of values, side by side with the same weights",
      .min = 1,
      .max = 1 << 20});
+  place_fields(v, o.machine);
+}
+
+struct OnlineCreate {
+  OnlineOptions online;
+  MachineOptions machine{.threads = 1};
+};
+template <class V>
+void fields(V& v, OnlineCreate& o) {
+  loom::fields(v, o.online);
   place_fields(v, o.machine);
 }
 

@@ -31,6 +31,7 @@ struct OptionStruct {
 const OptionStruct& option_struct(const loom_session_options*);
 const OptionStruct& option_struct(const loom_seq2seq_options*);
 const OptionStruct& option_struct(const loom_step_mesh_options*);
+const OptionStruct& option_struct(const loom_online_options*);
 const OptionStruct& option_struct(const loom_search_options*);
 const OptionStruct& option_struct(const loom_training_options*);
 const OptionStruct& option_struct(const loom_generator_options*);

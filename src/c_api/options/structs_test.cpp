@@ -25,6 +25,7 @@ const OptionStruct* const kStructs[] = {
     &option_struct(static_cast<const loom_generator_options*>(nullptr)),
     &option_struct(static_cast<const loom_sampling_options*>(nullptr)),
     &option_struct(static_cast<const loom_step_mesh_options*>(nullptr)),
+    &option_struct(static_cast<const loom_online_options*>(nullptr)),
 };
 
 // The bytes of a struct, with room behind it.

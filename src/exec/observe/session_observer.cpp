@@ -77,7 +77,7 @@ Status Session::report_pass() {
 
 Status Session::execute(const Taps::Places& places) {
   if (taps_) taps_->begin(*executor_, places);
-  LOOM_TRY(executor_->run());
+  LOOM_TRY(slices_ ? run_slice() : executor_->run());
   if (taps_) taps_->read(*executor_, *pool_, places);
   return {};
 }

@@ -373,6 +373,7 @@ Status NetworkEmitter::backward(View gy) {
 Status NetworkEmitter::run_back(Execution& execution) {
   View g = total(execution);
   if (!g.valid()) return {};  // nothing downstream learns from this cell
+  if (options_.look) options_.look(options_.looker, execution.cell, execution.y, g);
   if (execution.tape.node) {
     View gskip;
     if (options_.recompute) {
@@ -400,6 +401,7 @@ void NetworkEmitter::hand_back(Execution& execution, View g) {
   const std::int64_t parts =
       beside ? network_.joined_parts(execution.cell, arrivals_[execution.cell]) : 1;
   g = emit_.reshape(g, g.cols / parts);
+  if (options_.handed_back != 1) g = emit_.scale(g, options_.handed_back);
   if (execution.from.size() > 1 && merge == Merge::avg)
     g = emit_.scale(g, 1.0 / static_cast<double>(execution.from.size()));
   for (std::size_t k = 0; k < execution.from.size(); ++k) {

@@ -37,6 +37,11 @@ struct EmitOptions {
   std::vector<View> values;   // by ticks: what each cell gave in the tick before the first; empty:
                               // zeros
   bool watch = false;         // layers with rules say what they take and give (watched)
+  // By ticks: what a cell hands back to those that it reads is its gradient times this.
+  double handed_back = 1;
+  // Who looks at what cells gave, and at the gradient of that, as backward() comes to them.
+  void (*look)(void* looker, std::size_t cell, View y, View gradient) = nullptr;
+  void* looker = nullptr;
 };
 
 // A stretch of a network that is a chain of cells: one that has matrices, and those behind it that

@@ -172,6 +172,17 @@ Status Executor::resolve() {
 
 Status Executor::refresh() { return prepared_->refresh(pool_); }
 
+Result<bool> Executor::refresh_until(std::int64_t deadline) {
+  if (deadline == kNoDeadline) {
+    LOOM_TRY(refresh());
+    return true;
+  }
+  while (true) {
+    LOOM_ASSIGN(const bool all, prepared_->refresh_one(pool_));
+    if (all || slice_clock() >= deadline) return all;
+  }
+}
+
 std::span<std::byte> Executor::state(BufferId id) {
   const Buffer& b = lowered_.buffers[static_cast<std::size_t>(id)];
   return {data_[static_cast<std::size_t>(id)],
@@ -180,11 +191,17 @@ std::span<std::byte> Executor::state(BufferId id) {
                                    element_size(b.type))};
 }
 
+// Whether the run ends before the next step, for its first worker.
+bool Executor::stops() {
+  if (cancelled(run_last_)) cancelled_ = true;
+  return cancelled_ || (deadline_ != kNoDeadline && slice_clock() >= deadline_);
+}
+
 // Before a step; false: the run ends here. A team ends at one barrier, which its first worker
 // names, so that none waits for one that has left; a worker alone looks before each step.
 bool Executor::meet(std::size_t step, bool barrier, int worker, int workers) {
   if (step == run_begin_ || (workers > 1 && !barrier)) return true;
-  if (worker == 0 && cancelled(run_last_)) stop_at_.store(step, std::memory_order_relaxed);
+  if (worker == 0 && stops()) stop_at_.store(step, std::memory_order_relaxed);
   if (workers > 1) pool_.meet(worker);
   return stop_at_.load(std::memory_order_relaxed) > step;
 }
@@ -288,8 +305,12 @@ std::int64_t Executor::barriers() const {
 }
 
 Status Executor::run(Segment first, Segment last) {
+  return run_until(first, last, kNoDeadline).status();
+}
+
+Result<bool> Executor::run_until(Segment first, Segment last, std::int64_t deadline) {
   [[maybe_unused]] const FpEnvGuard fp;
-  began_ = false;
+  began_ = paused_ = false;
   if (cancelled(last)) return cancelled_run();
   if (first == Segment::forward) {
     LOOM_TRY(check_inputs());
@@ -315,11 +336,32 @@ Status Executor::run(Segment first, Segment last) {
   failed_ = {};
   began_ = true;
   run_last_ = last;
+  return resume_at(deadline);
+}
+
+// Steps from run_begin_ on.
+Result<bool> Executor::resume_at(std::int64_t deadline) {
+  deadline_ = watched_.empty() ? deadline : kNoDeadline;
+  cancelled_ = false;
   stop_at_.store(run_end_, std::memory_order_relaxed);
   pool_.run(&Executor::work, this);
-  if (stop_at_.load(std::memory_order_relaxed) < run_end_) return cancelled_run();
   LOOM_TRY(std::exchange(failed_, {}));
-  return prepared_->intact();
+  const std::size_t stopped = stop_at_.load(std::memory_order_relaxed);
+  if (stopped == run_end_) {
+    LOOM_TRY(prepared_->intact());
+    return true;
+  }
+  if (cancelled_) return cancelled_run();
+  paused_ = true;
+  run_begin_ = stopped;
+  return false;
+}
+
+Result<bool> Executor::resume(std::int64_t deadline) {
+  if (!std::exchange(paused_, false)) return loom::Executor::resume(deadline);
+  [[maybe_unused]] const FpEnvGuard fp;
+  if (cancelled(run_last_)) return cancelled_run();
+  return resume_at(deadline);
 }
 
 }  // namespace loom::cpu

@@ -48,7 +48,10 @@ class Executor final : public loom::Executor {
   }
   std::span<std::byte> state(BufferId id) override;
   Status run(Segment first = Segment::forward, Segment last = Segment::update) override;
+  Result<bool> run_until(Segment first, Segment last, std::int64_t deadline) override;
+  Result<bool> resume(std::int64_t deadline) override;
   Status refresh() override;
+  Result<bool> refresh_until(std::int64_t deadline) override;
   bool watch(Watcher watcher) override;
 
  private:
@@ -66,6 +69,8 @@ class Executor final : public loom::Executor {
   void call(const Step& step, const KernelArgs& args) noexcept;
   void bind_registers();
   bool meet(std::size_t step, bool barrier, int worker, int workers);
+  bool stops();
+  Result<bool> resume_at(std::int64_t deadline);
   static void work(void* self, int worker, int workers) noexcept;
   std::size_t first_watched() const;
   std::size_t tell(std::size_t next, std::size_t step, int worker, int workers);
@@ -91,7 +96,9 @@ class Executor final : public loom::Executor {
   std::vector<std::uint32_t> dynamic_rows_;  // the registers with what this run has measured
   std::size_t run_begin_ = 0, run_end_ = 0;
   Segment run_last_ = Segment::update;
-  std::atomic<std::size_t> stop_at_{0};  // of a run that is cancelled: before which step
+  std::int64_t deadline_ = kNoDeadline;
+  std::atomic<std::size_t> stop_at_{0};  // before which step the run is cancelled or paused
+  bool cancelled_ = false, paused_ = false;
   bool poison_ = false;
 };
 

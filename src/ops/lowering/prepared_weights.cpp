@@ -113,11 +113,18 @@ bool PreparedWeights::is_plain_master(const Entry& e) {
          !e.store->master().empty();
 }
 
-Status PreparedWeights::refresh(ThreadPool& pool) {
+Status PreparedWeights::refresh(ThreadPool& pool) { return refresh(pool, INT64_MAX).status(); }
+Result<bool> PreparedWeights::refresh_one(ThreadPool& pool) { return refresh(pool, 1); }
+
+// Of `count` stores that changed; whether no other has.
+Result<bool> PreparedWeights::refresh(ThreadPool& pool, std::int64_t count) {
   stale_.clear();
   masters_.clear();
-  for (Entry& e : entries_) {
+  std::size_t end = 0;
+  for (; end < entries_.size(); ++end) {
+    Entry& e = entries_[end];
     if (!e.store || e.epoch == e.store->epoch()) continue;
+    if (count-- == 0) break;
     e.arg.master = nullptr;
     e.packed = {};
     if (is_plain_master(e) && e.updated && e.copied) {
@@ -144,9 +151,9 @@ Status PreparedWeights::refresh(ThreadPool& pool) {
       files_.push_back(file);
   }
   LOOM_TRY(intact());
-  for (Entry& e : entries_)
-    if (e.store) e.epoch = e.store->epoch();
-  return {};
+  for (std::size_t i = 0; i < end; ++i)
+    if (entries_[i].store) entries_[i].epoch = entries_[i].store->epoch();
+  return end == entries_.size();
 }
 
 Status PreparedWeights::intact() const {

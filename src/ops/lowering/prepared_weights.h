@@ -31,6 +31,8 @@ class PreparedWeights {
   void updates(const WeightStore* store);
   // Makes the forms of every store that changed since the last call; the team shares the work.
   Status refresh(ThreadPool& pool);
+  // The same of the first of them alone; true: none is left.
+  Result<bool> refresh_one(ThreadPool& pool);
   const WeightArg* arg(BufferId id) const { return &entries_[static_cast<std::size_t>(id)].arg; }
   // Whether the files that weights lie in are what they were: after a run, which read them.
   Status intact() const;
@@ -55,6 +57,7 @@ class PreparedWeights {
     std::vector<std::uint32_t> zeros;
     Block panels{nullptr, nullptr}, dense{nullptr, nullptr}, plain{nullptr, nullptr};
   };
+  Result<bool> refresh(ThreadPool& pool, std::int64_t count);
   template <class T>
   Status prepare(Entry& entry);
   Status prepare_packed(Entry& entry);

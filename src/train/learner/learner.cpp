@@ -62,7 +62,8 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   Learner learner;
   learner.network_ = &network;
   learner.options_ = options;
-  if (options.method.kind != MethodKind::back_propagation && !options.matrices) {
+  const bool by_ticks = network.ticks() > 0;
+  if (options.method.kind != MethodKind::back_propagation && !options.matrices && !by_ticks) {
     LOOM_ASSIGN(learner.options_.matrices,
                 MethodMatrices::create(network, options.method.kind, options.seed));
   }
@@ -74,6 +75,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
                      max = (options.max_rows + packed - 1) / packed;
   const Rows rows{packed, emit.u32_register("R", static_cast<std::uint32_t>(max)), kNone};
   const View x = emit_input(emit, network, rows);
+  TickParts tick_parts{&learner, &emit};
   NetworkEmitter emitter(network, emit,
                          {.training = true,
                           .learning = true,
@@ -84,7 +86,10 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
                           .streams = options.streams > 0,
                           .adapter = options.adapter.get(),
                           .recompute = options.recompute,
-                          .truncate = options.truncate});
+                          .truncate = options.truncate,
+                          .handed_back = by_ticks ? learner.handed_back() : 1,
+                          .look = by_ticks ? learner.look() : nullptr,
+                          .looker = &tick_parts});
   LOOM_TRY(learner.emit_passes(emit, emitter, x, rows));
   if (options.micro_batches > 1) learner.emit_merge(program, emit);
   if (options.fp8) learner.emit_squares(emit);
@@ -122,6 +127,8 @@ Status Learner::emit_back_propagation(ProgramBuilder& emit, NetworkEmitter& emit
     return bad("the network has no layers");
   LOOM_TRY(resolve_heads(*network_, options_.heads));
   View gy = emit_losses(emit, y, rows);
+  if (options_.method.kind == MethodKind::target_propagation)
+    gy = emit.scale(gy, options_.method.output_step);
   if (options_.fp8)
     gy = emit.channel_affine(
         gy, emit.convert(emit.input("loss_scale", ValueType::f32, Rows{}, 1), emit.type(gy)), {},
@@ -131,7 +138,7 @@ Status Learner::emit_back_propagation(ProgramBuilder& emit, NetworkEmitter& emit
 
 Status Learner::emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View x, Rows rows) {
   const MethodKind method = options_.method.kind;
-  if (method == MethodKind::back_propagation) {
+  if (method == MethodKind::back_propagation || network_->ticks() > 0) {
     LOOM_TRY(emit_back_propagation(emit, emitter, x, rows));
   } else {
     if (const std::string frozen = frozen_layer(*network_); !frozen.empty())
@@ -145,6 +152,8 @@ Status Learner::emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View 
                  ? emit_target_propagation(emit, emitter, rows)
                  : emit_feedback(emit, emitter, rows));
   }
+  // By ticks backward came to the last cells first.
+  std::ranges::sort(learning_parts_, {}, [](const LearningPart& p) { return p.part.first; });
   if (!emitter.shared_state().empty())
     return bad("the layer at " + emitter.shared_state() + " runs in several places, and in " +
                "\"streams\" would have one state for all: give each place a layer of its own");
@@ -617,12 +626,13 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
   return {};
 }
 
-Status Learner::prepare() {
-  if (!updated_) return {};
-  LOOM_TRY(executor_->refresh());
-  updated_ = false;
-  return {};
+Result<bool> Learner::prepare_until(std::int64_t deadline) {
+  if (!updated_) return true;
+  LOOM_ASSIGN(const bool all, executor_->refresh_until(deadline));
+  updated_ = !all;
+  return all;
 }
+Status Learner::prepare() { return prepare_until(Executor::kNoDeadline).status(); }
 
 // A device knows by the refresh that the host is behind.
 Status Learner::sync() {
@@ -631,6 +641,10 @@ Status Learner::sync() {
 }
 
 Status Learner::accumulate(std::int64_t micro) {
+  return accumulate_until(micro, Executor::kNoDeadline).status();
+}
+
+Result<bool> Learner::accumulate_until(std::int64_t micro, std::int64_t deadline) {
   if (micro < 0 || micro >= options_.micro_batches)
     return bad("micro-batch " + std::to_string(micro) + " of " +
                std::to_string(options_.micro_batches));
@@ -639,7 +653,7 @@ Status Learner::accumulate(std::int64_t micro) {
     LOOM_TRY(executor_->set(noise_, static_cast<std::uint32_t>(static_cast<std::uint64_t>(
                                         steps_ * options_.micro_batches + micro))));
   LOOM_TRY(prepare());
-  return executor_->run(Segment::forward, Segment::backward);
+  return executor_->run_until(Segment::forward, Segment::backward, deadline);
 }
 
 void Learner::set_loss_scale(double scale) {
@@ -660,6 +674,13 @@ double Learner::loss_sum() { return read_loss(loss_); }
 double Learner::loss_sum(std::size_t head) { return read_loss(head_losses_[head]); }
 
 Status Learner::update(double learning_rate, double weight, std::int64_t step) {
+  LOOM_TRY(update_until(learning_rate, weight, step, Executor::kNoDeadline).status());
+  end_update(step);
+  return {};
+}
+
+Result<bool> Learner::update_until(double learning_rate, double weight, std::int64_t step,
+                                   std::int64_t deadline) {
   if (lr_ == kNone) return bad("this learner was made for gradients only");
   if (!(weight > 0) || step < 1)
     return bad("an update needs rows with a weight and a step from 1 on");
@@ -671,12 +692,14 @@ Status Learner::update(double learning_rate, double weight, std::int64_t step) {
     executor_->set_real(correction1_, 1.0 / (1.0 - power(options_.optimizer.beta1, step)));
     executor_->set_real(correction2_, 1.0 / (1.0 - power(options_.optimizer.beta2, step)));
   }
-  LOOM_TRY(executor_->run(Segment::update, Segment::update));
+  return executor_->run_until(Segment::update, Segment::update, deadline);
+}
+
+void Learner::end_update(std::int64_t step) {
   steps_ = step;
   for (const NetworkEmitter::Gradient& g : gradients_) g.store->touch();
   for (const NetworkEmitter::Average& a : averages_) a.store->touch();
   updated_ = true;
-  return {};
 }
 
 }  // namespace loom

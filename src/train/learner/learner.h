@@ -112,6 +112,11 @@ class Learner {
   const HeadSums& sums() const { return sums_; }
   // Forward, loss and backward of micro-batch number `micro`.
   Status accumulate(std::int64_t micro = 0);
+  // Prepares weights that an update has moved, which accumulate() does otherwise, until a deadline;
+  // false: not all of them.
+  Result<bool> prepare_until(std::int64_t deadline);
+  // The same until a deadline (Executor::run_until); executor().resume() continues.
+  Result<bool> accumulate_until(std::int64_t micro, std::int64_t deadline);
   // Number of updates already applied; training resumes after them. Sets the noise of the next
   // ones.
   void resume(std::int64_t steps) { steps_ = steps; }
@@ -131,6 +136,10 @@ class Learner {
   // later steps counts from it). On success the step is done: the next reader of the weights
   // prepares them again.
   Status update(double learning_rate, double weight, std::int64_t step);
+  // The same until a deadline; executor().resume() continues, and end_update() ends it.
+  Result<bool> update_until(double learning_rate, double weight, std::int64_t step,
+                            std::int64_t deadline);
+  void end_update(std::int64_t step);
 
   // Of target_propagation: each part in the last update, in the order of the chain. Empty with
   // other methods.
@@ -187,9 +196,19 @@ class Learner {
     RegisterId lr = kNone, inv_n = kNone;
     View scales[2];  // of f32 and f64: 1/N and the clip factor
   };
-  // `slope`: a - t.
+  // `slope`: a - t. `add`: to the sums that are there.
   void emit_part_sums(ProgramBuilder& emit, LearningPart& learning, const ChainPart& part, View a,
-                      View slope);
+                      View slope, bool add = false);
+  // By ticks: each cell with weights is a part, in all of them together.
+  struct TickParts {
+    Learner* learner;
+    ProgramBuilder* emit;
+  };
+  static void look_at_cell(void* tick_parts, std::size_t cell, View y, View gradient);
+  using Look = void (*)(void* looker, std::size_t cell, View y, View gradient);
+  bool has_targets() const { return options_.method.kind == MethodKind::target_propagation; }
+  Look look() const { return has_targets() ? look_at_cell : nullptr; }
+  double handed_back() const { return has_targets() ? options_.method.gradient_scale : 1; }
   // The index of the part that a parameter belongs to; the number of parts where there is none.
   std::size_t part_of(const std::string& path) const;
   // Reads the sums of a step, and sets the rate and the 1/N of the parts' updates.

@@ -48,7 +48,8 @@ struct MethodSpec {
   // target_propagation:
   TargetMode mode = TargetMode::chain_rule;
   double output_step = 1.0;           // as step, of the network's output
-  double gradient_scale = 0.1;        // chain_rule: of what a part hands on to the part before it
+  double gradient_scale = 0.1;        // chain_rule: of what a part hands on to the part before it;
+                                      // by ticks the default of a spec is 1
   bool difference_correction = true;  // layer_wise: a + pull(t') - pull(a') in place of pull(t')
   double gate = 0.2;                  // parts with a lower budget do not learn in that step
   std::int64_t alignment_every = 0;   // steps after which PartReport::alignment is measured

@@ -10,6 +10,10 @@
 // A part with the target t learns by the gradient -(t - a) of its output. Its budget
 // (cos(a, t) + 1) / 2, over the whole batch, scales the rate of its update to
 // lr (0.5 + 0.5 budget); below the gate it does not learn in that step.
+//
+// In a step mesh each cell is a part, and each link a step back of one tick: the target of a cell
+// in a tick is a + gradient_scale times the sum of J^T gap over the cells that read it in the next
+// one. Its budget is over the batch and all ticks.
 #include <algorithm>
 
 #include "base/math/exact_math.h"
@@ -28,6 +32,10 @@ PartReport report_of(const std::string& path, double aa, double ag, double gg, d
   if (gg > 0) report.gap = aa > 0 ? exact::sqrt(gg / aa) : 1;
   report.learned = report.budget >= gate;
   return report;
+}
+
+bool has_weights(const Node& node) {
+  return !node.params.empty() || std::ranges::any_of(node.children, has_weights);
 }
 
 }  // namespace
@@ -167,7 +175,7 @@ View Learner::emit_pull(ProgramBuilder& emit, const Node& node, const std::strin
 }
 
 void Learner::emit_part_sums(ProgramBuilder& emit, LearningPart& learning, const ChainPart& part,
-                             View a, View slope) {
+                             View a, View slope, bool add) {
   const ValueType type = emit.type(a);
   const View of_rows = emit.temp(type, emit.rows(a), 3);
   const auto put = [&](View x, Reduce kind, std::int64_t col) {
@@ -176,11 +184,24 @@ void Learner::emit_part_sums(ProgramBuilder& emit, LearningPart& learning, const
   put(a, Reduce::sum_square, 0);
   put(emit.mul(a, slope), Reduce::sum, 1);
   put(slope, Reduce::sum_square, 2);
+  if (add) return emit.bias_grad(of_rows, learning.sums.value, Accumulate::yes);
   const std::string path = "method/" + part.path;
   const View sums = emit.buffer(
       {.type = type, .kind = BufferKind::grad, .cols = 3, .path = path, .role = "sums"});
   emit.bias_grad(of_rows, sums, Accumulate::no);
   learning = {part, {path, "sums", nullptr, 1, 3, type, sums}};
+}
+
+void Learner::look_at_cell(void* tick_parts, std::size_t cell, View y, View gradient) {
+  const auto& [learner, emit] = *static_cast<TickParts*>(tick_parts);
+  const Network& network = *learner->network_;
+  if (!has_weights(network.node(cell))) return;
+  std::vector<LearningPart>& parts = learner->learning_parts_;
+  const auto known =
+      std::ranges::find_if(parts, [&](const LearningPart& p) { return p.part.first == cell; });
+  const bool add = known != parts.end();
+  const ChainPart part{cell, cell + 1, network.path(cell), y.cols, emit->type(y)};
+  learner->emit_part_sums(*emit, add ? *known : parts.emplace_back(), part, y, gradient, add);
 }
 
 std::size_t Learner::part_of(const std::string& path) const {

@@ -303,14 +303,20 @@ Status check_quantize(const TrainingSpec& spec) {
 Status check_method(const TrainingSpec& spec) {
   const MethodKind kind = spec.method.kind;
   if (kind == MethodKind::back_propagation) return {};
-  const char* const other = spec.fp8                   ? "fp8"
-                            : spec.lora.rank > 0       ? "lora"
-                            : spec.streams > 0         ? "streams"
-                            : spec.step_mesh.ticks > 0 ? "step_mesh"
-                                                       : nullptr;
+  const bool targets = kind == MethodKind::target_propagation;
+  const char* const other = spec.fp8                               ? "fp8"
+                            : spec.lora.rank > 0                   ? "lora"
+                            : spec.streams > 0                     ? "streams"
+                            : spec.step_mesh.ticks > 0 && !targets ? "step_mesh"
+                                                                   : nullptr;
   if (other)
-    return bad("\"" + std::string(other) + "\" learns by back_propagation, \"method\" says " +
-               std::string(name(kind)));
+    return bad("\"" + std::string(other) + "\" learns by back_propagation" +
+               (other == std::string_view("step_mesh") ? " or target_propagation" : "") +
+               ", \"method\" says " + std::string(name(kind)));
+  if (spec.step_mesh.ticks > 0 && targets && spec.method.mode == TargetMode::layer_wise)
+    return bad(
+        "\"step_mesh\" learns by target_propagation with \"mode\": chain_rule, which "
+        "takes every cell; layer_wise has formulas for chains of dense layers alone");
   if (spec.checkpoint && kind == MethodKind::mono_forward)
     return bad(
         "\"checkpoint\" saves the memory of activations that wait for backward, and mono_forward "

@@ -85,7 +85,8 @@ void fields(V& v, MethodSpec& m) {
      .max = 1e6});
   v("gradient_scale", m.gradient_scale,
     {.doc = "the target of a part is its activation and `gradient_scale` times what the backward "
-            "pass of the part behind it makes of that part's gap",
+            "pass of the part behind it makes of that part's gap; in a step mesh, where it counts "
+            "for each tick back, the default is 1",
      .above = 0,
      .max = 1e6,
      .only = {"mode", name(m.mode), "chain_rule"}});
@@ -319,10 +320,6 @@ void method_fields(V& v, TrainingSpec& t) {
     {.doc = "what cells keep for backward is computed again there "
             "(gradient checkpointing): less memory, the same bits",
      .written = t.checkpoint});
-  v("method", t.method,
-    {.doc = "how gradients are found: the name of a method, or an object with its settings, see "
-            "below",
-     .written = t.method.kind != MethodKind::back_propagation});
   v("optimizer", t.optimizer, {.doc = "see below"});
   v("schedule", t.schedule, {.doc = "see below"});
 }
@@ -376,6 +373,11 @@ void fields(V& v, TrainingSpec& t) {
      .written = !q.dtype.empty() || !q.keep.empty() || q.after > 0});
   v("step_mesh", t.step_mesh,
     {.doc = "the network runs by ticks, see below", .written = t.step_mesh.ticks > 0});
+  if (t.step_mesh.ticks > 0) v.standard(t.method.gradient_scale, 1.0);
+  v("method", t.method,
+    {.doc = "how gradients are found: the name of a method, or an object with its settings, see "
+            "below",
+     .written = t.method.kind != MethodKind::back_propagation});
   v("validation", t.validation,
     {.doc = "what is held back to judge by, see below", .written = t.validation.share > 0});
   v("checkpoint_every", t.checkpoint_every,

@@ -21,6 +21,7 @@ export class CancelledError extends LoomError {}
 export class InternalError extends LoomError {}
 export class InvalidHandleError extends LoomError {}
 export class BusyError extends LoomError {}
+export class PausedError extends LoomError {}
 
 const CLASSES = {
   invalid_argument: InvalidArgumentError,
@@ -35,6 +36,7 @@ const CLASSES = {
   internal: InternalError,
   invalid_handle: InvalidHandleError,
   busy: BusyError,
+  paused: PausedError,
 };
 const NAMES = Object.fromEntries(Object.entries(CODES).map(([name, value]) => [value, name]));
 

@@ -50,6 +50,7 @@ export class Handled {
   #lib;
   #kind;
   #handle;
+  #budget = 0;
 
   constructor(lib, kind, handle) {
     this.#lib = lib;
@@ -69,6 +70,25 @@ export class Handled {
   /** Calls a function of this kind of object: loom_KIND_NAME. */
   call(name, args) {
     return this.#lib.call(`${this.#kind}_${name}`, { [this.#kind]: this.#handle, ...args });
+  }
+
+  /** run(), which returns null where it pauses after so many microseconds: the same call again
+   *  continues it. undefined: it does not pause. */
+  within(budgetUs, run) {
+    if (budgetUs !== undefined && !(Number.isSafeInteger(budgetUs) && budgetUs > 0))
+      throw errorNamed('invalid_argument',
+        `budgetUs: expected a whole number of at least 1, got ${String(budgetUs)}`);
+    if ((budgetUs ?? 0) !== this.#budget) {
+      this.#lib.call('pause_after', { handle: this.#handle, microseconds: budgetUs ?? 0 });
+      this.#budget = budgetUs ?? 0;
+    }
+    if (budgetUs === undefined) return run();
+    try {
+      return run();
+    } catch (e) {
+      if (e.code === 'paused') return null;
+      throw e;
+    }
   }
 
   dispose() {

@@ -38,6 +38,45 @@ export interface SessionOptions {
   mode?: Mode;
 }
 
+/** k-means. */
+export interface KMeansOptions {
+  /** how many; at least 1 */
+  clusters?: number;
+  /** of the first centers; at least 0 */
+  seed?: number | bigint;
+  /** times that it begins with other centers; the result with the least inertia counts; 1 to
+   *  1000 */
+  starts?: number;
+  /** of a start; at least 1 */
+  maxIterations?: number;
+  /** a start ends where the squared moves of the centers are at most this share of the mean
+   *  variance of the columns; at least 0 */
+  tolerance?: number;
+}
+
+/** Agglomerative clustering. */
+export interface HierarchyOptions {
+  /** `euclidean`, `cosine` (1 - cos), or `precomputed`: row i has the distances to all rows */
+  distance?: string;
+  /** the distance of two groups: `single` (of their nearest rows), `complete` (of their
+   *  farthest), `average`, `ward` (growth of the variance; euclidean alone) */
+  linkage?: string;
+}
+
+/** The groups of a hierarchy. */
+export interface CutOptions {
+  /** how many groups remain, or; at least 1 */
+  clusters?: number;
+  /** up to which distance groups are joined; at least 0 */
+  distance?: number;
+}
+
+/** Pairs of members that complete each other. */
+export interface MatchOptions {
+  /** the least share of samples that one of a pair or both have right; 0 to 1 */
+  minCoverage?: number;
+}
+
 /** Statistics of the cells of a session. */
 export interface ObserveOptions {
   /** passes 0, `every`, 2 x `every`, ... are observed; 0: none any more; at least 0 */
@@ -114,6 +153,63 @@ export interface SearchOptions {
 export interface StepMeshOptions {
   /** independent streams of values, side by side with the same weights; 1 to 1048576 */
   streams?: number;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
+/** A network that learns while it answers. */
+export interface OnlineOptions {
+  /** rows of an answer; 1 to 65536 */
+  maxRows?: number;
+  /** newest samples that batches are drawn from; 1 to 16777216 */
+  recent?: number;
+  /** samples that are kept of those before them, a uniform choice; 0 to 16777216 */
+  older?: number;
+  /** share of a batch that comes from the newest; the rest comes from the older ones; 0 to 1 */
+  recentShare?: number;
+  /** answers that wait for their feedback; older ones are forgotten; 1 to 1048576 */
+  pending?: number;
+  /** steps after which answers have new weights; 1 to 1073741824 */
+  publishEvery?: number;
+  /** when an output is correct: by its largest value (`argmax`), by the sign of each value, of
+   *  bce (`sign`), or each within `tolerance`; `auto`: as the loss is, `argmax` for
+   *  cross_entropy, `sign` for bce */
+  correct?: string;
+  /** of `correct`, for each value; at least 0 */
+  tolerance?: number;
+  /** outputs of a window of the report; 1 to 1073741824 */
+  window?: number;
+  /** or its duration; 0: by outputs; 0 to 1e9 */
+  windowMs?: number;
+  /** judged outputs that accuracies of recovery are taken over; 1 to 1024 */
+  rolling?: number;
+  /** accuracy at which a task counts as recovered; above 0, at most 1 */
+  recover?: number;
+  /** after which an answer counts as late; 0: never; 0 to 1e9 */
+  deadlineMs?: number;
+  /** name of the first task; those that are detected are numbered */
+  task?: string;
+  /** of changes of the task: `adwin` (Bifet and Gavalda 2007) over the errors of outputs, or
+   *  `none` */
+  detector?: string;
+  /** of the detector, about the probability of a false alarm: a smaller one takes longer; 1e-12
+   *  to 0.5 */
+  detectorDelta?: number;
+  /** a change of the task forgets the samples before it */
+  forget?: boolean;
+  /** a change of the task multiplies the learning rate; above 0, at most 1000 */
+  boost?: number;
+  /** for as many steps; 0 to 1073741824 */
+  boostSteps?: number;
   /** of the CPU; 0: one per core; 0 to 1024 */
   threads?: number;
   /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of

@@ -1,5 +1,5 @@
 // Neuroevolution.
-import type { Rows } from '../index.js';
+import type { Network, Rows } from '../index.js';
 
 /** Keys of docs/reference/evolution.md, which may be in camel case. */
 export interface PopulationSpec {
@@ -13,6 +13,9 @@ export interface PopulationSpec {
   population?: number;
   seed?: number;
   recurrent?: boolean;
+  /** `networks`: whole networks evolve, from a Network or a topology. */
+  level?: 'genomes' | 'networks';
+  network?: Network | object;
   [key: string]: unknown;
 }
 export interface PopulationInfo {
@@ -25,7 +28,11 @@ export interface PopulationInfo {
   worst: number | null;
   /** Whether the goal is reached. */
   reached: boolean;
-  champion: { fitness: number; nodes: number; edges: number; sha256: string } | null;
+  champion: { fitness: number; nodes?: number; edges?: number; sha256: string;
+    feasible?: boolean; bytes?: number; milliseconds?: number | null; layers?: number;
+    parameters?: number } | null;
+  /** Of networks: how many keep to the limits. */
+  feasible?: number | null;
   species: { id: number; size: number }[];
   spec: Record<string, any>;
   threads: number;
@@ -44,6 +51,8 @@ export interface GenomeData {
 export interface Genome {
   readonly index: number;
   readonly data: GenomeData;
+  /** Of a network: a copy. */
+  readonly network: Network;
   activate(x: Rows): Float32Array;
   reset(): void;
 }
@@ -63,6 +72,10 @@ export class Population {
   readonly champion: Genome;
   at(index: number): Genome;
   genome(index?: number): GenomeData;
+  /** A copy of a network, by default of the champion. */
+  network(index?: number): Network;
+  /** Gives a member the weights of a network of its topology. */
+  setNetwork(index: number, network: Network): void;
   /** Outputs of a genome, by default of the champion, for a row or for rows, in one list. */
   activate(x: Rows, index?: number): Float32Array;
   reset(): void;

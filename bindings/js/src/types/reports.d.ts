@@ -138,6 +138,30 @@ export interface DnaPair {
   movedUnits: number;
   small: boolean;
 }
+/** Keys of docs/reference/evolution.md. */
+export interface SpliceOptions {
+  method?: 'blend' | 'point' | 'uniform' | 'layer_wise';
+  match?: 'place' | 'dna';
+  per?: 'unit' | 'weight';
+  alpha?: number;
+  fitnessA?: number;
+  fitnessB?: number;
+  minScore?: number;
+  align?: boolean;
+  seed?: number;
+}
+export interface SpliceReport {
+  alpha: number;
+  crossed: number;
+  notAligned?: string;
+  layers: { a: string; b: string | null; action: string; reason?: string;
+    similarity: number | null; share: number; movedUnits: number }[];
+}
+export interface MutationReport {
+  done: { kind: string; at: string; what?: string; redraws: number; stitched: boolean }[];
+  failed: string[];
+  fellBack: boolean;
+}
 export interface DnaComparison {
   overlap: number;
   similarity: number;

@@ -81,8 +81,8 @@ export interface TargetPropagationMethod {
    *  default 1 */
   outputStep?: number;
   /** the target of a part is its activation and `gradient_scale` times what the backward pass
-   *  of the part behind it makes of that part's gap; with `mode` `chain_rule`; above 0, at most
-   *  1e6; default 0.1 */
+   *  of the part behind it makes of that part's gap; in a step mesh, where it counts for each
+   *  tick back, the default is 1; with `mode` `chain_rule`; above 0, at most 1e6; default 0.1 */
   gradientScale?: number;
   /** the target is a + pull(t') - pull(a') in place of pull(t'), so that it is a where the part
    *  behind it has no gap; with `mode` `layer_wise`; default true */
@@ -386,8 +386,6 @@ export interface TrainingSpec {
   /** what cells keep for backward is computed again there (gradient checkpointing): less
    *  memory, the same bits; default false */
   checkpoint?: boolean;
-  /** how gradients are found: the name of a method, or an object with its settings, see below */
-  method?: MethodSpec;
   /** see below */
   optimizer?: OptimizerSpec;
   /** see below */
@@ -421,6 +419,8 @@ export interface TrainingSpec {
   quantize?: QuantizeSpec;
   /** the network runs by ticks, see below */
   stepMesh?: StepMeshSpec;
+  /** how gradients are found: the name of a method, or an object with its settings, see below */
+  method?: MethodSpec;
   /** what is held back to judge by, see below */
   validation?: ValidationSpec;
   /** steps between checkpoints; 0: one at the end; at least 0; default 0 */

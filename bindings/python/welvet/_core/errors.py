@@ -62,12 +62,17 @@ class Busy(LoomError, BlockingIOError):
     """Another thread is inside a call on this object."""
 
 
+class Paused(LoomError):
+    """The time of a run is over; the same call again continues it. Methods with a `budget_us`
+    return None instead."""
+
+
 _CLASSES = {
     "invalid_argument": InvalidArgument, "not_found": NotFound, "unsupported": Unsupported,
     "corrupt": Corrupt, "truncated": Truncated,
     "io": IOFailed, "out_of_memory": OutOfMemory, "out_of_range": OutOfRange,
     "cancelled": Cancelled, "internal": Internal,
-    "invalid_handle": InvalidHandle, "busy": Busy,
+    "invalid_handle": InvalidHandle, "busy": Busy, "paused": Paused,
 }
 BY_CODE: Dict[int, Type[LoomError]] = {}
 for _name, _number in _raw.CODES.items():

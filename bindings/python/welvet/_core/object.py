@@ -1,13 +1,14 @@
 """What all objects over a handle have in common."""
 from __future__ import annotations
 
+import operator
 import os
 import time
 import weakref
-from typing import Any, List, Tuple, TypeVar
+from typing import Any, List, Optional, Tuple, TypeVar
 
 from .call import call, interruptible
-from .errors import LoomError
+from .errors import LoomError, Paused
 
 _Self = TypeVar("_Self", bound="Object")
 _SHORT = 0.02  # seconds of a run that is waited for
@@ -17,6 +18,18 @@ def _release(handle: int, owner: int) -> None:
     # A forked child has none of the threads that objects own: it leaves them to its parent.
     if os.getpid() == owner:
         call("release", handle)
+
+
+def _microseconds(budget_us: Any) -> int:
+    try:
+        if isinstance(budget_us, bool):
+            raise TypeError
+        budget = operator.index(budget_us)
+    except TypeError:
+        raise TypeError("budget_us: expects a whole number, got %r" % (budget_us,)) from None
+    if budget < 1:
+        raise ValueError("budget_us: expects at least 1, got %d" % budget)
+    return budget
 
 
 class Object:
@@ -87,6 +100,23 @@ class Runner(Object):
                                    self._spend)
         seconds[name] = (time.perf_counter() - begin) / size
         return result
+
+    _budget = 0  # microseconds of a run; 0: as many as it takes
+
+    def _within(self, budget_us: Optional[int], name: str, *inputs: Any, size: Any = 1) -> bool:
+        """A run of _run; False where `budget_us` has passed, and the same call again continues."""
+        budget = 0 if budget_us is None else _microseconds(budget_us)
+        if budget != self._budget:
+            call("pause_after", self._handle, budget)
+            self._budget = budget
+        if not budget:
+            self._run(name, *inputs, size=size)
+            return True
+        try:
+            call(name, self._handle, *inputs)
+        except Paused:
+            return False
+        return True
 
     def cancel(self) -> None:
         """From any thread: what runs now, or else the next run, raises Cancelled, within
