@@ -23,7 +23,7 @@ Ran run(gpu::Device* device) {
         {"at":[0,0,0,0],"type":"metacognition","layers":[{"type":"dense","out":40,"activation":"relu"}],
          "rules":[{"when":"growth","above":1.2,"over":1,"do":"morph","dtype":"i4"},
                   {"when":"max","above":9,"do":"gate","factor":0.5},
-                  {"when":"gain_drift","above":0.01,"do":"activation","activation":"silu"}]},
+                  {"when":"std","above":3,"do":"activation","activation":"silu"}]},
         {"at":[1,0,0,0],"type":"dense","out":7}]})"));
   EXPECT_TRUE(network.ok() && network->initialize(4).ok());
   ThreadPool pool(2);
