@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "breed/mutate.h"
+#include "breed/probe.h"
 #include "breed/splice.h"
 #include "breed/weights.h"
 #include "exec/session.h"
@@ -365,6 +366,50 @@ TEST(Mutate, ChainsOfFiftyRunForwardAndBackward) {
   std::printf("%d chains, %lld mutations, %lld without a place\n", chains,
               static_cast<long long>(done), static_cast<long long>(failed));
   EXPECT_LT(failed * 5, done);
+}
+
+// Networks of every form: language models with tied weights, ids in rows, several inputs,
+// containers, a step mesh with a cycle, the first version of topologies, and cells that are
+// switched off.
+TEST(Mutate, ParentsOfEveryForm) {
+  const std::string parents[] = {
+      topology(R"("ids":20)", {R"("type":"embedding","out":8)", R"("type":"attention","heads":2)",
+                               R"("type":"dense","out":20,"bias":false,"tie":"0.0.0.0:weight")"}),
+      topology(R"("ids":9,"dims":[4])",
+               {R"("type":"embedding","out":6)", R"("type":"lstm","hidden":5)",
+                R"("type":"pool_steps")", R"("type":"dense","out":3)"}),
+      topology(R"("parts":[{"name":"a","width":3},{"name":"b","dims":[2,2]}])",
+               {R"("type":"parallel","layers":[{"type":"part","of":"a"},
+                  {"type":"sequential","layers":[{"type":"part","of":"b"},{"type":"flatten"}]}])",
+                R"("type":"dense","out":2)"}),
+      topology(R"("width":6)",
+               {R"("type":"parallel","combine":"gated","top_k":1,"layers":[
+                  {"type":"dense","out":6},{"type":"dense","out":6,"dtype":"i4"}])",
+                R"("type":"dense","out":6,"enabled":false)", R"("type":"rms_norm","dtype":"f64")",
+                R"("type":"dense","out":2,"dtype":"i32")"}),
+      R"({"format":"loom-topology","version":3,"step_mesh":true,"layers_per_cell":3,
+          "input":{"width":4},"cells":[
+          {"at":[0,0,0,0],"type":"dense","out":4,"activation":"tanh","links":[{"read":[0,0,0,1]}],
+           "keep_previous":true,"merge":"add"},
+          {"at":[0,0,0,1],"type":"dense","out":4,"activation":"tanh"},
+          {"at":[0,0,0,2],"type":"dense","out":2}]})",
+      R"({"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":5},"cells":[
+          {"at":[0,0,0,0],"type":"dense","out":4,"activation":"relu"},
+          {"at":[0,0,0,1],"type":"dense","out":2}]})"};
+  for (const std::string& text : parents)
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      Network n = made(text, seed);
+      for (int step = 0; step < 12; ++step) {
+        evolve::Draws draws(seed, step, 1, evolve::Purpose::mutate);
+        auto child = mutate(n, all_rates(0.2), draws, nullptr);
+        ASSERT_TRUE(child.ok()) << text << child.status().to_string();
+        n = std::move(*child);
+        ASSERT_TRUE(check_runs(n).ok()) << text << n.to_json().dump();
+      }
+      Network parent = made(text, seed);
+      SpliceReport report;
+      EXPECT_TRUE(splice(parent, n, splice_by(R"({"align":true})"), &report).ok());
+    }
 }
 
 // One mutation of each kind, and what is left of the parent.

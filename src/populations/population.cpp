@@ -63,7 +63,6 @@ struct Evaluation {
     m.trained.reset();
     if (!copy || !m.failed.empty()) return {};
     m.trained = std::make_shared<Network>(std::move(*copy));
-    if (spec.train.lamarckian) m.network = m.trained;
     return {};
   }
 };
@@ -119,7 +118,13 @@ Status NetworkPopulation::evaluate(ThreadPool& pool, const std::atomic<bool>* ca
   if (evaluated_) return {};
   if (spec_.task == "host") return invalid("task host: the caller sets the fitness");
   Evaluation e{members_, spec_, generation_, cancel, {}};
-  LOOM_TRY(pool.run_allocating(Evaluation::work, &e));
+  const Status done = pool.run_allocating(Evaluation::work, &e);
+  // All members keep what they learned, or none: a run that was cancelled begins again.
+  for (Member& m : members_) {
+    if (!done.ok()) m.trained.reset();
+    else if (m.trained && spec_.train.lamarckian) m.network = m.trained;
+  }
+  LOOM_TRY(done);
   return finish_fitness();
 }
 

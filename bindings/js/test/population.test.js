@@ -76,8 +76,8 @@ test('networks have children', () => {
   const a = new Network(START, { seed: 1 }), b = new Network(START, { seed: 2 });
   const { child, report } = a.splice(b, { method: 'uniform', align: true, seed: 3 });
   assert.equal(report.crossed, 2);
-  assert.equal(child.digest(), a.splice(b, { method: 'uniform', align: true, seed: 3 })
-    .child.digest());
+  const again = a.splice(b, { method: 'uniform', align: true, seed: 3 });
+  assert.deepEqual(child.get('0.0.0.0', 'weight'), again.child.get('0.0.0.0', 'weight'));
   const graft = Network.graft([a, b], { combine: 'mean' });
   assert.equal(graft.info.output.width, 2);
   const { child: mutant, report: done } = a.mutate(5, { insert: 1, weights: 0 });

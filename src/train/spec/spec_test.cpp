@@ -51,8 +51,8 @@ TEST(TrainingSpec, RefusesWhatItDoesNotKnow) {
       refusal(kFull, "\"batch\"", "\"batches\""),
       "training spec: unknown key \"batches\": known are format, version, name, network, "
       "network_file, base, base_dtype, data, loss, delta, loss_weight, heads, class_weights, "
-      "ignore, lora, checkpoint, method, optimizer, schedule, steps, epochs, batch, micro_batches, "
-      "seed, shuffle, random_translate, streams, fp8, quantize, step_mesh, validation, "
+      "ignore, lora, checkpoint, optimizer, schedule, steps, epochs, batch, micro_batches, "
+      "seed, shuffle, random_translate, streams, fp8, quantize, step_mesh, method, validation, "
       "checkpoint_every, log_every; did you mean \"batch\"?");
   EXPECT_EQ(refusal(kFull, "\"beta1\"", "\"momentum\""),
             "training spec: optimizer: unknown key \"momentum\": known are type, beta1, beta2, "
