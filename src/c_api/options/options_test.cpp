@@ -34,7 +34,8 @@ std::string keys() {
 
 TEST(Options, KeysAreThePublishedOnes) {
   EXPECT_EQ(keys<SessionCreate>(),
-            "max_rows, max_head_rows, max_positions, sequences, threads, isa, device, mode");
+            "max_rows, max_head_rows, max_positions, sequences, ignore_rules, threads, isa, "
+            "device, mode");
   EXPECT_EQ(keys<GeneratorCreate>(), "context, sequences, chunk, threads, isa, device, mode");
   EXPECT_EQ(keys<GeneratorStart>(),
             "max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, "
@@ -136,7 +137,7 @@ TEST(Options, EveryKeyIsTaken) {
 TEST(Options, ErrorsSayWhatWouldBeRight) {
   EXPECT_EQ(error_of<SessionCreate>(R"({"treads":2})"),
             "options: unknown key \"treads\": known are max_rows, max_head_rows, max_positions, "
-            "sequences, threads, isa, device, mode; did you mean \"threads\"?");
+            "sequences, ignore_rules, threads, isa, device, mode; did you mean \"threads\"?");
   EXPECT_EQ(error_of<SessionCreate>(R"({"max_rows":0})"),
             "options: \"max_rows\" must be at least 1 and below 2^31, got 0");
   EXPECT_EQ(error_of<SessionCreate>(R"({"threads":1025})"),
