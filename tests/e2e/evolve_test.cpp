@@ -80,8 +80,8 @@ TEST(EvolveCommand, EvolvesWholeNetworks) {
             champion_of(whole));
   // The champion is a network like any other, of which others come.
   const std::string mutant = folder / "mutant.entity", child = folder / "child.entity";
-  const Json done = json_of(loom(
-      {"breed", "mutate", champion, "--out", mutant, "--options", R"({"width":1})", "--json"}));
+  const Json done = json_of(loom({"breed", "mutate", champion, "--out", mutant, "--options",
+                                  R"({"activation":1})", "--json"}));
   EXPECT_FALSE(done.find("done")->as_array().empty());
   const Json crossed =
       json_of(loom({"breed", "splice", champion, mutant, "--out", child, "--json"}));
