@@ -231,6 +231,7 @@ void Learner::read_parts() {
 void Learner::set_part_rates(double learning_rate, double inv_n) {
   for (std::size_t i = 0; i < part_reports_.size(); ++i) {
     const PartReport& report = part_reports_[i];
+    if (learning_parts_[i].lr == kNone) continue;  // none of its weights learns
     const double on = report.learned ? 1 : 0;
     executor_->set_real(learning_parts_[i].lr, on * learning_rate * (0.5 + 0.5 * report.budget));
     executor_->set_real(learning_parts_[i].inv_n, on * inv_n);
