@@ -361,6 +361,22 @@ TEST(Findings, B11_OnlyEqualShapesAreAdded) {
                "\"axis\" must be one of steps, channels, got \"time\"");
 }
 
+// What stands before a layer's input is offered to it as a skip: 6 values to a dense layer of 8
+// places, which divided by 0.
+TEST(Findings, B11_AnInputThatNobodyAddsHasAnyShape) {
+  auto n = network_of(chain(
+      R"({"width":6})",
+      {R"("type":"sequential","layers":[{"type":"sequential","layers":[{"type":"dense","out":8},{"type":"reshape","dims":[8,1]}]},{"type":"dense","out":3},{"type":"flatten"}])"}));
+  ASSERT_TRUE(n.ok()) << n.status().message();
+  ASSERT_TRUE(n->initialize(1).ok());
+  ThreadPool pool(1);
+  auto session = Session::create(*n, pool);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  const std::vector<float> x(6, 0.5f);
+  ASSERT_TRUE(session->run(x, 1).ok());
+  EXPECT_EQ(session->output(0).size(), 24u);
+}
+
 TEST(Findings, B11_BranchesMeetByTheirShapes) {
   const std::string lstm = R"({"type":"lstm","hidden":4})",
                     last = R"({"type":"lstm","hidden":4,"output":"last"})",

@@ -161,7 +161,9 @@ Result<View> NetworkEmitter::run_node(Tape& tape, View x, View skip) {
   const auto cut = [&](View v) {
     return v.valid() && parts > 1 ? emit_.reshape(v, v.cols / parts) : v;
   };
-  auto y = tape.node->type->forward(*tape.node->config, visit, cut(x), cut(skip));
+  // Of another shape it is none that this layer adds.
+  const View other = skip.valid() && skip.cols == x.cols ? cut(skip) : skip;
+  auto y = tape.node->type->forward(*tape.node->config, visit, cut(x), other);
   if (!y.ok()) return y.status().at(std::string(tape.node->type->name()) + " at " + tape.path);
   return parts > 1 ? emit_.reshape(*y, y->cols * parts) : *y;
 }
