@@ -1,11 +1,23 @@
 // Topologies are untrusted input: any text is a network, with or without weights, which writes
-// itself the same way again, or a refusal; never more memory than was allowed.
+// itself the same way again, or a refusal; never more memory than was allowed. A small one that
+// plans has a program that verifies, or a refusal.
 #include <string>
 
+#include "exec/session.h"
 #include "fuzz.h"
 #include "grid/network.h"
 #include "grid/saved_network.h"
 #include "mutate.h"
+
+// Programs are as long as sequences, so that only short rows are emitted.
+static bool is_small(loom::Network& network) {
+  constexpr std::int64_t kWidth = 512;
+  bool small = network.size() <= 32 && network.parameter_count() <= (1 << 14) &&
+               network.input().width <= kWidth;
+  for (std::size_t i = 0; small && i < network.size(); ++i)
+    small = network.output(i).width <= kWidth;
+  return small;
+}
 
 FUZZ_TARGET(data, size) {
   using namespace loom;
@@ -35,6 +47,9 @@ FUZZ_TARGET(data, size) {
   const std::string text = network->to_json().dump();
   const auto again = Network::from_json(std::string_view(text), kLargest);
   FUZZ_CHECK(again.ok() && again->to_json().dump() == text);
+  if (!is_small(*network)) return;
+  const auto program = emit_program(*network, {.max_rows = 2, .max_positions = 64});
+  FUZZ_CHECK(program.ok() ? verify(*program).ok() : typed(program.status()));
 }
 
 FUZZ_MUTATOR(file, dice) {
