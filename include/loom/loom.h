@@ -312,8 +312,8 @@ LOOM_API int32_t loom_network_splice(loom_network a, loom_network b, const char*
 /* One network whose branches are whole networks beside each other. Their inputs must agree.
  * Weights are copied.
  *   networks: handles of networks, at least one; the same may stand twice
- *   options: JSON: combine (concat, add, avg or mean, gated or filter), residual, stitch:
- *     docs/reference/evolution.md */
+ *   options: JSON: combine (concat, add, avg or mean, gated or filter), residual, stitch,
+ *     softmax: docs/reference/evolution.md */
 LOOM_API int32_t loom_network_graft(const int64_t* networks, size_t networks_count,
                                     const char* options, size_t options_size, loom_network* graft,
                                     loom_error* error);

@@ -455,8 +455,8 @@ class Network(Object):
     @staticmethod
     def graft(networks: Sequence["Network"], **options: Any) -> "Network":
         """One network whose branches are whole networks with one input shape. Options: combine
-        ("concat", "add", "avg", "gated"), residual, stitch. Raises InvalidArgument with what
-        differs."""
+        ("concat", "add", "avg", "gated"), residual, stitch, softmax (of each output first). Raises
+        InvalidArgument with what differs."""
         networks = list(networks)
         for i, one in enumerate(networks):
             if not isinstance(one, Network):
