@@ -371,7 +371,7 @@ export class Network extends Handled {
   splice(other: Network, options?: SpliceOptions): { child: Network; report: SpliceReport };
   /** One network whose branches are whole networks. */
   static graft(networks: Iterable<Network>, options?: { combine?: 'concat' | 'add' | 'avg' | 'mean'
-    | 'gated' | 'filter'; residual?: boolean; stitch?: boolean }): Network;
+    | 'gated' | 'filter'; residual?: boolean; stitch?: boolean; softmax?: boolean }): Network;
   /** A mutated copy that runs. */
   mutate(seed?: number | bigint, rates?: Record<string, unknown>):
     { child: Network; report: MutationReport };
