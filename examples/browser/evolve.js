@@ -157,9 +157,10 @@ class Section {
   }
 
   #show() {
-    const { info, best, mean } = this.#model, { champion, reached } = info;
+    const { info, best, mean } = this.#model, { champion, reached, species } = info;
     $('evolve-figures').textContent = `generation ${info.generation}, best fitness ` +
-      `${champion.fitness.toFixed(4)} of 4, mean ${info.mean.toFixed(2)}, ${info.species.length} species` +
+      `${champion.fitness.toFixed(4)} of 4, mean ${info.mean.toFixed(2)}, ` +
+      `${species.length} species` +
       `${reached ? ': solved' : this.#ended ? ': not solved' : ''}`;
     // Goldens are the champions that have solved the task.
     show($('evolve-print'), champion.sha256,

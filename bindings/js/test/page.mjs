@@ -141,8 +141,8 @@ async function main() {
   // so Chromium says where there is no GPU
   assert.deepEqual(browser.log.filter((line) => line !== 'No available adapters.'), []);
   console.log(
-    `the page in Chromium: story, training${gpu ? '' : ', evolution'} and numerics table have the ` +
-    `golden fingerprints; ` +
+    `the page in Chromium: story, training${gpu ? '' : ', evolution'} and numerics table have ` +
+    `the golden fingerprints; ` +
     `${rate}; ${verified}`);
   return 0;
 }
