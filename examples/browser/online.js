@@ -7,7 +7,8 @@ const TOPOLOGY = { format: 'loom-topology', version: 3, layers_per_cell: 2, inpu
   cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 32, activation: 'tanh' },
     { at: [0, 0, 0, 1], type: 'dense', out: 2 }] };
 const SPEC = { loss: 'cross_entropy', batch: 32, schedule: { lr: 0.02 } };
-const OPTIONS = { rolling: 100, recover: 0.95, deadlineMs: 5 };
+const OPTIONS = { rolling: 50, recover: 0.95 };
+const GOAL = `${100 * OPTIONS.recover} %`;
 const ANSWERS = 4;   // of a frame
 const LEARN_MS = 2;  // of a frame
 const DRAW_MS = 150; // between two maps
@@ -67,7 +68,7 @@ class Model {
   tasks() {
     return this.online.report.tasks.map(({ output, source, recovered }) =>
       `${source === 'start' ? 'Start' : `Change found from output ${number.format(output)} on`}: ` +
-      `${recovered ? `95 % after ${number.format(recovered.outputs)} outputs` : 'learns'}`);
+      `${recovered ? `${GOAL} after ${number.format(recovered.outputs)} outputs` : 'learns'}`);
   }
   dispose() {
     this.online.dispose();
@@ -116,7 +117,9 @@ class Section {
     $('online-figures').textContent = `${number.format(outputs)} outputs, ` +
       `${number.format(steps)} steps of learning` +
       `${outputs === 0 ? '' : `, ${(100 * accuracy).toFixed(0)} % of the last ` +
-        `${Math.min(outputs, OPTIONS.rolling)} right`}`;
+        `${Math.min(outputs, OPTIONS.rolling)} right`}` +
+      `${model.flips.length ? `, exchanged at output ${number.format(model.flips.at(-1).output)}`
+        : ''}`;
     const list = model.tasks().map((text) => {
       const item = document.createElement('li');
       item.textContent = text;
@@ -125,7 +128,8 @@ class Section {
     $('online-tasks').replaceChildren(...list.slice(-6));
     drawMap($('online-map'), model.map(), model.points);
     drawLines($('online-plot'), [{ values: model.accuracy }], { low: 0, high: 1.02, length: FRAMES,
-      marks: [0.95, 0.5], at: model.flips.map(({ frame }) => frame).filter((f) => f >= 0) });
+      marks: [OPTIONS.recover, 0.5],
+      at: model.flips.map(({ frame }) => frame).filter((frame) => frame >= 0) });
   }
 }
 

@@ -57,6 +57,8 @@ async function manyTicks(page) {
   await set(page, 'mesh-weight', -1);
   await page.click('mesh-pulse');
   await step(page, 1);
+  await set(page, 'mesh-weight', 2);
+  assert.equal(await page.text('mesh-note'), 'The weight is a number from -1 to 1.');
   await page.click('mesh-many');
   const whole = await saying(page, 'mesh-note', '/ticks in/', 120);
   const [, slices] = whole.match(/^1,000,000 ticks in (\d+) slices, .* took [\d.]+ ms\. $/);
@@ -150,7 +152,12 @@ export async function follows(page) {
   await saying(page, 'online-tasks', `/Change found from output [\\d,]+ on: ${learned}$/`, 120);
   await click('online-run');
   const figures = await text('online-figures');
-  assert.match(figures, /^[\d,]+ outputs, [\d,]+ steps of learning, \d+ % of the last 100 right$/);
+  assert.match(figures, /^[\d,]+ outputs, [\d,]+ steps of learning, \d+ % of the last 50 right, /);
+  // The change begins where the visitor has made it, or a few outputs beside.
+  const [exchanged] = figures.match(/exchanged at output [\d,]+$/);
+  const numberIn = (words) => Number(words.replace(/\D/g, ''));
+  const [found] = (await text('online-tasks')).match(/output [\d,]+ on/);
+  assert.ok(Math.abs(numberIn(found) - numberIn(exchanged)) < 40, `${found}, ${exchanged}`);
   await pause(200);
   assert.equal(await text('online-figures'), figures);
   assert.ok((await inked(page, 'online-plot')) && (await inked(page, 'online-map')));
