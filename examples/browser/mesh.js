@@ -93,6 +93,11 @@ class Model {
     const y = this.mesh.run([0], { ticks: MANY, last: true, budgetUs: BUDGET_US });
     return y !== null;
   }
+  /** Drops a run that is not at its end, after its last complete tick: otherwise the same call
+   *  would continue it. */
+  drop() {
+    this.mesh.restore(this.mesh.snapshot());
+  }
   forget() {
     this.#tick = null;
     this.inputs = [];
@@ -208,6 +213,7 @@ class Section {
   #end(whole) {
     const { slices, longest, begin } = this.#long, { tick } = this.#model.mesh;
     this.#long = null;
+    if (!whole) this.#model.drop();
     this.#busy(false);
     note(`${number.format(tick - begin)} ticks in ${slices} slices, one for each frame; the ` +
       `longest took ${longest.toFixed(1)} ms. ${whole ? '' : 'Stopped after a whole tick.'}`);

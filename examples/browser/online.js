@@ -25,7 +25,7 @@ class Model {
   #grid = mapGrid();
 
   constructor({ Network, Online }) {
-    this.#network = new Network(TOPOLOGY, { seed: 1 });
+    this.#network = new Network(TOPOLOGY, { seed: 5 });
     this.online = new Online(this.#network, SPEC, OPTIONS);
     this.info = this.online.info;
   }

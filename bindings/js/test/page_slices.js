@@ -77,6 +77,8 @@ async function manyTicks(page) {
   const tick = Number((await page.text('mesh-tick')).replace(/\D/g, ''));
   assert.ok(tick > 1000001 && tick < 2000001, `tick ${tick}`);
   assert.equal(await page.text('mesh-words'), wordsAt(32 + (tick % 16), -1));
+  await page.click('mesh-many'); // a new run, not the rest of the stopped one
+  assert.match(await saying(page, 'mesh-note', '/ticks in/', 120), /^1,000,000 ticks/);
 }
 
 /** The mesh by ticks: steps, saves, restores, runs, pauses. */
