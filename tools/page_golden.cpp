@@ -1,6 +1,6 @@
 // Computes what the page of examples/browser must show, on this machine's CPU: reads golden.json,
-// whose "story" and "training" say what to do, and prints it with the results. page_golden FILE;
-// page_golden FILE --check ends with 1 where the file has others.
+// whose "story", "training" and "evolution" say what to do, and prints it with the results.
+// page_golden FILE; page_golden FILE --check ends with 1 where the file has others.
 #include <cstdio>
 #include <string_view>
 #include <vector>
@@ -34,6 +34,21 @@ Points yin_yang(std::size_t count) {
   return p;
 }
 
+// The digests of the champions of the seeds 0, 1, ...
+loom::Json champions(const loom::Json& evolution) {
+  const auto generations = static_cast<std::int64_t>(evolution.find("generations")->as_number());
+  loom::Json spec = *evolution.find("spec"), out = loom::Json::array();
+  const std::size_t seeds = evolution.find("champions")->as_array().size();
+  for (std::size_t seed = 0; seed < seeds; ++seed) {
+    spec.set("seed", static_cast<std::int64_t>(seed));
+    loom::Population population(spec.dump());
+    population.run(generations);
+    const loom::Json info = *loom::Json::parse(population.info());
+    out.push(*info.find("champion")->find("sha256"));
+  }
+  return out;
+}
+
 int run(const char* path, bool check) {
   const auto text = loom::read_text_file(path);
   auto parsed = text.ok() ? loom::Json::parse(*text) : text.status();
@@ -42,7 +57,8 @@ int run(const char* path, bool check) {
     return 1;
   }
   const loom::Json story = *parsed->find("story"), training = *parsed->find("training");
-  loom::Json told = story, trained = training, out = loom::Json::object();
+  loom::Json told = story, trained = training, evolved = *parsed->find("evolution"),
+             out = loom::Json::object();
 
   loom::Generator generator(loom::Model::load("embedded"));
   told.set("text",
@@ -58,8 +74,11 @@ int run(const char* path, bool check) {
   trained.set("loss", trainer.step(steps).loss);
   trained.set("digest", network.digest());
 
+  evolved.set("champions", champions(evolved));
+
   out.set("story", told);
   out.set("training", trained);
+  out.set("evolution", evolved);
   if (!check) return std::printf("%s\n", out.dump(1).c_str()) < 0;
   if (out.dump() == parsed->dump()) return 0;
   std::fprintf(stderr,

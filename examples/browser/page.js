@@ -1,26 +1,19 @@
-// A worker computes everything: the page only sends requests, and draws.
-import { createWorker } from './welvet/src/index.js';
+// A worker computes the story, the training and the table: the page only sends requests, and draws.
+// The other parts compute between two frames, in slices, in the page's own thread.
+import { createWorker, initLoom } from './welvet/src/index.js';
+import { $, fail, number, show } from './dom.js';
+import { startEvolution } from './evolve.js';
+import { startMesh } from './mesh.js';
+import { startOnline } from './online.js';
 import { drawCurve, drawMap, mapGrid } from './plots.js';
 import { yinYang } from './points.js';
 
-const $ = (id) => document.getElementById(id);
-const number = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const rate = (perSecond) =>
   `${perSecond < 10 ? perSecond.toFixed(1) : number.format(perSecond)} tokens/s`;
 // The device that computed, and for a GPU the claim that its self-test allows.
 const on = (device, { target, numerics }) => (device === 'cpu' ? 'WebAssembly'
     : `${target}, numerics: ${numerics}`);
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
-
-/** A fingerprint: green if it equals the golden one, red if it differs, plain if there is no golden
- *  one. */
-function show(element, fingerprint, golden) {
-  const equal = fingerprint === golden;
-  element.className = golden === undefined ? 'print' : `print ${equal ? 'good' : 'bad'}`;
-  element.textContent = golden === undefined ? fingerprint : equal
-    ? `\u2713 ${fingerprint}, as on every machine`
-      : `\u2717 ${fingerprint}, but elsewhere ${golden}`;
-}
 
 /** A button; a second click stops its work. */
 function action(button, work) {
@@ -40,11 +33,6 @@ function action(button, work) {
       button.textContent = label;
     }
   };
-}
-
-function fail(e) {
-  $('status').textContent = `${e.name}: ${e.message}`;
-  $('status').className = 'print bad';
 }
 
 const device = () => ($('gpu').checked ? 'gpu' : 'cpu');
@@ -127,7 +115,7 @@ async function verifyNumerics(loom) {
 }
 
 async function main() {
-  const { story, training } = await (await fetch('golden.json')).json();
+  const { story, training, evolution } = await (await fetch('golden.json')).json();
   $('prompt').value = story.prompt;
   $('seed').value = story.options.seed;
 
@@ -155,6 +143,11 @@ async function main() {
   $('verify').addEventListener('click', () => verifyNumerics(loom));
 
   tell();
+
+  const here = await initLoom();
+  startMesh(here);
+  startEvolution(here, evolution);
+  startOnline(here);
 }
 
 main().catch(fail);

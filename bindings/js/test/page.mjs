@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { Browser, WEBGPU, findChromium, serve } from './chromium.mjs';
+import { evolves, follows, ticks } from './page_slices.js';
 
 const gpu = process.argv.includes('--gpu');
 const screenshot = process.argv.slice(2).find((word) => word !== '--gpu');
@@ -12,7 +13,7 @@ if (!program) {
   console.log('needs Chromium');
   process.exit(77);
 }
-const { story, training } =
+const { story, training, evolution } =
   JSON.parse(fs.readFileSync(new URL('../../../examples/browser/golden.json', import.meta.url)));
 const server = await serve();
 const browser = await Browser.start(program, '--window-size=900,1300', ...(gpu ? WEBGPU : []));
@@ -123,13 +124,25 @@ async function main() {
   const rate = await tells();
   if (rate === null) return 77;
   await learns();
+  // These compute on the CPU in the page's own thread, whatever the device.
+  if (!gpu) {
+    const page = { browser, text, click, good };
+    await ticks(page);
+    await evolves(page, evolution);
+    await follows(page);
+  }
   const verified = await verifies();
   if (!gpu) for (const one of [threads, aborts, stops]) await one();
+  await browser.resize(400, 800); // a phone's width
+  assert.ok(await browser.evaluate('document.documentElement.scrollWidth <= innerWidth'),
+      'wider than the window');
+  await browser.resize(900, 1300);
   if (screenshot) await browser.screenshot(screenshot);
   // so Chromium says where there is no GPU
   assert.deepEqual(browser.log.filter((line) => line !== 'No available adapters.'), []);
   console.log(
-    `the page in Chromium: story, training and numerics table have the golden fingerprints; ` +
+    `the page in Chromium: story, training${gpu ? '' : ', evolution'} and numerics table have ` +
+    `the golden fingerprints; ` +
     `${rate}; ${verified}`);
   return 0;
 }
