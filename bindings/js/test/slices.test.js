@@ -7,9 +7,8 @@ await initLoom();
 
 const cells = Array.from({ length: 12 }, (_, l) =>
   ({ at: [0, 0, 0, l], type: 'dense', out: 64, activation: 'relu' }));
-const network = Network.create({ format: 'loom-topology', version: 3, layers_per_cell: 12,
-  input: { width: 64 }, cells });
-network.initialize(1);
+const network = new Network({ format: 'loom-topology', version: 3, layers_per_cell: 12,
+  input: { width: 64 }, cells }, { seed: 1 });
 const x = Float32Array.from({ length: 32 * 64 }, (_, i) => Math.sin(i));
 
 test('a run continues with its bits', async () => {
@@ -28,10 +27,9 @@ test('a run continues with its bits', async () => {
 });
 
 test('a step mesh shows whole ticks meanwhile', () => {
-  const ring = Network.create({ format: 'loom-topology', version: 3, depth: 3, step_mesh: true,
+  const ring = new Network({ format: 'loom-topology', version: 3, depth: 3, step_mesh: true,
     input: { width: 16 }, cells: [0, 1, 2].map((z) =>
-      ({ at: [z, 0, 0, 0], type: 'dense', out: 16, activation: 'tanh' })) });
-  ring.initialize(1);
+      ({ at: [z, 0, 0, 0], type: 'dense', out: 16, activation: 'tanh' })) }, { seed: 1 });
   const given = x.subarray(0, 100 * 16), whole = new StepMesh(ring).run(given);
   const mesh = new StepMesh(ring), ticks = [];
   let y;
