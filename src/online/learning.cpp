@@ -44,7 +44,7 @@ Status OnlineLearner::begin_step() {
 
 Status OnlineLearner::begin_publication() {
   LOOM_TRY(trainer_->sync());
-  publication_.emplace();
+  publication_ = Publication();
   return {};
 }
 

@@ -181,7 +181,7 @@ Status Trainer::begin_step_on(const DataSource& batch) {
     return given;
   }
   if (spec_.fp8) learner_.set_loss_scale(scale_.value());
-  slices_.emplace();
+  slices_ = Slices();
   slices_->report = begin_report();
   slices_->quantized = quantized;
   return {};
