@@ -202,6 +202,7 @@ class Caller {
   Span<const std::int64_t> read_i64(std::string_view name) { return read<std::int64_t>(name); }
   Span<float> fill_f32(std::string_view name) { return fill<float>(name); }
   Span<double> fill_f64(std::string_view name) { return fill<double>(name); }
+  Span<std::int32_t> fill_i32(std::string_view name) { return fill<std::int32_t>(name); }
 
   loom_handle* out_handle(std::string_view) { return new_ = out<loom_handle>(); }
   std::int32_t* out_i32(std::string_view) { return out<std::int32_t>(); }
@@ -211,7 +212,7 @@ class Caller {
   void** out_pointer(std::string_view) { return out<void*>(); }
 
   void returned(std::int32_t code) {
-    FUZZ_CHECK(code >= 0 && code <= LOOM_BUSY && code != LOOM_INTERNAL && code != LOOM_BUSY);
+    FUZZ_CHECK(code >= 0 && code <= LOOM_PAUSED && code != LOOM_INTERNAL && code != LOOM_BUSY);
     if (code != LOOM_OK) {
       if (!without_error_) {
         FUZZ_CHECK(error_.code == code);
