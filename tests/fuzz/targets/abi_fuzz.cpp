@@ -121,7 +121,7 @@ class Caller {
     outs_.clear();
     floats_.clear();
     fills_.clear();
-    new_ = nullptr;
+    new_.clear();
     std::memset(&error_, 0x5a, sizeof error_);
   }
   loom_error* error() { return without_error_ ? nullptr : &error_; }
@@ -204,7 +204,7 @@ class Caller {
   Span<double> fill_f64(std::string_view name) { return fill<double>(name); }
   Span<std::int32_t> fill_i32(std::string_view name) { return fill<std::int32_t>(name); }
 
-  loom_handle* out_handle(std::string_view) { return new_ = out<loom_handle>(); }
+  loom_handle* out_handle(std::string_view) { return new_.emplace_back(out<loom_handle>()); }
   std::int32_t* out_i32(std::string_view) { return out<std::int32_t>(); }
   std::int64_t* out_i64(std::string_view) { return out<std::int64_t>(); }
   std::uint64_t* out_u64(std::string_view) { return out<std::uint64_t>(); }
@@ -223,9 +223,12 @@ class Caller {
       for (const std::uint64_t out : outs_) FUZZ_CHECK(out == kUnwritten);
       for (const auto& fill : fills_)
         for (const unsigned char b : fill) FUZZ_CHECK(b == 0x5a);
-    } else if (new_) {
-      FUZZ_CHECK(*new_ != 0 && *new_ != kUnwritten);
-      own(*new_);
+    } else if (!new_.empty()) {
+      for (const loom_handle* made : new_)
+        if (made) {  // else it was not wanted
+          FUZZ_CHECK(*made != 0 && *made != kUnwritten);
+          own(*made);
+        }
     } else if (function_ == "release") {
       std::erase_if(live_, [&](const auto& l) { return l.first == last_; });
     }
@@ -382,7 +385,8 @@ class Caller {
   std::string_view model_, tokenizer_, function_;
   std::vector<std::pair<loom_handle, std::int32_t>> live_;  // and their kinds
   std::vector<loom_handle> ever_;
-  loom_handle last_ = 0, *new_ = nullptr;
+  loom_handle last_ = 0;
+  std::vector<loom_handle*> new_;
   std::int64_t number_ = 1;
   bool without_error_ = false;
   loom_error error_{};
