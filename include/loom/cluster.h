@@ -17,17 +17,18 @@ extern "C" {
  * its center.
  *   x: rows x width
  *   width: values of a row
+ *   clusters: 1 to rows
  *   start: clusters x width centers to start from; none: k-means++ by the seed
- *   options: JSON: clusters (8), seed (0), starts (1), max_iterations (300), tolerance (1e-4):
+ *   options: JSON: seed (0), starts (1), max_iterations (300), tolerance (1e-4):
  *     docs/reference/options.md, cluster_k_means
  *   labels: one for each row: its center
  *   centers: clusters x width
  *   info: JSON: inertia (the sum of squared distances to the centers), iterations */
 LOOM_API int32_t loom_cluster_k_means(const double* x, size_t x_count, int64_t width,
-                                      const double* start, size_t start_count, const char* options,
-                                      size_t options_size, int32_t* labels, size_t labels_count,
-                                      double* centers, size_t centers_count, loom_bytes* info,
-                                      loom_error* error);
+                                      int64_t clusters, const double* start, size_t start_count,
+                                      const char* options, size_t options_size, int32_t* labels,
+                                      size_t labels_count, double* centers, size_t centers_count,
+                                      loom_bytes* info, loom_error* error);
 
 /* How well rows fit their groups: their mean says how good a number of groups is. Refused for
  * one group, and for one row each.

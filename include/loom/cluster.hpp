@@ -22,21 +22,16 @@ struct KMeans {
   std::vector<double> centers;       // clusters x width
   std::string info;                  // JSON: inertia, iterations
 };
-// `start`: centers to begin with, as many as there will be; none: those of k-means++ by the seed.
-// options: JSON: seed, starts, max_iterations, tolerance; `clusters` is a parameter.
+// `start`: as many centers to begin with; none: those of k-means++ by the seed. options: JSON:
+// seed, starts, max_iterations, tolerance.
 inline KMeans k_means(std::span<const double> x, std::int64_t width, std::int64_t clusters,
-                      std::span<const double> start = {}, std::string_view options = "{}") {
-  std::string all(options);
-  const std::size_t open = all.find('{'), first = all.find_first_not_of(" \t\n", open + 1);
-  if (open == std::string::npos || first == std::string::npos)
-    throw Error(LOOM_INVALID_ARGUMENT, "options: expects an object of JSON");
-  all.insert(open + 1, "\"clusters\":" + std::to_string(clusters) + (all[first] == '}' ? "" : ","));
+                      std::span<const double> start = {}, std::string_view options = {}) {
   KMeans k;
   k.labels.resize(detail::rows(x, width));
   if (clusters > 0 && width > 0) k.centers.resize(static_cast<std::size_t>(clusters * width));
-  k.info = api::detail::text(loom_cluster_k_means, x.data(), x.size(), width, start.data(),
-                             start.size(), all.data(), all.size(), k.labels.data(), k.labels.size(),
-                             k.centers.data(), k.centers.size());
+  k.info = api::detail::text(loom_cluster_k_means, x.data(), x.size(), width, clusters,
+                             start.data(), start.size(), options.data(), options.size(),
+                             k.labels.data(), k.labels.size(), k.centers.data(), k.centers.size());
   return k;
 }
 

@@ -184,10 +184,11 @@ LOOM_API int32_t loom_release(loom_handle handle, loom_error* error);
  * was leaves nothing; rows of a session count as not given. */
 LOOM_API int32_t loom_cancel(loom_handle handle, loom_error* error);
 
-/* From now on a run of the object ends as paused after so long, between two instructions, of
+/* From now on a run of the object ends as paused after this time, between two instructions, of
  * which it does at least one. The same call again, with the same arguments, continues it with
- * the same bits; any other run drops it, as cancel does. Observed runs and runs on a device do
- * not pause inside; nor does session_forecast.
+ * the same bits; any other run drops it, as cancel does. Refused with LOOM_UNSUPPORTED by runs
+ * that cannot pause: of a session on a device, that observes, or that evaluates rules; a step
+ * mesh on a device pauses between groups of ticks. session_forecast does not pause.
  *   handle: a session or step mesh
  *   microseconds: 0: not any more */
 LOOM_API int32_t loom_pause_after(loom_handle handle, int64_t microseconds, loom_error* error);

@@ -161,8 +161,8 @@ Result<locks::unique_lock<locks::mutex>> enter(locks::mutex& mutex, const bool& 
 }
 
 Status Object::pause_after(std::int64_t) {
-  return Status(Code::unsupported, "a " + std::string(kind_name(kind)) +
-                                       " does not pause: sessions and step meshes do");
+  return Status(Code::unsupported, "handles of the kind \"" + std::string(kind_name(kind)) +
+                                       "\" do not pause: sessions and step meshes do");
 }
 
 std::string_view kind_name(std::int32_t kind) {

@@ -100,8 +100,8 @@ class Session {
 
   // Runs end at a deadline from now on (Executor::slice_clock; kNoDeadline: at none), with the code
   // `paused`. The same run again, with the same arguments, continues it with the same bits; another
-  // one drops it: its rows count as not given, as after `cancel`. Runs on a device, observed ones
-  // and run_greedy are not cut. unsupported: a session with auto_device.
+  // one drops it: its rows count as not given, as after `cancel`. run_greedy is not cut.
+  // unsupported: a session on a device, or with auto_device, that observes, or that watches.
   Status pause_at(std::int64_t deadline);
   // Layers with rules, where the options watch: their statistics in the last pass, with all their
   // values where a layer ran several times. Paths repeat in no list.

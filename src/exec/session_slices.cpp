@@ -7,10 +7,24 @@ namespace loom {
 
 Status Session::pause_at(std::int64_t deadline) {
   if (!slices_ && deadline == Executor::kNoDeadline) return {};
-  if (cpu_fallback_)
-    return Status(Code::unsupported,
-                  "session: a session that chooses its device by itself measures whole runs, which "
-                  "do not pause: name the device");
+  const auto whole = [](const char* why) {
+    return Status(Code::unsupported, std::string("session: ") + why);
+  };
+  if (deadline != Executor::kNoDeadline) {
+    if (cpu_fallback_)
+      return whole(
+          "a session that chooses its device by itself measures whole runs, which do not "
+          "pause: name the device");
+    if (options_.device) return whole("a run on a device is one piece of work, and does not pause");
+    if (observation_ && observation_->observer)
+      return whole(
+          "observed runs are read while they are warm, and do not pause: end the "
+          "observation first");
+    if (options_.watch)
+      return whole(
+          "rules of metacognitions watch whole runs, which do not pause: create the "
+          "session with \"ignore_rules\"");
+  }
   if (!slices_) slices_ = std::make_unique<Slices>();
   slices_->deadline = deadline;
   return {};

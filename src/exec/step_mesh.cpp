@@ -341,7 +341,11 @@ Status StepMesh::run(const Values& x, std::int64_t ticks, const Values& y) {
   if (ticks > 1) LOOM_TRY(make_many());
   const bool again = continues(x, ticks, y);
   if (!again && slices_.deadline == Executor::kNoDeadline) return run_from(0, x, ticks, y);
-  slices_.y.resize(y.count * size_of(y.type));
+  if (!again) {
+    slices_.x.assign(x.data, x.data + x.count * size_of(x.type));
+    slices_.ticks = ticks;
+    slices_.y.resize(y.count * size_of(y.type));
+  }
   Status status = run_from(again ? slices_.done : 0, x, ticks, {slices_.y.data(), y.count, y.type});
   if (!slices_.begun) std::ranges::copy(slices_.y, y.data);
   return status;
@@ -358,13 +362,13 @@ Status StepMesh::run_from(std::int64_t done, const Values& x, std::int64_t ticks
       put(program, x, done);
     }
     LOOM_TRY(run(program));
-    if (slices_.half) return pause(x, ticks, done);
+    if (slices_.half) return pause(done);
     if (y.count > 0) get(program, y, done);
     done += program.ticks;
     tick_ += program.ticks;
     if (done < ticks && slices_.deadline != Executor::kNoDeadline &&
         Executor::slice_clock() >= slices_.deadline)
-      return pause(x, ticks, done);
+      return pause(done);
   }
   return {};
 }
@@ -383,12 +387,11 @@ void StepMesh::drop_slices() {
   slices_.begun = false;
 }
 
-Status StepMesh::pause(const Values& x, std::int64_t ticks, std::int64_t done) {
+Status StepMesh::pause(std::int64_t done) {
   slices_.begun = true;
-  slices_.x.assign(x.data, x.data + x.count * size_of(x.type));
-  slices_.ticks = ticks, slices_.done = done;
+  slices_.done = done;
   return Status(Code::paused, "step mesh: the run paused at its deadline, " + std::to_string(done) +
-                                  " of " + std::to_string(ticks) +
+                                  " of " + std::to_string(slices_.ticks) +
                                   " ticks done: the same call continues it");
 }
 

@@ -145,7 +145,7 @@ class StepMesh {
   // Whether a run of these arguments continues the one that paused. Else that one is dropped.
   bool continues(const Values& x, std::int64_t ticks, const Values& y);
   void drop_slices();
-  Status pause(const Values& x, std::int64_t ticks, std::int64_t done);
+  Status pause(std::int64_t done);
   // The values after tick() for those who look, where a program is half done.
   class Look;
   // Moves the values to where `to` finds them.

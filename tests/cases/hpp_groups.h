@@ -5,16 +5,12 @@ template <class T>
 void into(const std::vector<T>& from, T* to, size n) {
   if (from.size() == n) std::copy(from.begin(), from.end(), to);
 }
-// The cases have "clusters" first in their options, which is a parameter here.
-inline result cluster_k_means(const double* x, size xn, std::int64_t width, const double* start,
-                              size startn, text s, size n, std::int32_t* labels, size labelsn,
-                              double* centers, size centersn, handle* o, err e) {
+inline result cluster_k_means(const double* x, size xn, std::int64_t width, std::int64_t clusters,
+                              const double* start, size startn, text s, size n,
+                              std::int32_t* labels, size labelsn, double* centers, size centersn,
+                              handle* o, err e) {
   return gives(o, e, [&] {
-    std::string options(s, n);
-    const size colon = options.find(':'), end = options.find_first_of(",}", colon);
-    const std::int64_t clusters = std::stoll(options.substr(colon + 1));
-    options = "{" + options.substr(end + (options[end] == ',' ? 1 : 0));
-    const auto k = loom::cluster::k_means(sp(x, xn), width, clusters, sp(start, startn), options);
+    const auto k = loom::cluster::k_means(sp(x, xn), width, clusters, sp(start, startn), sv(s, n));
     into(k.labels, labels, labelsn);
     into(k.centers, centers, centersn);
     return k.info;

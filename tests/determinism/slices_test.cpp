@@ -158,6 +158,22 @@ TEST(Slices, OfASessionContinueWithItsCachesAndStates) {
   }
 }
 
+TEST(Slices, AreRefusedWhereARunIsOnePiece) {
+  Network network = network_of(kDeep);
+  ThreadPool pool(1);
+  auto session = Session::create(network, pool, {.max_rows = 4});
+  ASSERT_TRUE(session.ok());
+  Recorder events(4);
+  ASSERT_TRUE(session->observe(&events).ok());
+  EXPECT_EQ(session->pause_at(0).code(), Code::unsupported);
+  EXPECT_TRUE(session->pause_at(Executor::kNoDeadline).ok());
+  ASSERT_TRUE(session->observe(nullptr).ok());
+  EXPECT_TRUE(session->pause_at(0).ok());
+  auto watches = Session::create(network, pool, {.max_rows = 4, .watch = true});
+  ASSERT_TRUE(watches.ok());
+  EXPECT_EQ(watches->pause_at(0).code(), Code::unsupported);
+}
+
 // Its rows count as not given.
 TEST(Slices, OfASessionAreDroppedByOtherArguments) {
   Network network = network_of(kAttention, "f32", R"({"ids":9})");

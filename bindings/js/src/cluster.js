@@ -1,6 +1,6 @@
 // Groups of rows of numbers.
-import { errorNamed } from './runtime/errors.js';
-import { isList, wideRowsOf } from './rows.js';
+import { errorNamed, known } from './runtime/errors.js';
+import { isList, numbersOf, wideRowsOf } from './rows.js';
 import { camel, library, snake } from './runtime/runtime.js';
 
 /** Rows in one list, and how many values a row has: rows are lists, or one list with a width. */
@@ -16,13 +16,17 @@ function take(x, width, name = 'x') {
 /** k-means of rows: {labels, centers, inertia, iterations}; centers lie one behind the other.
  *  Options: clusters (8), start (centers to begin with), seed, starts, maxIterations, tolerance,
  *  width (of a row, where x is one list): docs/reference/options.md, cluster_k_means. */
-export function kMeans(x, { width, start, ...options } = {}) {
+export function kMeans(x, options = {}) {
+  const { width, start, clusters: asked, ...rest } = options;
   const rows = take(x, width);
   const begin = start === undefined ? null : take(start, rows.width, 'start');
-  const clusters = begin ? begin.values.length / rows.width : options.clusters ?? 8;
+  const clusters = begin ? begin.values.length / rows.width : asked ?? 8;
+  if (asked !== undefined && asked !== clusters)
+    throw errorNamed('invalid_argument',
+      `clusters: expected ${clusters}, as many as start has, got ${String(asked)}`);
   const { labels, centers, info } = library().call('cluster_k_means', { x: rows.values,
-    width: rows.width, start: begin ? begin.values : new Float64Array(0),
-    options: snake({ ...options, clusters }),
+    width: rows.width, clusters, start: begin ? begin.values : new Float64Array(0),
+    options: snake(rest),
     labels: Math.ceil(rows.values.length / rows.width),
     centers: Number.isSafeInteger(clusters) && clusters > 0 ? clusters * rows.width : 0 });
   return { labels, centers, ...camel(info) };
@@ -30,10 +34,11 @@ export function kMeans(x, { width, start, ...options } = {}) {
 
 /** How well each row fits its group, -1 to 1. Options: distance (euclidean, cosine, precomputed),
  *  width. */
-export function silhouettes(x, labels, { width, distance = 'euclidean' } = {}) {
+export function silhouettes(x, labels, options = {}) {
+  const { width, distance = 'euclidean' } = known('silhouettes', options, ['width', 'distance']);
   const rows = take(x, width);
   return library().call('cluster_silhouettes', { x: rows.values, width: rows.width,
-    labels: Int32Array.from(labels), distance,
+    labels: numbersOf(labels), distance,
     silhouettes: Math.ceil(rows.values.length / rows.width) }).silhouettes;
 }
 

@@ -1,5 +1,6 @@
 // Networks that answer together.
-import { errorNamed } from './runtime/errors.js';
+import { errorNamed, known } from './runtime/errors.js';
+import { numbersOf } from './rows.js';
 import { camel, library } from './runtime/runtime.js';
 import { Network } from './network.js';
 
@@ -21,15 +22,31 @@ function classesOf(y, width) {
   });
 }
 
+function checkClasses(classes, rows) {
+  if (classes.length !== rows)
+    throw errorNamed('invalid_argument',
+      `classes: expected one for each of ${rows} rows, got ${classes.length}`);
+}
+function endsInSoftmax(network) {
+  const order = (a, b) => a.at.findIndex((v, i) => v !== b.at[i]);
+  let last = network.topology.cells.reduce((a, b) => {
+    const i = a ? order(a, b) : 0;
+    return !a || (i >= 0 && b.at[i] > a.at[i]) ? b : a;
+  }, undefined);
+  while (last?.type === 'sequential' && last.layers?.length) last = last.layers.at(-1);
+  return last?.type === 'softmax';
+}
+
 /** Pairs of members that complete each other, by descending coverage, then ascending overlap:
  *  [{first, second, coverage, overlap, cosine}]. correct: of each member a list, whether each
  *  answer was right. */
-export function matches(correct, { minCoverage = 0 } = {}) {
+export function matches(correct, options = {}) {
+  const { minCoverage = 0 } = known('matches', options, ['minCoverage']);
   const samples = correct[0]?.length ?? 0;
   if (correct.some((row) => row.length !== samples))
     throw errorNamed('invalid_argument', 'correct: expected as many answers of each member');
-  return library().call('ensemble_matches', { correct: Int32Array.from(correct.flatMap(
-    (row) => Array.from(row, Number))), samples, options: { min_coverage: minCoverage } }).matches;
+  return library().call('ensemble_matches', { correct: correct.flatMap(
+    (row) => Array.from(row, Number)), samples, options: { min_coverage: minCoverage } }).matches;
 }
 
 /** Networks of the same inputs and classes that answer together (docs/guide/ensembles.md). Options:
@@ -37,11 +54,22 @@ export function matches(correct, { minCoverage = 0 } = {}) {
  *  whose member has its greatest score there; weights: one for each member; softmax: scores are
  *  probabilities of the members' outputs (false where outputs are such already). */
 export class Ensemble {
-  constructor(networks, { vote = 'mean', weights, softmax = true } = {}) {
+  constructor(networks, options = {}) {
+    const { vote = 'mean', weights, softmax = true } =
+      known('Ensemble', options, ['vote', 'weights', 'softmax']);
     if (!Array.isArray(networks) || networks.length === 0
         || !networks.every((network) => network instanceof Network))
       throw errorNamed('invalid_argument', 'networks: expected a list of Network, at least one');
     this.networks = networks;
+    networks.forEach((network, i) => {
+      const { output } = network.info;
+      if (output.parts || output.dims?.length > 1)
+        throw errorNamed('invalid_argument',
+          `networks[${i}]: expected one output of a score for each class`);
+      if (softmax && endsInSoftmax(network))
+        throw errorNamed('invalid_argument',
+          `networks[${i}]: its outputs are probabilities: give softmax: false`);
+    });
     this.width = networks[0].info.output.width;
     const widths = networks.map((network) => network.info.output.width);
     if (this.width < 2 || widths.some((width) => width !== this.width))
@@ -80,12 +108,29 @@ export class Ensemble {
   /** The share of rows whose class it predicts. */
   accuracy(x, classes) {
     const found = this.predict(x);
+    checkClasses(classes, found.length);
     return found.filter((c, i) => c === classes[i]).length / found.length;
   }
-  /** Pairs of members that complete each other on these samples. */
+  function checkClasses(classes, rows) {
+  if (classes.length !== rows)
+    throw errorNamed('invalid_argument',
+      `classes: expected one for each of ${rows} rows, got ${classes.length}`);
+}
+function endsInSoftmax(network) {
+  const order = (a, b) => a.at.findIndex((v, i) => v !== b.at[i]);
+  let last = network.topology.cells.reduce((a, b) => {
+    const i = a ? order(a, b) : 0;
+    return !a || (i >= 0 && b.at[i] > a.at[i]) ? b : a;
+  }, undefined);
+  while (last?.type === 'sequential' && last.layers?.length) last = last.layers.at(-1);
+  return last?.type === 'softmax';
+}
+
+/** Pairs of members that complete each other on these samples. */
   matches(x, classes, options = {}) {
-    return matches(this.scores(x).map((y) =>
-      Array.from(classesOf(y, this.width), (c, i) => c === classes[i])), options);
+    const found = this.scores(x).map((y) => Array.from(classesOf(y, this.width)));
+    checkClasses(classes, found[0].length);
+    return matches(found.map((row) => row.map((c, i) => c === classes[i])), options);
   }
   /** One network that answers as this ensemble does, up to rounding: whole copies of the members
    *  beside each other, whose outputs meet in the weighted mean. */
@@ -106,10 +151,11 @@ export class Ensemble {
   }
   /** Those members whose mean of scores has most of these classes right, on samples that they have
    *  not learned from (Caruana et al., ICML 2004): {ensemble, weights, accuracy, bestMember}. */
-  static select(networks, x, classes, { steps = 20, softmax = true } = {}) {
+  static select(networks, x, classes, options = {}) {
+    const { steps = 20, softmax = true } = known('select', options, ['steps', 'softmax']);
     const whole = new Ensemble(networks, { softmax });
     const selection = camel(library().call('ensemble_select', { scores: whole.#together(x),
-      members: networks.length, width: whole.width, classes: Int32Array.from(classes),
+      members: networks.length, width: whole.width, classes: numbersOf(classes),
       steps }).selection);
     const kept = networks.map((_, i) => i).filter((i) => selection.weights[i] > 0);
     return { ensemble: new Ensemble(kept.map((i) => networks[i]),

@@ -115,7 +115,7 @@ export class Session extends Handled {
   }
 
   /** Rows of values, at most maxRows: as Network.forward takes them. Returns rows of the output's
-   *  width. `budgetUs`: null after about so many microseconds where it is not done; the same call
+   *  width. `budgetUs`: null after about this many microseconds where it is not done; the same call
    *  again continues, with the same bits, and another run drops it. */
   run(x, options = {}) {
     return this.#run('run', options, this.#rows(x, Infinity));

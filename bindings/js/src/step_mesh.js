@@ -141,7 +141,7 @@ export class StepMesh extends Handled {
   }
   /** Runs ticks. x: for each stream its ticks, one behind the other; or with `ticks` what arrives
    *  at each of them. Returns the output after every tick in the same order; `last`: after the last
-   *  one alone. `budgetUs`: null after about so many microseconds where it is not done; the same
+   *  one alone. `budgetUs`: null after about this many microseconds where it is not done; the same
    *  call again continues, with the same bits. Meanwhile `tick` and value show the last tick that
    *  is done, from which another run goes on. */
   run(x, options = {}) {

@@ -30,6 +30,9 @@ test('wrong rows are refused by name', () => {
     [/linkage/, () => cluster.hierarchy([[1], [2]], { linkage: 'mean' })],
     [/distance/, () => cluster.silhouettes([[1], [2], [3]], [0, 0, 1], { distance: 'city' })],
     [/one of/, () => cluster.cut(cluster.hierarchy([[1], [2]]), {})],
+    [/distnce/, () => cluster.silhouettes([[1], [2], [3]], [0, 0, 1], { distnce: 'cosine' })],
+    [/labels/, () => cluster.silhouettes([[1], [2], [3]], [0, 0.5, 1])],
+    [/start has/, () => cluster.kMeans([[1], [2]], { clusters: 2, start: [[1]] })],
     [/beginning/, () => cluster.kMeans([[1], [2]], { clusters: 1, beginning: 1 })],
   ])
     assert.throws(call, (e) => e instanceof InvalidArgumentError && message.test(e.message));
@@ -68,6 +71,9 @@ test('networks vote', () => {
     [/kind/, () => new Ensemble(members, { vote: 'loudest' })],
     [/classes/, () => Ensemble.select(members, x, [0, 2])],
     [/correct/, () => matches([[1], [1, 0]])],
+    [/minCover/, () => matches([[1], [0]], { minCover: 1 })],
+    [/votes/, () => new Ensemble(members, { votes: 'mean' })],
+    [/classes/, () => majority.accuracy(x, [0])],
   ])
     assert.throws(call, (e) => e instanceof InvalidArgumentError && message.test(e.message));
 });

@@ -44,7 +44,8 @@ class Clusters(unittest.TestCase):
         for message, call in (
                 ("clusters", lambda: cluster.k_means(x, 5)),
                 ("clusters", lambda: cluster.k_means(x, 0)),
-                ("clusters", lambda: cluster.k_means(x, "two")),
+                ("integer", lambda: cluster.k_means(x, "two")),
+                ("clusters", lambda: cluster.k_means(x, 3, start=np.eye(4)[:2])),
                 ("starts", lambda: cluster.k_means(x, 2, starts=0)),
                 ("row 1, column 2", lambda: cluster.k_means(np.where(
                     np.arange(16).reshape(4, 4) == 6, np.nan, x), 2)),
@@ -107,6 +108,11 @@ class Ensembles(unittest.TestCase):
         three = Network(layers.Sequential(layers.Input(2), layers.Linear(3)))
         for message, call in (
                 ("networks", lambda: Ensemble([])),
+                ("softmax=False", lambda: Ensemble([_network([[1, 0], [0, 1]], softmax=True)])),
+                ("one output", lambda: Ensemble([Network(layers.Sequential(
+                    layers.Input(3, 2), layers.Linear(2)))])),
+                ("classes", lambda: Ensemble([two]).accuracy(np.zeros((2, 2)), [0])),
+                ("classes", lambda: Ensemble([two, two]).matches(np.zeros((2, 2)), [0])),
                 ("networks", lambda: Ensemble([two, "net"])),
                 ("one width", lambda: Ensemble([two, three])),
                 ("weights", lambda: Ensemble([two], weights=[1, 2])),

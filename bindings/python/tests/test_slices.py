@@ -79,7 +79,15 @@ class Slices(unittest.TestCase):
                               (True, TypeError), ("1", TypeError)):
             with self.assertRaisesRegex(error, "budget_us"):
                 session.run(x, budget_us=budget)
-        with self.assertRaisesRegex(welvet.Unsupported, "does not pause"):
+        with session.observe():
+            with self.assertRaisesRegex(welvet.Unsupported, "observed"):
+                session.run(x, budget_us=5)
+        rule = {"when": "std", "above": 9, "do": "freeze"}
+        ruled = Network(layers.Sequential(
+            layers.Input(2), layers.Metacognition(layers.Linear(2), rules=[rule])))
+        with self.assertRaisesRegex(welvet.Unsupported, "ignore_rules"):
+            ruled.session().run(np.zeros((1, 2)), budget_us=5)
+        with self.assertRaisesRegex(welvet.Unsupported, "do not pause"):
             welvet._core.call.call("pause_after", network._handle, 5)
         with self.assertRaisesRegex(welvet.InvalidArgument, "microseconds"):
             welvet._core.call.call("pause_after", session._handle, -1)

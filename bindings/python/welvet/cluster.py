@@ -3,6 +3,7 @@ are float64, sums have a fixed order: the same bits everywhere. A value that is 
 refused by its place."""
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
@@ -24,25 +25,34 @@ def _rows(x: Any, name: str = "x") -> np.ndarray:
     return x
 
 
-def k_means(x: Any, clusters: int = 8, *, start: Any = None, seed: int = 0, starts: int = 1,
-            max_iterations: int = 300, tolerance: float = 1e-4) -> KMeans:
-    """k-means of the rows of x, (rows, width), by Lloyd's iterations. It starts from the centers
+def k_means(x: Any, clusters: Optional[int] = None, *, start: Any = None, seed: int = 0,
+            starts: int = 1, max_iterations: int = 300, tolerance: float = 1e-4) -> KMeans:
+    """k-means of the rows of x, (rows, width), by Lloyd's iterations, with 8 clusters where neither
+    `clusters` nor `start` says. It starts from the centers
     `start`, (clusters, width), or from those of k-means++ by the seed, `starts` times, of which the
     result with the least inertia counts. With the same `start` it is scikit-learn's KMeans."""
     x = _rows(x)
     if start is None:
         begin = np.empty((0, x.shape[1]))
+        clusters = 8 if clusters is None else clusters
     else:
         begin = _rows(start, "start")
+        if clusters not in (None, len(begin)):
+            raise ValueError("clusters: expects %d, as many as start has, got %r"
+                             % (len(begin), clusters))
         clusters = len(begin)
         if begin.shape[1] != x.shape[1]:
             raise ValueError("start: expects centers of %d values, got %d"
                              % (x.shape[1], begin.shape[1]))
-    options = {"clusters": clusters, "seed": seed_of(seed), "starts": starts,
-               "max_iterations": max_iterations, "tolerance": tolerance}
+    clusters = operator.index(clusters)
+    options = {"seed": seed_of(seed), "starts": starts, "max_iterations": max_iterations,
+               "tolerance": tolerance}
     labels = np.empty(len(x), np.int32)
-    centers = np.empty((max(0, clusters) if isinstance(clusters, int) else 0, x.shape[1]))
-    info = call("cluster_k_means", x, x.shape[1], begin, options, labels, centers)
+    if len(x) and not 0 < clusters <= len(x):
+        raise ValueError("clusters: expects 1 to %d, the number of rows, got %d"
+                         % (len(x), clusters))
+    centers = np.empty((clusters, x.shape[1]))
+    info = call("cluster_k_means", x, x.shape[1], clusters, begin, options, labels, centers)
     return KMeans(labels, centers, info["inertia"], info["iterations"])
 
 

@@ -48,6 +48,13 @@ class Ensemble:
         if not self.networks:
             raise ValueError("networks: expects at least one")
         widths = [network.info["output"]["width"] for network in self.networks]
+        for i, network in enumerate(self.networks):
+            if "parts" in network.info["output"] or len(network.info["output"].get("dims", ())) > 1:
+                raise ValueError("networks[%d]: expects one output of a score for each class, got "
+                                 "%s" % (i, network.info["output"]))
+            if softmax and _ends_in_softmax(network):
+                raise ValueError("networks[%d]: its outputs are probabilities: give softmax=False"
+                                 % i)
         if min(widths) != max(widths) or widths[0] < 2:
             raise ValueError("networks: expects outputs of one width, at least 2 classes, got %s"
                              % widths)
@@ -80,12 +87,13 @@ class Ensemble:
 
     def accuracy(self, x: Any, classes: Any) -> float:
         """The share of rows whose class it predicts."""
-        return float(np.mean(self.predict(x) == array(classes, np.int32, "classes")))
+        found = self.predict(x)
+        return float(np.mean(found == _classes(classes, len(found))))
 
     def matches(self, x: Any, classes: Any, min_coverage: float = 0.0) -> List[Match]:
         """Pairs of members that complete each other on these samples: matches()."""
-        return matches(self.scores(x).argmax(axis=2) == array(classes, np.int32, "classes"),
-                       min_coverage)
+        found = self.scores(x).argmax(axis=2)
+        return matches(found == _classes(classes, found.shape[1]), min_coverage)
 
     def merge(self) -> Network:
         """One network that answers as this ensemble does, up to rounding: whole copies of the
@@ -128,6 +136,22 @@ class Selection(NamedTuple):
     weights: List[float]
     accuracy: float
     best_member: float
+
+
+def _classes(classes: Any, rows: int) -> np.ndarray:
+    classes = array(classes, np.int32, "classes")
+    if classes.shape != (rows,):
+        raise ValueError("classes: expects one for each of %d rows, got the shape %s"
+                         % (rows, classes.shape))
+    return classes
+
+
+def _ends_in_softmax(network: Network) -> bool:
+    cells = network.topology["cells"]
+    last = max(cells, key=lambda cell: cell["at"]) if cells else {}
+    while last.get("layers") and last.get("type") == "sequential":
+        last = last["layers"][-1]
+    return last.get("type") == "softmax"
 
 
 def _scores(network: Network, x: Any, softmax: bool) -> np.ndarray:

@@ -193,8 +193,8 @@ class Session(Runner):
             budget_us: Optional[int] = None) -> Optional[np.ndarray]:
         """Rows of values: x is (rows, input width), the result (rows, output width), float32; `out`
         takes it where given. float64 goes in and comes out as it is where x has that type and the
-        network takes it. `budget_us`: returns None after about so many microseconds where it is not
-        done, and the same call again continues, with the same bits; another run drops it."""
+        network takes it. `budget_us`: returns None after about this many microseconds where it is
+        not done, and the same call again continues, with the same bits; another run drops it."""
         x = plain(x, "x")
         wide = x.dtype == np.float64 and self._network._takes_f64()
         kind = np.float64 if wide else np.float32

@@ -33,9 +33,11 @@ Result<cluster::Rows2d> rows_in(std::span<const double> x, std::int64_t width) {
   return rows;
 }
 
-Status k_means(const cluster::Rows2d& rows, const ClusterKMeans& o, std::span<const double> start,
-               std::span<std::int32_t> labels, std::span<double> centers, loom_bytes* info) {
+Status k_means(const cluster::Rows2d& rows, std::int64_t clusters, const ClusterKMeans& o,
+               std::span<const double> start, std::span<std::int32_t> labels,
+               std::span<double> centers, loom_bytes* info) {
   cluster::KMeansOptions options = o.k_means;
+  options.clusters = clusters;
   options.centers.assign(start.begin(), start.end());
   LOOM_TRY(expect_count("labels", labels.size(), rows.count()));
   LOOM_ASSIGN(const std::int64_t expected, product("centers", options.clusters, rows.width));
@@ -196,10 +198,11 @@ int32_t loom_measure_correlation(const double* x, size_t x_count, int64_t width,
   });
 }
 
-int32_t loom_cluster_k_means(const double* x, size_t x_count, int64_t width, const double* start,
-                             size_t start_count, const char* options, size_t options_size,
-                             int32_t* labels, size_t labels_count, double* centers,
-                             size_t centers_count, loom_bytes* info, loom_error* error) {
+int32_t loom_cluster_k_means(const double* x, size_t x_count, int64_t width, int64_t clusters,
+                             const double* start, size_t start_count, const char* options,
+                             size_t options_size, int32_t* labels, size_t labels_count,
+                             double* centers, size_t centers_count, loom_bytes* info,
+                             loom_error* error) {
   return call(error, [&]() -> Status {
     [[maybe_unused]] const FpEnvGuard fp;
     LOOM_TRY(want(info));
@@ -210,7 +213,7 @@ int32_t loom_cluster_k_means(const double* x, size_t x_count, int64_t width, con
     LOOM_ASSIGN(const auto to_labels, c_api::span(labels, labels_count, "labels"));
     LOOM_ASSIGN(const auto to_centers, c_api::span(centers, centers_count, "centers"));
     LOOM_ASSIGN(const cluster::Rows2d rows, rows_in(values, width));
-    return k_means(rows, o, from, to_labels, to_centers, info);
+    return k_means(rows, clusters, o, from, to_labels, to_centers, info);
   });
 }
 

@@ -144,7 +144,6 @@ struct ClusterKMeans {
 };
 template <class V>
 void fields(V& v, ClusterKMeans& o) {
-  v("clusters", o.k_means.clusters, {.doc = "how many", .min = 1});
   v("seed", o.k_means.seed, {.doc = "of the first centers", .min = 0});
   v("starts", o.k_means.starts,
     {.doc = "times that it begins with other centers; the result with the least inertia counts",
@@ -164,10 +163,12 @@ template <class V>
 void fields(V& v, ClusterHierarchy& o) {
   v("distance", o.distance,
     {.doc = "`euclidean`, `cosine` (1 - cos), or `precomputed`: row i has the distances to all "
-            "rows"});
+            "rows",
+     .one_of = "euclidean, cosine, precomputed"});
   v("linkage", o.linkage,
     {.doc = "the distance of two groups: `single` (of their nearest rows), `complete` (of their "
-            "farthest), `average`, `ward` (growth of the variance; euclidean alone)"});
+            "farthest), `average`, `ward` (growth of the variance; euclidean alone)",
+     .one_of = "single, complete, average, ward"});
 }
 
 struct EnsembleMatches {

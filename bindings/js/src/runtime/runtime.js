@@ -72,7 +72,7 @@ export class Handled {
     return this.#lib.call(`${this.#kind}_${name}`, { [this.#kind]: this.#handle, ...args });
   }
 
-  /** run(), which returns null where it pauses after so many microseconds: the same call again
+  /** run(), which returns null where it pauses after this many microseconds: the same call again
    *  continues it. undefined: it does not pause. */
   within(budgetUs, run) {
     if (budgetUs !== undefined && !(Number.isSafeInteger(budgetUs) && budgetUs > 0))

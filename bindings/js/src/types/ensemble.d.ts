@@ -15,7 +15,7 @@ export interface Merge {
 }
 /** Groups of rows of numbers (docs/guide/ensembles.md). */
 export const cluster: {
-  kMeans(x: Rows, options?: KMeansOptions & Width & { start?: Rows }): {
+  kMeans(x: Rows, options?: KMeansOptions & Width & { clusters?: number; start?: Rows }): {
     labels: Int32Array; centers: Float64Array; inertia: number; iterations: number };
   /** How well each row fits its group, -1 to 1. */
   silhouettes(x: Rows, labels: Numbers, options?: Width & { distance?: Distance }): Float64Array;

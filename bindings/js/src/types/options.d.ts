@@ -40,8 +40,6 @@ export interface SessionOptions {
 
 /** k-means. */
 export interface KMeansOptions {
-  /** how many; at least 1 */
-  clusters?: number;
   /** of the first centers; at least 0 */
   seed?: number | bigint;
   /** times that it begins with other centers; the result with the least inertia counts; 1 to
