@@ -111,22 +111,7 @@ export class Ensemble {
     checkClasses(classes, found.length);
     return found.filter((c, i) => c === classes[i]).length / found.length;
   }
-  function checkClasses(classes, rows) {
-  if (classes.length !== rows)
-    throw errorNamed('invalid_argument',
-      `classes: expected one for each of ${rows} rows, got ${classes.length}`);
-}
-function endsInSoftmax(network) {
-  const order = (a, b) => a.at.findIndex((v, i) => v !== b.at[i]);
-  let last = network.topology.cells.reduce((a, b) => {
-    const i = a ? order(a, b) : 0;
-    return !a || (i >= 0 && b.at[i] > a.at[i]) ? b : a;
-  }, undefined);
-  while (last?.type === 'sequential' && last.layers?.length) last = last.layers.at(-1);
-  return last?.type === 'softmax';
-}
-
-/** Pairs of members that complete each other on these samples. */
+  /** Pairs of members that complete each other on these samples. */
   matches(x, classes, options = {}) {
     const found = this.scores(x).map((y) => Array.from(classesOf(y, this.width)));
     checkClasses(classes, found[0].length);

@@ -123,9 +123,9 @@ class StepMesh(Runner):
         without the dimension of ticks. float64 goes in and comes out as it is where x has that type
         and the network takes it; ids are whole numbers, of which a tick may be one without a
         dimension. `budget_us`: returns None after about this many microseconds where it is not
-        done, and the same call again continues, with the same bits; `tick` and value() show meanwhile
-        the last tick that is done, and another run continues from it. Raises ValueError for another
-        shape."""
+        done, and the same call again continues, with the same bits; meanwhile `tick` and value()
+        show the last tick that is done, and another run continues from it. Raises ValueError for
+        another shape."""
         if ticks is not None:
             ticks = _whole(ticks, "ticks")
             if ticks < 1:
