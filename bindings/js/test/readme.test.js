@@ -28,7 +28,7 @@ for (const [i, [file, code]] of blocks.entries()) {
       spawnSync(process.execPath, ['--input-type=module', '--eval', code],
           { cwd: here, encoding: 'utf8' });
     assert.equal(status, 0, stderr);
-    assert.ok(stdout.length > 20, stdout);
+    assert.ok(stdout.trim().length > 0, 'it prints nothing');
     // A document that shows a digest on a line of its own: each of its programs prints it.
     const digest = fs.readFileSync(root + file, 'utf8').match(/^ {4}([0-9a-f]{64})$/m)?.[1];
     if (digest) assert.ok(stdout.split(/\s/).includes(digest), stdout);
