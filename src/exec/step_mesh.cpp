@@ -21,6 +21,8 @@ constexpr std::string_view kMagic = "LOOMMESH";
 constexpr std::uint32_t kSnapshotVersion = 1;
 // A program of many ticks has about as many instructions as this, so that it stays small.
 constexpr std::int64_t kInstructions = 2048;
+// Of cells in parts, which have a row of all values for each tick: weights are read once in them.
+constexpr std::int64_t kTicksOfParts = 8;
 
 // A piece of a message: a text, or a number where there is none.
 struct Piece {
@@ -134,7 +136,6 @@ Result<Program> StepMesh::emit_groups(Ticks& t) {
     if (c.bias) v.bias = emit.state(path, "bias", ValueType::f32, {c.blocks()}, c.outputs * 16);
     g.groups.push_back(v);
   }
-  g.next = emit.temp(ValueType::f32, streams, groups_.width);
   const View last = t.values.back();
   const View y = emit.output("y", emit.type(last), streams, last.cols * t.ticks);
   const std::vector<View> states = options.values;
@@ -187,7 +188,7 @@ Result<StepMesh> StepMesh::create(const Network& network, ThreadPool& pool,
   // The tables of groups are filled on the CPU, whose portable kernels alone have their bits.
   if (options.group && !options.device && !options.adapter &&
       cpu::numerics_of(options.isa) == "portable")
-    m.groups_ = group_cells(*m.network_);
+    m.groups_ = group_cells(*m.network_, {.part_bytes = options.part_bytes});
   LOOM_ASSIGN(m.one_, m.make(1));
   LOOM_TRY(m.fill_groups());
   const Program& p = m.one_.executor->program();
@@ -229,8 +230,9 @@ Result<StepMesh::Ticks> StepMesh::make(std::int64_t ticks) {
 // As many ticks as make a program of a fair size; none where one tick has as many instructions.
 Status StepMesh::make_many() {
   const auto of_one = static_cast<std::int64_t>(one_.executor->program().code.size());
-  const std::int64_t ticks =
-      std::min(options_.max_ticks, kInstructions / std::max<std::int64_t>(of_one, 1));
+  const std::int64_t ticks = std::min(
+      options_.max_ticks,
+      groups_.parts.size() > 1 ? kTicksOfParts : kInstructions / std::max<std::int64_t>(of_one, 1));
   if (many_.executor || ticks < 2 || input_type_ == ValueType::u32) return {};
   LOOM_ASSIGN(many_, make(ticks));
   return {};

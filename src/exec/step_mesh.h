@@ -31,7 +31,8 @@ struct StepMeshOptions {
   bool auto_device = false;                   // refused: values stay where they are
   bool poison = false;                        // tests: NaN in what was not written
   const std::atomic<bool>* cancel = nullptr;  // set: a run ends as cancelled (Executor::run)
-  bool group = true;            // cells of one kind run as one instruction, with the same bits
+  bool group = true;  // cells of one kind run as one instruction, with the same bits
+  std::size_t part_bytes = GroupOptions().part_bytes;
   std::int64_t max_ticks = 64;  // in one program: a run of many ticks is cut into such, and ticks
 };
 

@@ -47,6 +47,8 @@ class StepMesh(Runner):
         self._own(call("step_mesh_create", network._handle, options))
         info = self.info
         self.streams: int = info["streams"]
+        # The network's info describes every cell, which takes longer than ticks.
+        self._dims = tuple(network.info["input"].get("dims", ()))
         self._in_place = info["numerics"].startswith("custom(")
 
     @property
@@ -68,7 +70,7 @@ class StepMesh(Runner):
         """x in one row, and its shape without the values of a tick. `before`: what that shape
         counts, streams first; a single stream may be left out."""
         x = array(x, kind, "x")
-        dims = tuple(self._network.info["input"].get("dims", ()))
+        dims = self._dims
         width = about["input_width"]
         flat = () if about["input_dtype"] == "ids" and not dims else (width,)
         for shape in (dims, flat) if dims else (flat,):

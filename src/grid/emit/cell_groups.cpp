@@ -13,9 +13,7 @@ using Signature = std::array<std::int64_t, 4>;  // inputs, outputs, activation, 
 struct Candidate {
   Signature signature;
   CellGroup::Cell cell;
-  friend bool operator<(const Candidate& a, const Candidate& b) {
-    return a.signature != b.signature ? a.signature < b.signature : a.cell.cell < b.cell.cell;
-  }
+  std::size_t part = 0;
 };
 
 // Decoded when it is prepared, so that all formats of this kind multiply alike.
@@ -76,8 +74,43 @@ std::vector<Candidate> candidates(Network& network, const std::vector<ValueType>
     Candidate found;
     if (candidate(network, i, width, found)) list.push_back(found);
   }
-  std::ranges::sort(list, [](const Candidate& a, const Candidate& b) { return a < b; });
   return list;
+}
+
+// Only kinds of which there are enough.
+void drop_rare(std::vector<Candidate>& list, std::size_t min_cells) {
+  std::vector<Signature> kinds;
+  for (const Candidate& c : list) kinds.push_back(c.signature);
+  std::ranges::sort(kinds);
+  std::erase_if(list, [&](const Candidate& c) {
+    return std::ranges::equal_range(kinds, c.signature).size() < min_cells;
+  });
+}
+
+// Cuts the cells into parts of about as many bytes of weights. A link back, from a cell of a later
+// part, joins the parts between.
+std::vector<std::size_t> cut(const std::vector<Candidate>& list,
+                             const std::vector<std::vector<std::int64_t>>& arrivals,
+                             std::size_t part_bytes) {
+  std::vector<std::size_t> begins{0};
+  std::size_t bytes = 0;
+  for (const Candidate& c : list) {
+    const auto own = static_cast<std::size_t>((c.signature[0] + c.signature[3]) * c.signature[1]) *
+                     sizeof(float);
+    if (bytes > 0 && bytes + own > part_bytes) begins.push_back(c.cell.cell), bytes = 0;
+    bytes += own;
+  }
+  // The last cell that one before it reads from.
+  std::size_t last = 0;
+  std::vector<std::size_t> joined{0};
+  for (std::size_t p = 0, i = 0; p < begins.size(); ++p) {
+    if (p > 0 && last < begins[p]) joined.push_back(begins[p]);
+    const std::size_t end = p + 1 < begins.size() ? begins[p + 1] : arrivals.size();
+    for (; i < end; ++i)
+      for (const std::int64_t from : arrivals[i])
+        if (from > 0) last = std::max(last, static_cast<std::size_t>(from));
+  }
+  return joined;
 }
 
 constexpr std::int64_t kAlign = 16;  // columns
@@ -129,22 +162,35 @@ std::vector<std::int32_t> GroupedCells::sources(const Network& network,
   return list;
 }
 
-GroupedCells group_cells(Network& network, std::size_t min_cells) {
+GroupedCells group_cells(Network& network, const GroupOptions& options) {
   GroupedCells all;
   Program none;
   ProgramBuilder emit(none);
   const std::vector<ValueType> types = NetworkEmitter(network, emit, {}).value_types();
   if (std::ranges::count(types, ValueType::u32) > 0) return all;  // an error of its own
-  const std::vector<Candidate> list = candidates(network, types);
+  std::vector<Candidate> list = candidates(network, types);
+  drop_rare(list, options.min_cells);
   all.grouped.resize(network.size());
   all.columns.assign(network.size(), -1);
   const auto arrivals = network.arrivals();
+  // Values in f64 lie outside of the row, which has those of every tick.
+  const bool narrow = std::ranges::count(types, ValueType::f64) == 0;
+  all.parts = narrow ? cut(list, arrivals, options.part_bytes) : std::vector<std::size_t>{0};
+  for (Candidate& c : list)
+    c.part = static_cast<std::size_t>(std::ranges::upper_bound(all.parts, c.cell.cell) -
+                                      all.parts.begin()) -
+             1;
+  std::ranges::stable_sort(list, [](const Candidate& a, const Candidate& b) {
+    return a.part != b.part ? a.part < b.part : a.signature < b.signature;
+  });
   const auto input = network.input().ids > 0 ? 0 : network.input().count() / network.ticks();
   std::int64_t width = 0;
   for (std::size_t i = 0, end = 0; i < list.size(); i = end) {
-    while (end < list.size() && list[end].signature == list[i].signature) ++end;
-    if (end - i < min_cells) continue;
+    while (end < list.size() && list[end].part == list[i].part &&
+           list[end].signature == list[i].signature)
+      ++end;
     CellGroup group;
+    group.part = list[i].part;
     group.inputs = list[i].signature[0];
     group.outputs = list[i].signature[1];
     group.activation = list[i].signature[2];

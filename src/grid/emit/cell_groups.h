@@ -21,6 +21,7 @@ struct CellGroup {
   std::int64_t inputs = 0, outputs = 0, activation = 0;
   bool bias = false;
   std::vector<Cell> cells;
+  std::size_t part = 0;     // GroupedCells::parts
   std::int64_t column = 0;  // of the first cell's values; those of the others follow
 
   std::int64_t blocks() const { return (static_cast<std::int64_t>(cells.size()) + 15) / 16; }
@@ -38,17 +39,26 @@ struct GroupedCells {
   std::vector<std::int64_t> columns;  // where a cell's values begin in the row; -1: not in f32
   std::int64_t input = -1;            // where what arrives from outside does; -1: no group reads it
   std::int64_t width = 0;             // of the row
+  // The first cells of ranges of cells, whose weights fit a core's cache. A range reads from itself
+  // and from those before it, so that it can run several ticks before the next one begins.
+  std::vector<std::size_t> parts;
 
+  std::size_t end(std::size_t part) const {
+    return part + 1 < parts.size() ? parts[part + 1] : grouped.size();
+  }
   // The columns that the cells of a group read from on.
   std::vector<std::int32_t> sources(const Network& network, const CellGroup& group) const;
 };
 
-// A group has at least `min_cells` cells.
-GroupedCells group_cells(Network& network, std::size_t min_cells = 16);
+struct GroupOptions {
+  std::size_t min_cells = 16;           // of one kind
+  std::size_t part_bytes = 512 * 1024;  // of the weights of a part, about
+};
+GroupedCells group_cells(Network& network, const GroupOptions& options = {});
 
 // Where they lie in a program.
 struct GroupedViews {
-  View values, next;  // the row of the tick before, and of the tick
+  View values;  // the row before the first tick, and after the last one
   struct Group {
     View weight, at, bias;
   };

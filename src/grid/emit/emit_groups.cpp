@@ -1,5 +1,7 @@
 // Emission by ticks where cells run in groups: a tick reads the row of all values of the tick
-// before and writes another, and the two change places.
+// before and writes another. Where cells are cut into parts, a part runs all ticks of the program
+// before the next one begins, so that its weights are read from memory once; each tick has its own
+// row then, because later parts read those of earlier ones tick by tick.
 #include <utility>
 
 #include "grid/emit/cell_groups.h"
@@ -17,10 +19,10 @@ Result<View> NetworkEmitter::forward_cell(std::size_t cell, View x) {
 }
 
 // The cells that run by themselves, and what a tick begins with.
-Status NetworkEmitter::tick_of_others(const GroupedCells& cells, std::int64_t tick, View from,
-                                      View to) {
-  std::vector<View> now = options_.values;
-  for (std::size_t i = 0; i < network_.size(); ++i) {
+Status NetworkEmitter::tick_of_others(const GroupedCells& cells, std::size_t part,
+                                      std::int64_t tick, View from, View to) {
+  std::vector<std::pair<std::size_t, View>> now;
+  for (std::size_t i = cells.parts[part]; i < cells.end(part); ++i) {
     if (cells.grouped[i]) continue;
     Execution execution;
     execution.cell = i;
@@ -36,10 +38,36 @@ Status NetworkEmitter::tick_of_others(const GroupedCells& cells, std::int64_t ti
     LOOM_TRY(run(execution));
     if (cells.columns[i] >= 0)
       emit_.copy_to(execution.y, ProgramBuilder::slice(to, cells.columns[i], execution.y.cols));
-    else now[i] = execution.y;
+    else now.emplace_back(i, execution.y);
   }
-  options_.values = std::move(now);
+  for (const auto& [i, y] : now) options_.values[i] = y;
   return {};
+}
+
+// Of the values before each tick, and after the last one.
+std::vector<View> NetworkEmitter::rows_of_ticks(const GroupedCells& cells,
+                                                const GroupedViews& views) {
+  std::vector<View> rows{views.values};
+  const bool apart = cells.parts.size() > 1;
+  for (std::int64_t t = 0; t < network_.ticks(); ++t)
+    if (t == 0 || (apart && t > 0))
+      rows.push_back(emit_.temp(ValueType::f32, emit_.rows(views.values), cells.width));
+    else rows.push_back(rows[rows.size() - 2]);
+  return rows;
+}
+
+void NetworkEmitter::tick_of_groups(const GroupedCells& cells, std::size_t part,
+                                    const GroupedViews& views, View from, View to) {
+  for (std::size_t g = 0; g < cells.groups.size(); ++g) {
+    const CellGroup& group = cells.groups[g];
+    if (group.part != part) continue;
+    const GroupedViews::Group& v = views.groups[g];
+    emit_.cell_products(
+        from, v.weight, v.at, v.bias,
+        ProgramBuilder::slice(to, group.column,
+                              static_cast<std::int64_t>(group.cells.size()) * group.outputs),
+        {group.inputs, group.outputs, group.activation});
+  }
 }
 
 Result<std::vector<View>> NetworkEmitter::forward_groups(View x, const GroupedCells& cells,
@@ -50,28 +78,23 @@ Result<std::vector<View>> NetworkEmitter::forward_groups(View x, const GroupedCe
   const std::size_t answers = network_.size() - 1;
   const bool narrow = cells.columns[answers] >= 0;
   const std::int64_t width = network_.output(answers).width;
-  View from = views.values, to = views.next;
+  const std::vector<View> rows = rows_of_ticks(cells, views);
   outside_.resize(network_.size() + 1);
-  for (std::int64_t t = 0; t < ticks; ++t) {
-    outside_[0] = ticks == 1 ? x : ProgramBuilder::slice(x, t * (x.cols / ticks), x.cols / ticks);
-    if (cells.input >= 0)
-      emit_.copy_to(outside_[0], ProgramBuilder::slice(from, cells.input, outside_[0].cols));
-    for (std::size_t g = 0; g < cells.groups.size(); ++g) {
-      const CellGroup& group = cells.groups[g];
-      const GroupedViews::Group& v = views.groups[g];
-      emit_.cell_products(
-          from, v.weight, v.at, v.bias,
-          ProgramBuilder::slice(to, group.column,
-                                static_cast<std::int64_t>(group.cells.size()) * group.outputs),
-          {group.inputs, group.outputs, group.activation});
+  for (std::size_t part = 0; part < cells.parts.size(); ++part)
+    for (std::int64_t t = 0; t < ticks; ++t) {
+      const View from = rows[static_cast<std::size_t>(t)],
+                 to = rows[static_cast<std::size_t>(t) + 1];
+      outside_[0] = ticks == 1 ? x : ProgramBuilder::slice(x, t * (x.cols / ticks), x.cols / ticks);
+      if (part == 0 && cells.input >= 0)
+        emit_.copy_to(outside_[0], ProgramBuilder::slice(from, cells.input, outside_[0].cols));
+      tick_of_groups(cells, part, views, from, to);
+      LOOM_TRY(tick_of_others(cells, part, t, from, to));
+      if (part + 1 == cells.parts.size())
+        emit_.copy_to(narrow ? ProgramBuilder::slice(to, cells.columns[answers], width)
+                             : options_.values[answers],
+                      ProgramBuilder::slice(y, t * width, width));
     }
-    LOOM_TRY(tick_of_others(cells, t, from, to));
-    emit_.copy_to(narrow ? ProgramBuilder::slice(to, cells.columns[answers], width)
-                         : options_.values[answers],
-                  ProgramBuilder::slice(y, t * width, width));
-    std::swap(from, to);
-  }
-  if (from != views.values) emit_.copy_to(from, views.values);
+  if (rows.back() != views.values) emit_.copy_to(rows.back(), views.values);
   return options_.values;
 }
 

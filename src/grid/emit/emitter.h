@@ -181,7 +181,11 @@ class NetworkEmitter {
   View merged(const Execution& execution, ValueType type);
   Status run(Execution& execution);
   Status run_back(Execution& execution);
-  Status tick_of_others(const GroupedCells& cells, std::int64_t tick, View from, View to);
+  std::vector<View> rows_of_ticks(const GroupedCells& cells, const GroupedViews& views);
+  void tick_of_groups(const GroupedCells& cells, std::size_t part, const GroupedViews& views,
+                      View from, View to);
+  Status tick_of_others(const GroupedCells& cells, std::size_t part, std::int64_t tick, View from,
+                        View to);
   View answer();
   void hand_back(Execution& execution, View g);
   Result<View> run_node(Tape& tape, View x, View skip);
