@@ -150,7 +150,7 @@ Result<Program> StepMesh::emit_groups(Ticks& t) {
 
 Status StepMesh::fill_groups() {
   for (std::size_t g = 0; g < groups_.groups.size(); ++g) {
-    const std::vector<std::int32_t> at = groups_.sources(*network_, groups_.groups[g]);
+    const std::vector<std::int32_t> at = groups_.sources(groups_.groups[g]);
     std::memcpy(one_.executor->state(one_.groups.groups[g].at.buffer).data(), at.data(),
                 at.size() * sizeof at[0]);
   }

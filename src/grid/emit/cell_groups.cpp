@@ -150,9 +150,7 @@ Status CellGroup::pack(std::span<float> to, std::span<float> to_bias) {
   return {};
 }
 
-std::vector<std::int32_t> GroupedCells::sources(const Network& network,
-                                                const CellGroup& group) const {
-  const auto arrivals = network.arrivals();
+std::vector<std::int32_t> GroupedCells::sources(const CellGroup& group) const {
   std::vector<std::int32_t> list;
   for (const CellGroup::Cell& c : group.cells) {
     const std::int64_t from = arrivals[c.cell][0];
@@ -172,7 +170,7 @@ GroupedCells group_cells(Network& network, const GroupOptions& options) {
   drop_rare(list, options.min_cells);
   all.grouped.resize(network.size());
   all.columns.assign(network.size(), -1);
-  const auto arrivals = network.arrivals();
+  const auto& arrivals = all.arrivals = network.arrivals();
   // Values in f64 lie outside of the row, which has those of every tick.
   const bool narrow = std::ranges::count(types, ValueType::f64) == 0;
   all.parts = narrow ? cut(list, arrivals, options.part_bytes) : std::vector<std::size_t>{0};

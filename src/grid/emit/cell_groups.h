@@ -37,6 +37,7 @@ struct GroupedCells {
   std::vector<CellGroup> groups;      // none: all cells run by themselves
   std::vector<bool> grouped;          // of each cell
   std::vector<std::int64_t> columns;  // where a cell's values begin in the row; -1: not in f32
+  std::vector<std::vector<std::int64_t>> arrivals;  // Network::arrivals
   std::int64_t input = -1;            // where what arrives from outside does; -1: no group reads it
   std::int64_t width = 0;             // of the row
   // The first cells of ranges of cells, whose weights fit a core's cache. A range reads from itself
@@ -47,7 +48,7 @@ struct GroupedCells {
     return part + 1 < parts.size() ? parts[part + 1] : grouped.size();
   }
   // The columns that the cells of a group read from on.
-  std::vector<std::int32_t> sources(const Network& network, const CellGroup& group) const;
+  std::vector<std::int32_t> sources(const CellGroup& group) const;
 };
 
 struct GroupOptions {
