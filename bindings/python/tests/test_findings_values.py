@@ -22,6 +22,21 @@ except ImportError:
 S = L.Sequential
 
 
+class Formats(unittest.TestCase):
+    def test_layers_of_all_formats_read_the_same_values(self):
+        """A product in integers and one in bf16 of the same values were refused when they ran."""
+        def outputs(*dtypes):
+            branches = [L.Linear(4, dtype=dtype) for dtype in dtypes]
+            return Network(S(L.Input(16), L.Parallel(branches)), seed=1)(x).reshape(3, 3, 4)
+
+        x = np.random.default_rng(0).normal(size=(3, 16)).astype(np.float32)
+        formats = ("f32", "bf16", "f16", "i8", "ternary")
+        alone = {dtype: outputs(dtype, dtype, dtype) for dtype in formats}
+        for dtypes in itertools.permutations(formats, 3):
+            for y, dtype, i in zip(outputs(*dtypes).swapaxes(0, 1), dtypes, range(3)):
+                np.testing.assert_array_equal(y, alone[dtype][:, i], str(dtypes))
+
+
 class Exponentials(unittest.TestCase):
     def test_a1_softmax_of_any_finite_row(self):
         softmax = Network(S(L.Input(3), L.Softmax()))

@@ -36,10 +36,13 @@ bool writes(const Instruction& ins, BufferId buffer) {
 
 View ProgramBuilder::quantized(View x, ArithClass arith) {
   const auto key = std::make_pair(x.buffer, x.col);
-  const auto found = packed_.find(key);
-  if (found != packed_.end() && found->second.cols == x.cols) return found->second;
   const bool integer = arith == ArithClass::integer;
-  const View packed = temp(integer ? ValueType::q15 : ValueType::bf16x2, rows(x), x.cols);
+  const ValueType form = integer ? ValueType::q15 : ValueType::bf16x2;
+  // Products of both classes may read the same values.
+  const auto found = packed_.find(key);
+  if (found != packed_.end() && found->second.cols == x.cols && type(found->second) == form)
+    return found->second;
+  const View packed = temp(form, rows(x), x.cols);
   append(integer ? Op::quantize : Op::split_bf16, {x, packed});
   return packed_[key] = packed;
 }

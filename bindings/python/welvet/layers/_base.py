@@ -250,8 +250,24 @@ def tree(name: str, parts: Sequence[Tuple[str, str]], settings: Sequence[str] = 
     return "%s(\n%s\n)" % (name, "\n".join("  " + line.replace("\n", "\n  ") for line in lines))
 
 
+def _spelled(given: Any) -> str:
+    if callable(given):
+        return "%s, which makes one: call it" % getattr(given, "__name__", given)
+    return type(given).__name__
+
+
 class Container(Layer):
     """A layer of layers, which prints as a tree."""
+
+    def __init__(self, kind: str, settings: Dict[str, Any], common: Dict[str, Any]) -> None:
+        inner = settings.get("layers", [])
+        if len(inner) == 1 and isinstance(inner[0], (list, tuple)):  # as Keras has it
+            inner = settings["layers"] = list(inner[0])
+        for i, layer in enumerate(inner):
+            if not isinstance(layer, dict):
+                raise TypeError("%s: layer %d: expects a layer, got %s"
+                                % (_name(self), i, _spelled(layer)))
+        super().__init__(kind, settings, common)
 
     def __getitem__(self, key: Any) -> Any:
         """A setting by its name, or one of the layers by its place."""

@@ -6,12 +6,6 @@ from typing import Any, Dict, List, Optional
 from ._base import Container, Layer, checked, tree, with_links
 
 
-def _spelled(given: Any) -> str:
-    if callable(given):
-        return "%s, which makes one: call it" % getattr(given, "__name__", given)
-    return type(given).__name__
-
-
 class Input(Layer):
     """What arrives at a network, the first of its Sequential: Input(784) values, Input(1, 28, 28)
     values with dimensions (channels first; steps, then features), Input(40, ids=512) rows of 40 ids
@@ -85,9 +79,6 @@ class Sequential(Container):
         if len(layers) == 1 and isinstance(layers[0], (list, tuple)):  # as Keras has it
             layers = tuple(layers[0])
         for i, layer in enumerate(layers):
-            if not isinstance(layer, dict):
-                raise TypeError("Sequential: layer %d: expects a layer, got %s"
-                                % (i, _spelled(layer)))
             if isinstance(layer, Input) and i > 0:
                 raise TypeError("Sequential: an Input is the first of a network's layers")
             if isinstance(layer, Input) and layer.name is not None:
