@@ -38,8 +38,8 @@ struct GroupedCells {
   std::vector<bool> grouped;          // of each cell
   std::vector<std::int64_t> columns;  // where a cell's values begin in the row; -1: not in f32
   std::vector<std::vector<std::int64_t>> arrivals;  // Network::arrivals
-  std::int64_t input = -1;            // where what arrives from outside does; -1: no group reads it
-  std::int64_t width = 0;             // of the row
+  std::int64_t input = -1;  // where what arrives from outside does; -1: no group reads it
+  std::int64_t width = 0;   // of the row
   // The first cells of ranges of cells, whose weights fit a core's cache. A range reads from itself
   // and from those before it, so that it can run several ticks before the next one begins.
   std::vector<std::size_t> parts;
