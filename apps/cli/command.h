@@ -37,6 +37,7 @@ void add_plan(CLI::App& app, Action& action);
 void add_dna(CLI::App& app, Action& action);
 void add_observe(CLI::App& app, Action& action);
 void add_mesh(CLI::App& app, Action& action);
+void add_program(CLI::App& app, Action& action);
 void add_breed(CLI::App& app, Action& action);
 void add_evolve(CLI::App& app, Action& action);
 void add_adapt(CLI::App& app, Action& action);

@@ -78,6 +78,9 @@ enum {
   /* Genomes that evolve by NEAT, or whole networks. One call at a time. */
   LOOM_KIND_POPULATION = 17,
   LOOM_KIND_ONLINE = 18, /* Learns a copy of a network beside its answers. One call at a time. */
+  /* A saved program with the weights of a network; has its registers, inputs and states. One
+   * call at a time. */
+  LOOM_KIND_PROGRAM = 19,
 };
 
 /* Finish reasons. */
@@ -108,6 +111,7 @@ typedef loom_handle loom_predictor;
 typedef loom_handle loom_step_mesh;
 typedef loom_handle loom_population;
 typedef loom_handle loom_online;
+typedef loom_handle loom_program;
 
 /* The caller's: it says what, where, and what would be right. */
 typedef struct loom_error {
@@ -180,8 +184,8 @@ LOOM_API int32_t loom_verify(const char* options, size_t options_size, loom_byte
 LOOM_API int32_t loom_release(loom_handle handle, loom_error* error);
 
 /* From any thread or signal handler: the run inside a session, trainer, generator, seq2seq, step
- * mesh or graph, or else the next one, ends as cancelled, between two instructions. A step that
- * was leaves nothing; rows of a session count as not given. */
+ * mesh, program or graph, or else the next one, ends as cancelled, between two instructions. A
+ * step that was leaves nothing; rows of a session count as not given. */
 LOOM_API int32_t loom_cancel(loom_handle handle, loom_error* error);
 
 /* From now on a run of the object ends as paused after this time, between two instructions, of
@@ -415,6 +419,13 @@ LOOM_API int32_t loom_network_merge_adapter(loom_network network, loom_error* er
  *   options: JSON: the keys of loom_session_options: docs/reference/options.md, session_create */
 LOOM_API int32_t loom_network_program(loom_network network, const char* options,
                                       size_t options_size, loom_bytes* program, loom_error* error);
+
+/* The same as bytes, which program_create takes.
+ *   options: JSON: the keys of loom_session_options: docs/reference/options.md, session_create
+ *   program: docs/reference/program.md, Encoding */
+LOOM_API int32_t loom_network_save_program(loom_network network, const char* options,
+                                           size_t options_size, loom_bytes* program,
+                                           loom_error* error);
 
 /* SHA-256 of that program: equal programs, equal hashes.
  *   options: JSON: the keys of loom_session_options: docs/reference/options.md, session_create
@@ -750,6 +761,7 @@ LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info,
 #include <loom/online.h>
 #include <loom/options.h>
 #include <loom/population.h>
+#include <loom/program.h>
 #include <loom/seq2seq.h>
 #include <loom/step_mesh.h>
 #include <loom/training.h>

@@ -364,6 +364,10 @@ class Network : public Object {
   std::string program(std::string_view options = {}) const {
     return detail::text(loom_network_program, handle(), options.data(), options.size());
   }
+  // The same as bytes, which Program takes.
+  Bytes save_program(std::string_view options = {}) const {
+    return detail::made<Bytes>(loom_network_save_program, handle(), options.data(), options.size());
+  }
   std::string program_sha256(std::string_view options = {}) const {
     return detail::text(loom_network_program_sha256, handle(), options.data(), options.size());
   }
@@ -764,6 +768,7 @@ class Generator : public Object {
 #include "cluster.hpp"
 #include "online.hpp"
 #include "population.hpp"
+#include "program.hpp"
 #include "step_mesh.hpp"
 #include "training.hpp"
 

@@ -69,6 +69,13 @@ LOOM_API int32_t loom_step_mesh_snapshot(loom_step_mesh step_mesh, loom_bytes* s
 LOOM_API int32_t loom_step_mesh_restore(loom_step_mesh step_mesh, loom_bytes snapshot,
                                         loom_error* error);
 
+/* The program of so many ticks, as bytes that program_create takes: its input x has streams rows
+ * of ticks x input width, its output y likewise, and its states the values of the cells.
+ *   ticks: at least 1; of a network that takes ids 1
+ *   program: docs/reference/program.md, Encoding */
+LOOM_API int32_t loom_step_mesh_save_program(loom_step_mesh step_mesh, int64_t ticks,
+                                             loom_bytes* program, loom_error* error);
+
 /* Sizes, the tick, and what computes.
  *   info: JSON: streams, tick (since the values were 0), cells. Of a tick: input_width and
  *     input_dtype (f32, f64, ids), output_width and output_dtype. target (what computes: an

@@ -57,6 +57,11 @@ class StepMesh : public Object {
   void restore(const Bytes& snapshot) {
     check(loom_step_mesh_restore, handle(), snapshot.handle());
   }
+  // The program of so many ticks, which Program takes. Its input "x" has a row of ticks x input
+  // width for each stream, its output "y" likewise, and its states are the values of the cells.
+  Bytes save_program(std::int64_t ticks) const {
+    return detail::made<Bytes>(loom_step_mesh_save_program, handle(), ticks);
+  }
   // From any thread: the run inside, or else the next one, throws Error{LOOM_CANCELLED}.
   void cancel() { check(loom_cancel, handle()); }
   // Runs throw Error{LOOM_PAUSED} after so long (0: not any more), and the same call again

@@ -167,9 +167,9 @@ Status Object::pause_after(std::int64_t) {
 
 std::string_view kind_name(std::int32_t kind) {
   static constexpr std::string_view kNames[] = {
-      "object",    "bytes object", "network",  "session",   "data object", "trainer",
-      "tokenizer", "decoder",      "model",    "generator", "onnx graph",  "seq2seq",
-      "file",      "evaluator",    "training", "predictor", "step mesh",   "population"};
+      "object",   "bytes object", "network",   "session",    "data object", "trainer", "tokenizer",
+      "decoder",  "model",        "generator", "onnx graph", "seq2seq",     "file",    "evaluator",
+      "training", "predictor",    "step mesh", "population", "online",      "program"};
   return kind > 0 && kind < static_cast<std::int32_t>(std::size(kNames)) ? kNames[kind] : kNames[0];
 }
 

@@ -19,6 +19,7 @@
 #include "convert/model_file.h"
 #include "evolve/population.h"
 #include "exec/metacognition/engine.h"
+#include "exec/program_runner.h"
 #include "exec/seq2seq.h"
 #include "exec/session.h"
 #include "exec/step_mesh.h"
@@ -180,6 +181,18 @@ struct StepMeshObject : PausingOf<LOOM_KIND_STEP_MESH> {
   }
   StepMeshOptions options;
   std::optional<StepMesh> mesh;
+  std::string kept;
+};
+
+struct ProgramObject : WorkerOf<LOOM_KIND_PROGRAM> {
+  using WorkerOf::WorkerOf;
+  // Before the runner is made anew: the next one continues.
+  void keep() {
+    if (runner) kept = runner->snapshot();
+  }
+  Program program;
+  ProgramRunnerOptions options;
+  std::optional<ProgramRunner> runner;
   std::string kept;
 };
 

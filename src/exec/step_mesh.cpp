@@ -84,7 +84,20 @@ std::byte* StepMesh::Ticks::row(const View& v, std::int64_t stream) {
 }
 
 Result<Program> StepMesh::emit_ticks(Ticks& t) {
-  if (!groups_.groups.empty()) return emit_groups(t);
+  return groups_.groups.empty() ? emit_cells(t) : emit_groups(t);
+}
+
+Result<Program> StepMesh::portable_program(std::int64_t ticks) const {
+  Ticks t;
+  t.ticks = ticks;
+  LOOM_ASSIGN(Network over, network_->over_ticks(ticks, Network::Answers::every_tick));
+  t.network = std::make_unique<Network>(std::move(over));
+  LOOM_ASSIGN(Program program, emit_cells(t));
+  LOOM_TRY(verify(program));
+  return program;
+}
+
+Result<Program> StepMesh::emit_cells(Ticks& t) const {
   Program program;
   ProgramBuilder emit(program);
   Network& network = *t.network;

@@ -86,6 +86,9 @@ class StepMesh {
   Status refresh();
   // Of one tick.
   const Program& program() const { return one_.executor->program(); }
+  // Of any number of ticks, cells one by one, as every executor runs it: all that it needs beside
+  // the network's weights are values of 0 in its states. x: [streams, ticks x input width].
+  Result<Program> portable_program(std::int64_t ticks) const;
   std::string_view target() const { return one_.executor->target(); }
 
  private:
@@ -122,6 +125,7 @@ class StepMesh {
   StepMesh() = default;
   Result<Ticks> make(std::int64_t ticks);
   Result<Program> emit_ticks(Ticks& t);
+  Result<Program> emit_cells(Ticks& t) const;
   Result<Program> emit_groups(Ticks& t);
   // Writes the tables and weights of the groups to their states.
   Status fill_groups();

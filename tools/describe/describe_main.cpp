@@ -81,6 +81,7 @@ Json options() {
   add("seq2seq_create", c_api::Seq2SeqCreate(), "An encoder-decoder that runs step by step.");
   add("seq2seq_search", c_api::Seq2SeqSearch(), "Sequences that an encoder-decoder generates.");
   add("step_mesh_create", c_api::StepMeshCreate(), "A network that runs by ticks.");
+  add("program_create", c_api::ProgramCreate(), "A saved program.");
   add("online_create", c_api::OnlineCreate(), "A network that learns while it answers.");
   add("trainer_create", c_api::TrainerCreate(), "Where a trainer works.");
   add("tokenizer_train", c_api::TokenizerTrain(), "A byte-level BPE vocabulary.");

@@ -13,6 +13,7 @@ INTERFACES = {"session_create": "SessionOptions", "session_observe": "ObserveOpt
               "session_forecast": "ForecastOptions",
               "seq2seq_create": "Seq2SeqOptions", "seq2seq_search": "SearchOptions",
               "step_mesh_create": "StepMeshOptions", "online_create": "OnlineOptions",
+              "program_create": "ProgramOptions",
               "trainer_create": "TrainerOptions",
               "generator_create": "GeneratorOptions", "generator_start": "SamplingOptions",
               "model_create": "ModelOptions", "sampling": "Sampling",

@@ -32,7 +32,7 @@ export type Rows = Numbers | Numbers[];
 import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOptions,
   ForecastOptions, GeneratorOptions, Mode, ModelOptions, ObserveOptions, Sampling,
   OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions,
-  StepMeshOptions, TokenizerOptions, VerifyOptions } from './types/options.js';
+  ProgramOptions, StepMeshOptions, TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
 import type { Act, Audit, Dna, DnaComparison, MutationReport, Observed, SpliceOptions,
   SpliceReport } from './types/reports.js';
@@ -42,7 +42,9 @@ export * from './types/online.js';
 import { Population } from './types/population.js';
 export * from './types/population.js';
 export * from './types/ensemble.js';
+import type { ProgramInfo } from './types/program.js';
 import type { StepMeshInfo, TicksOptions } from './types/step_mesh.js';
+export type * from './types/program.js';
 export type * from './types/step_mesh.js';
 import type { Found, Seq2SeqInfo, Sources } from './types/seq2seq.js';
 export type * from './types/seq2seq.js';
@@ -388,6 +390,8 @@ export class Network extends Handled {
   /** A Float64Array goes in as it is. */
   set(path: string, role: string, values: Rows): void;
   program(options?: SessionOptions): string;
+  /** As bytes, which Program runs with the weights of a network. */
+  saveProgram(options?: SessionOptions): Uint8Array;
   /** Equal programs, equal hashes. */
   programSha256(options?: SessionOptions): string;
   /** LoRA adapters: folders, in Node. Weights, digest and saved files stay the network's alone. */
@@ -539,12 +543,41 @@ export class StepMesh extends Handled {
   /** All values are 0 again. */
   reset(): void;
   resetAsync(): Promise<void>;
+  /** The program of so many ticks (1), which Program runs. */
+  saveProgram(ticks?: number): Uint8Array;
   /** The values of all cells, and the tick. */
   snapshot(): Uint8Array;
   snapshotAsync(): Promise<Uint8Array>;
   /** Continues from a snapshot, with the same bits. */
   restore(snapshot: ArrayBuffer | ArrayBufferView): void;
   restoreAsync(snapshot: ArrayBuffer | ArrayBufferView): Promise<void>;
+}
+
+/** A saved program with the weights of a network: docs/reference/program.md. */
+export class Program extends Handled {
+  constructor(network: Network, bytes: ArrayBuffer | ArrayBufferView,
+    options?: Omit<ProgramOptions, 'device' | 'mode'>);
+  /** On a device; then the methods named ...Async are those to use. */
+  static create(network: Network, bytes: ArrayBuffer | ArrayBufferView, options?: ProgramOptions):
+    Promise<Program>;
+  readonly info: ProgramInfo;
+  /** A line per register, buffer and instruction. */
+  readonly text: string;
+  /** Registers by their names: set({ R: 3 }). */
+  set(registers: Record<string, number>): void;
+  /** All values of an input or state, row by row. */
+  write(name: string, values: Rows): void;
+  writeAsync(name: string, values: Rows): Promise<void>;
+  /** All values of an output or state. */
+  read(name: string): Float32Array | Float64Array;
+  readAsync(name: string): Promise<Float32Array | Float64Array>;
+  /** Sets inputs by name, and the register R, where there is one, to their rows; runs; returns the
+   *  outputs by name. */
+  run(inputs?: Record<string, Rows>): Record<string, Float32Array | Float64Array>;
+  runAsync(inputs?: Record<string, Rows>, options?: Abortable):
+    Promise<Record<string, Float32Array | Float64Array>>;
+  /** All states are 0 again. */
+  reset(): void;
 }
 
 /** Samples to learn from, copied into the module; any number of trainers take the same. */
@@ -725,6 +758,7 @@ export interface Loom {
   readonly ModelFile: typeof ModelFile;
   readonly Online: typeof Online;
   readonly Population: typeof Population;
+  readonly Program: typeof Program;
   readonly Seq2Seq: typeof Seq2Seq;
   readonly Session: typeof Session;
   readonly StepMesh: typeof StepMesh;

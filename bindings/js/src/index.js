@@ -9,6 +9,7 @@ import { isList, rowsOf } from './rows.js';
 import { Seq2Seq } from './seq2seq.js';
 import { Online } from './online.js';
 import { Population } from './population.js';
+import { Program } from './program.js';
 import { StepMesh } from './step_mesh.js';
 import { Session } from './session.js';
 import { Decoder, Tokenizer } from './tokenizer.js';
@@ -22,8 +23,8 @@ import { createWorker } from './workers/worker.js';
 export { BusyError, CancelledError, CorruptError, InternalError, InvalidArgumentError,
   InvalidHandleError, IoError, LoomError, NotFoundError, OutOfMemoryError, OutOfRangeError,
   PausedError, TruncatedError, UnsupportedError } from './runtime/errors.js';
-export { Data, Decoder, Ensemble, InferenceSession, ModelFile, Network, Online, Population, Seq2Seq,
-  Session, StepMesh, Tensor, Tokenizer, Trainer, Transformer, cluster, convert, correlation,
+export { Data, Decoder, Ensemble, InferenceSession, ModelFile, Network, Online, Population, Program,
+  Seq2Seq, Session, StepMesh, Tensor, Tokenizer, Trainer, Transformer, cluster, convert, correlation,
   createWorker, deviation, gpu, matches };
 
 /** Loads the module: once, or again after it has stopped. module: where it is, if not beside the
@@ -126,7 +127,7 @@ function Generate(prompt, maxTokens = 50, options = {}) {
   return loaded.generateSync(prompt, { maxTokens, ...options }).text;
 }
 
-const loom = { Data, Decoder, InferenceSession, ModelFile, Network, Online, Population, Seq2Seq,
-  Session, StepMesh, Tensor, Tokenizer, Trainer, Transformer, convert, createWorker, audit,
+const loom = { Data, Decoder, InferenceSession, ModelFile, Network, Online, Population, Program,
+  Seq2Seq, Session, StepMesh, Tensor, Tokenizer, Trainer, Transformer, convert, createWorker, audit,
   evaluate, info, version, numericsVersion, formatInfo, liveHandles, fakeQuantize, simulate,
   compareDna, compareDNA, gpu, verify, LoadTransformer, Generate };

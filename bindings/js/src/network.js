@@ -155,6 +155,10 @@ export class Network extends Handled {
   program(options = {}) {
     return this.call('program', { options: snake(options) }).program;
   }
+  /** The same as bytes, which Program runs with the weights of a network. */
+  saveProgram(options = {}) {
+    return this.call('save_program', { options: snake(options) }).program;
+  }
   /** SHA-256 of that program: equal programs, equal hashes. */
   programSha256(options = {}) {
     return this.call('program_sha256', { options: snake(options) }).sha256;

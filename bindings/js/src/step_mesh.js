@@ -176,6 +176,12 @@ export class StepMesh extends Handled {
   async resetAsync() {
     await this.#later(this.#reset());
   }
+  /** The program of so many ticks, as bytes, which Program runs: its input "x" has a row of ticks x
+   *  input width for each stream, its output "y" likewise, and its states are the values of the
+   *  cells. */
+  saveProgram(ticks = 1) {
+    return this.call('save_program', { ticks }).program;
+  }
   /** The values of all cells, and the tick. */
   snapshot() {
     return this.library.take(this.#now(this.#snapshot()));

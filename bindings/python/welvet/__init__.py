@@ -28,6 +28,7 @@ from .observe import Observation
 from .online import Online
 from .population import Genome, Population
 from .predictor import Predictor
+from .program import Program
 from .seq2seq import Found, Seq2Seq
 from .step_mesh import StepMesh
 from .text import Decoder, Tokenizer
@@ -41,7 +42,7 @@ __all__ = [
     "Epoch", "Fitted", "Forecast", "Found", "Genome", "Graph", "History", "IOFailed", "Internal",
     "InvalidArgument", "InvalidHandle", "LoomError", "Match", "Network", "NotFound",
     "Observation", "Online", "OutOfMemory", "OutOfRange", "Parameter", "Paused", "Piece",
-    "Population", "Predictor", "Progress", "Selection", "Seq2Seq", "Session", "Step", "StepMesh",
+    "Population", "Predictor", "Program", "Progress", "Selection", "Seq2Seq", "Session", "Step", "StepMesh",
     "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported",
     "Verification", "audit", "cluster", "compareDNA", "compare_dna", "convert", "correlation",
     "custom_layer", "deviation", "dna", "evaluate", "fake_quantize", "fit", "from_onnx", "graft",

@@ -474,6 +474,10 @@ class Network(Object):
         """The program that a Session of these options runs, a line per instruction."""
         return call("network_program", self._handle, options)  # type: ignore[no-any-return]
 
+    def save_program(self, **options: Any) -> bytes:
+        """The same as bytes, which welvet.Program runs with the weights of a network."""
+        return library().take(call("network_save_program", self._handle, options))
+
     # ---- parameters
 
     @property

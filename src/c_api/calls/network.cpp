@@ -542,6 +542,16 @@ int32_t loom_network_program(loom_network network, const char* options, size_t o
   });
 }
 
+int32_t loom_network_save_program(loom_network network, const char* options, size_t options_size,
+                                  loom_bytes* program, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(program));
+    LOOM_ASSIGN(const Program p, program_of(network, options, options_size));
+    *program = new_text(p.encode());
+    return {};
+  });
+}
+
 int32_t loom_network_program_sha256(loom_network network, const char* options, size_t options_size,
                                     loom_bytes* sha256, loom_error* error) {
   return call(error, [&]() -> Status {

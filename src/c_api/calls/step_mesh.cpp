@@ -189,6 +189,16 @@ int32_t loom_step_mesh_restore(loom_step_mesh step_mesh, loom_bytes snapshot, lo
   });
 }
 
+int32_t loom_step_mesh_save_program(loom_step_mesh step_mesh, int64_t ticks, loom_bytes* program,
+                                    loom_error* error) {
+  return on_mesh(step_mesh, error, [&](StepMeshObject& s) -> Status {
+    LOOM_TRY(want(program));
+    LOOM_ASSIGN(const Program p, s.mesh->portable_program(ticks));
+    *program = new_text(p.encode());
+    return {};
+  });
+}
+
 int32_t loom_step_mesh_info(loom_step_mesh step_mesh, loom_bytes* info, loom_error* error) {
   return on_mesh(step_mesh, error, [&](StepMeshObject& s) -> Status {
     LOOM_TRY(want(info));

@@ -267,6 +267,17 @@ void fields(V& v, StepMeshCreate& o) {
   place_fields(v, o.machine);
 }
 
+struct ProgramCreate {
+  std::int64_t sequences = 1;
+  MachineOptions machine;
+};
+template <class V>
+void fields(V& v, ProgramCreate& o) {
+  v("sequences", o.sequences,
+    {.doc = "that the states of attention are divided among", .min = 1, .max = 1 << 20});
+  place_fields(v, o.machine);
+}
+
 struct OnlineCreate {
   OnlineOptions online;
   MachineOptions machine{.threads = 1};

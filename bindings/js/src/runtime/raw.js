@@ -5,7 +5,7 @@ export const CODES = { ok: 0, invalid_argument: 1, not_found: 2, unsupported: 3,
     invalid_handle: 11, busy: 12, paused: 13 };
 export const KINDS = { bytes: 1, network: 2, session: 3, data: 4, trainer: 5, tokenizer: 6, decoder:
     7, model: 8, generator: 9, onnx: 10, seq2seq: 11, file: 12, evaluator: 13, training: 14,
-    predictor: 15, step_mesh: 16, population: 17, online: 18 };
+    predictor: 15, step_mesh: 16, population: 17, online: 18, program: 19 };
 export const FINISH = { more: 0, length: 1, eos: 2, stop: 3, cancelled: 4 };
 // name: [what it returns, [[parameter, kind], ...]]
 export const FUNCTIONS = {
@@ -70,6 +70,8 @@ export const FUNCTIONS = {
   network_merge_adapter: ["code", [["network", "handle network"]]],
   network_program: ["code", [["network", "handle network"], ["options", "json"],
       ["program", "new text"]]],
+  network_save_program: ["code", [["network", "handle network"], ["options", "json"],
+      ["program", "new bytes"]]],
   network_program_sha256: ["code", [["network", "handle network"], ["options", "json"],
       ["sha256", "new text"]]],
   session_create: ["code", [["network", "handle network"], ["options", "json"],
@@ -99,6 +101,22 @@ export const FUNCTIONS = {
   seq2seq_search: ["code", [["seq2seq", "handle seq2seq"], ["rows", "i64"], ["x", "read f64"],
       ["options", "json"], ["found", "new json"]]],
   seq2seq_info: ["code", [["seq2seq", "handle seq2seq"], ["info", "new json"]]],
+  program_create: ["code", [["network", "handle network"], ["bytes", "handle bytes"],
+      ["options", "json"], ["program", "new program"]]],
+  program_set: ["code", [["program", "handle program"], ["name", "text"], ["value", "read f64"]]],
+  program_write: ["code", [["program", "handle program"], ["name", "text"],
+      ["values", "read f32"]]],
+  program_write_f64: ["code", [["program", "handle program"], ["name", "text"],
+      ["values", "read f64"]]],
+  program_write_ids: ["code", [["program", "handle program"], ["name", "text"],
+      ["values", "read i32"]]],
+  program_run: ["code", [["program", "handle program"]]],
+  program_read: ["code", [["program", "handle program"], ["name", "text"], ["values", "fill f32"]]],
+  program_read_f64: ["code", [["program", "handle program"], ["name", "text"],
+      ["values", "fill f64"]]],
+  program_reset: ["code", [["program", "handle program"]]],
+  program_text: ["code", [["program", "handle program"], ["text", "new text"]]],
+  program_info: ["code", [["program", "handle program"], ["info", "new json"]]],
   step_mesh_create: ["code", [["network", "handle network"], ["options", "json"],
       ["step_mesh", "new step_mesh"]]],
   step_mesh_run: ["code", [["step_mesh", "handle step_mesh"], ["ticks", "i64"], ["x", "read f32"],
@@ -113,6 +131,8 @@ export const FUNCTIONS = {
   step_mesh_reset: ["code", [["step_mesh", "handle step_mesh"]]],
   step_mesh_snapshot: ["code", [["step_mesh", "handle step_mesh"], ["snapshot", "new bytes"]]],
   step_mesh_restore: ["code", [["step_mesh", "handle step_mesh"], ["snapshot", "handle bytes"]]],
+  step_mesh_save_program: ["code", [["step_mesh", "handle step_mesh"], ["ticks", "i64"],
+      ["program", "new bytes"]]],
   step_mesh_info: ["code", [["step_mesh", "handle step_mesh"], ["info", "new json"]]],
   online_create: ["code", [["network", "handle network"], ["spec", "json"], ["options", "json"],
       ["online", "new online"]]],

@@ -164,6 +164,23 @@ export interface StepMeshOptions {
   mode?: Mode;
 }
 
+/** A saved program. */
+export interface ProgramOptions {
+  /** that the states of attention are divided among; 1 to 1048576 */
+  sequences?: number;
+  /** of the CPU; 0: one per core; 0 to 1024 */
+  threads?: number;
+  /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of
+   *  `isas` */
+  isa?: string;
+  /** `gpu`: a WebGPU device, an error where there is none; `auto`: that, or the CPU; empty: the
+   *  CPU */
+  device?: Device;
+  /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
+   *  `device` */
+  mode?: Mode;
+}
+
 /** A network that learns while it answers. */
 export interface OnlineOptions {
   /** rows of an answer; 1 to 65536 */
