@@ -8,6 +8,10 @@
 
 namespace loom {
 
+Noise named_noise(std::uint64_t seed, std::string_view name, RegisterId run) {
+  return {seed, load_le<std::uint64_t>(Sha256::of(as_bytes(name)).data()), run};
+}
+
 // What a layer sees of the network while it emits.
 class NodeContext : public LayerContext {
  public:
@@ -64,9 +68,7 @@ class NodeContext : public LayerContext {
   Noise noise(std::string_view name) override {
     std::string stream = tape_.path + ":" + std::string(name);
     if (tape_.tick > 0) stream += "@" + std::to_string(tape_.tick);
-    const auto digest = Sha256::of(as_bytes(stream));
-    return {e_.options_.seed, load_le<std::uint64_t>(digest.data()),
-            emit.u32_register("noise", UINT32_MAX)};
+    return named_noise(e_.options_.seed, stream, emit.u32_register("noise", UINT32_MAX));
   }
 
   View positions() override { return place("positions"); }

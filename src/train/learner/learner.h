@@ -178,6 +178,11 @@ class Learner {
   Status emit_mono_forward(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows);
   Status emit_feedback(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows);
   Status emit_targets(ProgramBuilder& emit, NetworkEmitter& emitter, std::vector<View>& h, View gy);
+  // Where the feedback matrices learn: the gradient of the one that is before a part, and the rule
+  // of their update.
+  Status emit_feedback_gradient(ProgramBuilder& emit, NetworkEmitter& emitter, std::size_t part,
+                                const MethodMatrix& matrix, const std::vector<View>& h);
+  void emit_feedback_rule(ProgramBuilder& emit, const NetworkEmitter::Gradient& g);
   Status emit_target_propagation(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows);
   // layer_wise: the matrix of a part, which must be a dense layer's; the gradients of its
   // parameters from a - t; and a - t of the part before, whose activations are `a_before`.
@@ -275,11 +280,12 @@ class Learner {
   std::vector<BufferId> head_targets_, head_losses_, head_weights_;
   HeadSums sums_;
   RegisterId rows_ = kNone, micro_ = kNone, noise_ = kNone, lr_ = kNone, inv_n_ = kNone,
-             correction1_ = kNone, correction2_ = kNone;
+             inv_rows_ = kNone, feedback_lr_ = kNone, correction1_ = kNone, correction2_ = kNone;
   BufferId weights_ = kNone, x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone,
            scale_ = kNone, squares_ = kNone, sequences_ = kNone, next_sequences_ = kNone,
            goes_on_ = kNone;
   std::int64_t width_ = 0, target_width_ = 0, steps_ = 0, counted_ = 0;
+  std::int64_t given_rows_ = 0, step_rows_ = 0;  // of the last micro-batch; of the step so far
   ClassAxis classes_;
   std::int64_t packed_ =
       0;  // rows of every sequence, where layers go from row to row; 0: as many as it has

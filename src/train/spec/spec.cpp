@@ -20,6 +20,7 @@ Result<ScheduleKind> parse_enum(std::string_view text, ScheduleKind) {
 Result<Loss> parse_enum(std::string_view text, Loss) { return parse_loss(text); }
 Result<MethodKind> parse_enum(std::string_view text, MethodKind) { return parse_method(text); }
 Result<TargetMode> parse_enum(std::string_view text, TargetMode) { return parse_target_mode(text); }
+Result<Feedback> parse_enum(std::string_view text, Feedback) { return parse_feedback(text); }
 Result<DataKind> parse_enum(std::string_view text, DataKind) {
   const auto found = std::find(std::begin(kDataNames), std::end(kDataNames), text);
   if (found != std::end(kDataNames)) return static_cast<DataKind>(found - std::begin(kDataNames));

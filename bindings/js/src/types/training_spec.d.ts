@@ -68,6 +68,19 @@ export interface DifferenceTargetPropagationMethod {
   /** the target of the last hidden part is its activation less `step` times the gradient of the
    *  loss by it; above 0, at most 1e6; default 0.1 */
   step?: number;
+  /** `fixed`: the feedback matrices stay as they were drawn (arXiv 2212.10352), a target is a +
+   *  tanh(B t') - tanh(B a'); `learned`: they learn towards the transposed derivative of the
+   *  part (arXiv 2201.13415), and a target is a + B (t' - a'); default fixed */
+  feedback?: 'fixed' | 'learned';
+  /** what each value of a part's input is moved by, up or down at random, to see how the part's
+   *  output moves; with `feedback` `learned`; above 0, at most 1000; default 0.1 */
+  feedbackNoise?: number;
+  /** draws of that noise in each step, for each row: a further forward pass of the hidden parts
+   *  each; the matrices learn from their mean; with `feedback` `learned`; 1 to 64; default 1 */
+  feedbackDraws?: number;
+  /** rate of the feedback matrices: the share of the way that a step moves them to the product
+   *  of both movements; with `feedback` `learned`; above 0, at most 1; default 0.05 */
+  feedbackLr?: number;
 }
 
 export interface TargetPropagationMethod {
