@@ -5,6 +5,7 @@
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
 #include "layers/metacognition/rules.h"
+#include "layers/pull.h"
 
 namespace loom {
 
@@ -20,6 +21,7 @@ class NodeContext : public LayerContext {
     type = tape.type;
     training = emitter.options_.training;
     learning = emitter.options_.learning;
+    pulls = emitter.options_.pulls;
     const std::vector<Param>& params = tape.node->params;
     frozen = emitter.frozen() || (!params.empty() && e_.frozen_.contains(params[0].store.get()));
     max_positions = emitter.options_.max_positions;
@@ -167,6 +169,7 @@ Result<View> NetworkEmitter::run_node(Tape& tape, View x, View skip) {
   const View other = skip.valid() && skip.cols == x.cols ? cut(skip) : skip;
   auto y = tape.node->type->forward(*tape.node->config, visit, cut(x), other);
   if (!y.ok()) return y.status().at(std::string(tape.node->type->name()) + " at " + tape.path);
+  if (options_.pulls.absolute) visit.save("given", *y);
   return parts > 1 ? emit_.reshape(*y, y->cols * parts) : *y;
 }
 
@@ -174,6 +177,7 @@ Result<View> NetworkEmitter::run_node(Tape& tape, View x, View skip) {
 // either.
 Result<View> NetworkEmitter::run_node_back(Tape& tape, View gy, View* gskip) {
   if (!tape.node || !tape.node->enabled || !gy.valid()) return gy;
+  if (options_.pulls.on && pull_rule(tape.node->type->name()) == PullRule::passes) return gy;
   NodeContext visit(*this, tape);
   const std::int64_t parts = tape.node->parts;
   const auto join = [&](View v) {

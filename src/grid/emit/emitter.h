@@ -33,6 +33,7 @@ struct EmitOptions {
   View head_rows;          // inference: rows that go on from the network's head cell; invalid: all
   Adapter* adapter = nullptr;  // beside the weights; where it is there and the network learns, it
                                // learns in the network's place
+  Pulls pulls{};               // backward brings gaps of targets
   bool recompute =
       false;  // what cells keep for backward is computed again there: less memory, the same bits
   std::int64_t truncate = 0;  // learning by ticks: a gradient goes back to the last tick that is a
@@ -87,8 +88,6 @@ class NetworkEmitter {
   Result<View> backward_part(std::size_t part, View gy);
   // What a part that has run forward makes of another input, with the same noise.
   Result<View> part_of(std::size_t part, View x);
-  // What a cell takes, after the forward pass of its part.
-  View input_of(std::size_t cell) const { return executions_[cell].x; }
 
   struct Gradient {
     std::string path, role;

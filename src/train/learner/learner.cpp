@@ -88,6 +88,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
                           .steps = learner.packed_,
                           .streams = options.streams > 0,
                           .adapter = options.adapter.get(),
+                          .pulls = by_ticks ? Pulls{} : learner.pulls(),
                           .recompute = options.recompute,
                           .truncate = options.truncate,
                           .handed_back = by_ticks ? learner.handed_back() : 1,

@@ -184,15 +184,8 @@ class Learner {
                                 const MethodMatrix& matrix, const std::vector<View>& h);
   void emit_feedback_rule(ProgramBuilder& emit, const NetworkEmitter::Gradient& g);
   Status emit_target_propagation(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows);
-  // layer_wise: the matrix of a part, which must be a dense layer's; the gradients of its
-  // parameters from a - t; and a - t of the part before, whose activations are `a_before`.
-  Result<std::size_t> dense_of(const ChainPart& part, bool first) const;
-  Result<View> emit_layer(ProgramBuilder& emit, const NetworkEmitter& emitter, std::size_t i,
-                          View slope, const std::vector<View>& a);
-  void emit_outer(ProgramBuilder& emit, const Node& node, const std::string& path, View x,
-                  View slope);
-  View emit_pull(ProgramBuilder& emit, const Node& node, const std::string& path, View slope,
-                 View a, View a_before) const;
+  // layer_wise: whether all layers have formulas for targets.
+  Status check_pulls(const std::vector<ChainPart>& parts) const;
   // Of target_propagation: a part of the chain, its sums over the batch of a a, a (a - t) and
   // (t - a)(t - a), and the registers of its update.
   struct LearningPart {
@@ -211,6 +204,11 @@ class Learner {
   };
   static void look_at_cell(void* tick_parts, std::size_t cell, View y, View gradient);
   using Look = void (*)(void* looker, std::size_t cell, View y, View gradient);
+  Pulls pulls() const {
+    const MethodSpec& method = options_.method;
+    const bool on = has_targets() && method.mode == TargetMode::layer_wise;
+    return {on, on && !method.difference_correction, on && method.activation_slope};
+  }
   bool has_targets() const { return options_.method.kind == MethodKind::target_propagation; }
   Look look() const { return has_targets() ? look_at_cell : nullptr; }
   double handed_back() const { return has_targets() ? options_.method.gradient_scale : 1; }

@@ -63,8 +63,10 @@ struct MethodSpec {
   double gradient_scale = 0.1;        // chain_rule: of what a part hands on to the part before it;
                                       // by ticks the default of a spec is 1
   bool difference_correction = true;  // layer_wise: a + pull(t') - pull(a') in place of pull(t')
-  double gate = 0.2;                  // parts with a lower budget do not learn in that step
-  std::int64_t alignment_every = 0;   // steps after which PartReport::alignment is measured
+  bool activation_slope = false;     // layer_wise: a layer learns by its gap times the slope of its
+                                     // activation
+  double gate = 0.2;                 // parts with a lower budget do not learn in that step
+  std::int64_t alignment_every = 0;  // steps after which PartReport::alignment is measured
 };
 
 // Of a part in a step of target_propagation: its activations a and their targets t, over the whole

@@ -317,7 +317,7 @@ Status check_method(const TrainingSpec& spec) {
   if (spec.step_mesh.ticks > 0 && targets && spec.method.mode == TargetMode::layer_wise)
     return bad(
         "\"step_mesh\" learns by target_propagation with \"mode\": chain_rule, which "
-        "takes every cell; layer_wise has formulas for chains of dense layers alone");
+        "takes every cell; layer_wise has formulas for chains alone");
   if (spec.checkpoint && kind == MethodKind::mono_forward)
     return bad(
         "\"checkpoint\" saves the memory of activations that wait for backward, and mono_forward "

@@ -108,8 +108,7 @@ void fields(V& v, MethodSpec& m) {
   if (m.kind != MethodKind::target_propagation) return;
   v("mode", m.mode,
     {.doc = "how the target of a part is found from that of the part behind it: `chain_rule`, by "
-            "the backward pass of that part, or `layer_wise`, by its weights alone, for networks "
-            "of `dense` layers"});
+            "the backward pass of that part, or `layer_wise`, by its weights alone"});
   v("output_step", m.output_step,
     {.doc = "the target of the output is the output less `output_step` times the gradient of the "
             "loss by it; with `mse`, half the number of outputs makes it the label",
@@ -126,6 +125,12 @@ void fields(V& v, MethodSpec& m) {
     {.doc = "the target is a + pull(t') - pull(a') in place of pull(t'), so that it is a where the "
             "part behind it has no gap",
      .only = {"mode", name(m.mode), "layer_wise"}});
+  v("activation_slope", m.activation_slope,
+    {.doc = "a layer learns by its gap times the slope of its own activation, which no target "
+            "meets: 1 or 0 of `relu`, 1 - a^2 of `tanh`, a (1 - a) of `sigmoid`; in `dense` layers "
+            "and convolutions",
+     .only = {"mode", name(m.mode), "layer_wise"},
+     .written = m.activation_slope});
   v("gate", m.gate,
     {.doc = "a part whose budget, (cos(activation, target) + 1) / 2, is lower does not learn in "
             "that step; 0: all learn",
