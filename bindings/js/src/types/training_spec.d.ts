@@ -86,8 +86,7 @@ export interface DifferenceTargetPropagationMethod {
 export interface TargetPropagationMethod {
   type: 'target_propagation';
   /** how the target of a part is found from that of the part behind it: `chain_rule`, by the
-   *  backward pass of that part, or `layer_wise`, by its weights alone, for networks of `dense`
-   *  layers; default chain_rule */
+   *  backward pass of that part, or `layer_wise`, by its weights alone; default chain_rule */
   mode?: 'chain_rule' | 'layer_wise';
   /** the target of the output is the output less `output_step` times the gradient of the loss
    *  by it; with `mse`, half the number of outputs makes it the label; above 0, at most 1e6;
@@ -100,6 +99,10 @@ export interface TargetPropagationMethod {
   /** the target is a + pull(t') - pull(a') in place of pull(t'), so that it is a where the part
    *  behind it has no gap; with `mode` `layer_wise`; default true */
   differenceCorrection?: boolean;
+  /** a layer learns by its gap times the slope of its own activation, which no target meets: 1
+   *  or 0 of `relu`, 1 - a^2 of `tanh`, a (1 - a) of `sigmoid`; in `dense` layers and
+   *  convolutions; with `mode` `layer_wise`; default false */
+  activationSlope?: boolean;
   /** a part whose budget, (cos(activation, target) + 1) / 2, is lower does not learn in that
    *  step; 0: all learn; 0 to 1; default 0.2 */
   gate?: number;
