@@ -133,14 +133,15 @@ View LayerContext::linear(const std::string& role, View x, std::string_view bias
   return emit.add(y, emit.matmul(weight(role + ":lora_B"), h));
 }
 
-View LayerContext::linear_back(const std::string& role, View x, View gy, std::string_view bias) {
+View LayerContext::linear_back(const std::string& role, View x, View gy, std::string_view bias,
+                               View gap) {
   const auto gw = gradient(role);
   emit.weight_grad(gy, x, gw.to, gw.accumulate);
   if (!bias.empty()) {
     const auto gb = gradient(bias);
     emit.bias_grad(gy, gb.to, gb.accumulate);
   }
-  const View gx = emit.matmul_t(weight(role), gy);
+  const View gx = weight_back(role, pulls.on && gap.valid() ? gap : gy, x);
   const double scale = adapter_scale(role);
   if (scale == 0) return gx;
   const auto g_b = gradient(role + ":lora_B");

@@ -98,6 +98,13 @@ class ChildPlanner {
   virtual Status rows_alone(std::size_t i) const = 0;
 };
 
+// Backward brings gaps a - t of targets t in place of gradients, and takes no derivative (pull.h).
+struct Pulls {
+  bool on = false;
+  bool absolute = false;  // t = pull(t') in place of a + pull(t') - pull(a'); of dense layers alone
+  bool slope = false;     // what a layer learns from counts times the slope of its activation
+};
+
 // One visit of a node while a program is emitted: what a layer may ask of the network around it.
 class LayerContext {
  public:
@@ -113,6 +120,7 @@ class LayerContext {
                           // batch's statistics
   bool frozen = false;  // what learns is an adapter, and the network as it is: batch norms keep to
                         // their own statistics
+  Pulls pulls{};
   std::int64_t max_positions = 0;  // positions that tables and caches cover
   std::int64_t sequences = 1;
   // Training: what carries a state continues from window to window of a lane, and where rows are
@@ -125,7 +133,13 @@ class LayerContext {
   // adapter at this weight (grid/adapter.h) y = W x + b + scale * B (A x).
   View linear(const std::string& role, View x, std::string_view bias = {});
   // From the gradient of that: the gradients of weight, bias and adapter; returns that of x.
-  View linear_back(const std::string& role, View x, View gy, std::string_view bias = {});
+  // Of targets, those of `gap`, where it is there, in place of gy.
+  View linear_back(const std::string& role, View x, View gy, std::string_view bias = {},
+                   View gap = {});
+  // The gradient of x in weight times x; of targets W^T gy over the columns' sums of |W|. `x` has
+  // the values that have no target, where targets are absolute.
+  View weight_back(std::string_view role, View gy, View x = {});
+  View activation_back(View z, View gy, Activation kind);
 
   virtual View weight(std::string_view role) = 0;
   // alpha / rank of the adapter at this weight, whose parameters are role:lora_A [rank, in] and

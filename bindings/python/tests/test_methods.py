@@ -52,7 +52,8 @@ class MethodsTest(unittest.TestCase):
         self.assertEqual(network().train(x, y, epochs=1).parts, [])
         with self.assertRaisesRegex(LoomError, "layer_norm at 0.0.0.1"):
             network().train(x, y, epochs=1, method={
-                "type": "target_propagation", "mode": "layer_wise"})
+                "type": "target_propagation", "mode": "layer_wise",
+                "difference_correction": False})
         for key, value in (("gate", 2), ("gradient_scale", 0), ("output_step", -1),
                            ("alignment_every", -1), ("mode", "layers"),
                            ("difference_correction", False)):
@@ -61,7 +62,9 @@ class MethodsTest(unittest.TestCase):
 
     def test_all_of_them_learn(self):
         x, y = rings()
-        for method in METHODS:
+        for method in METHODS + (
+                {"type": "difference_target_propagation", "feedback": "learned"},
+                {"type": "target_propagation", "mode": "layer_wise", "activation_slope": True}):
             learned = network()
             history = learned.train(x, y, method=method, lr=0.01, epochs=40, batch_size=25,
                                     validation=0.2)

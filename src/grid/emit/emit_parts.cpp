@@ -80,6 +80,16 @@ Result<View> NetworkEmitter::forward_part(std::size_t part) {
   return executions_[end - 1].y;
 }
 
+Result<View> NetworkEmitter::part_of(std::size_t part, View x) {
+  for (std::size_t i = parts_[part].first; i < parts_[part].end; ++i) {
+    if (network_.passes(i)) continue;
+    const Tape& ran = executions_[i].tape;
+    Tape tape{.node = ran.node, .path = ran.path, .type = ran.type, .again = true};
+    LOOM_ASSIGN(x, run_node(tape, emit_.convert(x, tape.type), View{}));
+  }
+  return x;
+}
+
 Result<View> NetworkEmitter::backward_part(std::size_t part, View gy) {
   const auto [first, end] = std::pair(parts_[part].first, parts_[part].end);
   executions_[end - 1].gradients = {gy};

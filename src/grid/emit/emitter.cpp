@@ -5,8 +5,13 @@
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
 #include "layers/metacognition/rules.h"
+#include "layers/pull.h"
 
 namespace loom {
+
+Noise named_noise(std::uint64_t seed, std::string_view name, RegisterId run) {
+  return {seed, load_le<std::uint64_t>(Sha256::of(as_bytes(name)).data()), run};
+}
 
 // What a layer sees of the network while it emits.
 class NodeContext : public LayerContext {
@@ -16,6 +21,7 @@ class NodeContext : public LayerContext {
     type = tape.type;
     training = emitter.options_.training;
     learning = emitter.options_.learning;
+    pulls = emitter.options_.pulls;
     const std::vector<Param>& params = tape.node->params;
     frozen = emitter.frozen() || (!params.empty() && e_.frozen_.contains(params[0].store.get()));
     max_positions = emitter.options_.max_positions;
@@ -64,9 +70,7 @@ class NodeContext : public LayerContext {
   Noise noise(std::string_view name) override {
     std::string stream = tape_.path + ":" + std::string(name);
     if (tape_.tick > 0) stream += "@" + std::to_string(tape_.tick);
-    const auto digest = Sha256::of(as_bytes(stream));
-    return {e_.options_.seed, load_le<std::uint64_t>(digest.data()),
-            emit.u32_register("noise", UINT32_MAX)};
+    return named_noise(e_.options_.seed, stream, emit.u32_register("noise", UINT32_MAX));
   }
 
   View positions() override { return place("positions"); }
@@ -165,6 +169,7 @@ Result<View> NetworkEmitter::run_node(Tape& tape, View x, View skip) {
   const View other = skip.valid() && skip.cols == x.cols ? cut(skip) : skip;
   auto y = tape.node->type->forward(*tape.node->config, visit, cut(x), other);
   if (!y.ok()) return y.status().at(std::string(tape.node->type->name()) + " at " + tape.path);
+  if (options_.pulls.absolute) visit.save("given", *y);
   return parts > 1 ? emit_.reshape(*y, y->cols * parts) : *y;
 }
 
@@ -172,6 +177,7 @@ Result<View> NetworkEmitter::run_node(Tape& tape, View x, View skip) {
 // either.
 Result<View> NetworkEmitter::run_node_back(Tape& tape, View gy, View* gskip) {
   if (!tape.node || !tape.node->enabled || !gy.valid()) return gy;
+  if (options_.pulls.on && pull_rule(tape.node->type->name()) == PullRule::passes) return gy;
   NodeContext visit(*this, tape);
   const std::int64_t parts = tape.node->parts;
   const auto join = [&](View v) {

@@ -19,6 +19,9 @@ View emit_input(ProgramBuilder& emit, const Network& network, Rows rows);
 // Of its values: f64 where every cell that they reach computes in f64, so that none is rounded.
 ValueType input_type(const Network& network);
 
+// The noise of a name, drawn anew in each run that counts.
+Noise named_noise(std::uint64_t seed, std::string_view name, RegisterId run);
+
 struct EmitOptions {
   bool training = false;           // attention over the rows of a run instead of a cache
   bool learning = false;           // gradients and an update follow
@@ -30,6 +33,7 @@ struct EmitOptions {
   View head_rows;          // inference: rows that go on from the network's head cell; invalid: all
   Adapter* adapter = nullptr;  // beside the weights; where it is there and the network learns, it
                                // learns in the network's place
+  Pulls pulls{};               // backward brings gaps of targets
   bool recompute =
       false;  // what cells keep for backward is computed again there: less memory, the same bits
   std::int64_t truncate = 0;  // learning by ticks: a gradient goes back to the last tick that is a
@@ -82,8 +86,8 @@ class NetworkEmitter {
   const std::vector<ChainPart>& parts() const { return parts_; }
   Result<View> forward_part(std::size_t part);
   Result<View> backward_part(std::size_t part, View gy);
-  // What a cell takes, after the forward pass of its part.
-  View input_of(std::size_t cell) const { return executions_[cell].x; }
+  // What a part that has run forward makes of another input, with the same noise.
+  Result<View> part_of(std::size_t part, View x);
 
   struct Gradient {
     std::string path, role;

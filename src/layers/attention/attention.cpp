@@ -1,6 +1,7 @@
 // Multi-head attention (Vaswani et al., arXiv 1706.03762) with grouped key/value heads, rotary
 // positions, sliding window, q/k norm, biases.
 #include "layers/attention/scores.h"
+#include "layers/pull.h"
 
 namespace loom {
 namespace {
@@ -158,7 +159,8 @@ class Attention : public LayerWith<AttentionConfig> {
       return bad(std::string(c.dropout > 0 ? "\"dropout\"" : "\"takes\"") +
                  " is of rows of [steps, features], and rows are single positions here");
     if (in_row(in)) LOOM_TRY(check_keys(c.takes, row, 1, in.dims[0]));
-    if (in_row(in) && by_scores(c, true)) LOOM_TRY(scores(c, d, in.dims[0]).check());
+    if (in_row(in) && (place_of(c.takes, "mask") > 0 || c.dropout > 0))
+      LOOM_TRY(scores(c, d, in.dims[0]).check());
     const std::int64_t q = d.heads * d.head_dim, kv = d.kv_heads * d.head_dim;
     const double std = 1 / __builtin_sqrt(static_cast<double>(width));
     const double out_std = c.out_std > 0 ? c.out_std : 1 / __builtin_sqrt(static_cast<double>(q));
@@ -191,6 +193,7 @@ class Attention : public LayerWith<AttentionConfig> {
     const Dims d = dims(c, x.cols);
     const AttentionShape shape = attention_shape(c, d, v);
     LOOM_ASSIGN(const Positions places, positions_of(v, x));
+    if (v.pulls.on) LOOM_TRY(check_pull(c, d, in, steps));
     v.save("x", x);
     const View q = project(c, v, "q", x, d.head_dim, places),
                k = project(c, v, "k", x, d.head_dim, places);
@@ -200,7 +203,7 @@ class Attention : public LayerWith<AttentionConfig> {
     if (hides_keys(c, v)) {
       const View lengths = operand(v.in(), row, place_of(c.takes, "lengths"));
       y = Hidden(v.emit, d).forward(v, q, k, value, lengths, places.positions, shape);
-    } else if (in_row(in) && by_scores(c, v.learning)) {
+    } else if (in_row(in) && by_scores(c, v)) {
       const auto in_rows = [&](View all) { return v.emit.reshape(all, all.cols * steps); };
       y = scores(c, d, steps)
               .forward(v, in_rows(v.emit.scale(q, shape.scale)), in_rows(k), in_rows(value),
@@ -252,7 +255,8 @@ class Attention : public LayerWith<AttentionConfig> {
     if (c.sub_norm) {
       const auto gg = v.gradient("sub_norm");
       v.emit.rms_norm_gain(y, g, gg.to, y.cols, c.sub_norm_eps, gg.accumulate);
-      g = v.emit.rms_norm_back(y, v.weight("sub_norm"), g, y.cols, c.sub_norm_eps);
+      g = v.pulls.on ? gain_pull(v.emit, g, v.weight("sub_norm"), 1)
+                     : v.emit.rms_norm_back(y, v.weight("sub_norm"), g, y.cols, c.sub_norm_eps);
     }
     const AttentionGradients grads = attended_back(c, v, g, places, d, steps);
     const View gq = project_back(c, v, "q", grads.q, x, d.head_dim, places),
@@ -265,13 +269,13 @@ class Attention : public LayerWith<AttentionConfig> {
  private:
   // Whether what is seen is more than the fused attention knows: behind its own position a query
   // sees none, whatever the length.
-  static bool by_scores(const AttentionConfig& c, bool learning) {
-    return place_of(c.takes, "mask") > 0 || (learning && c.dropout > 0);
+  static bool by_scores(const AttentionConfig& c, const LayerContext& v) {
+    return place_of(c.takes, "mask") > 0 || (v.learning && (c.dropout > 0 || v.pulls.on));
   }
   // Whether a row's length hides keys from the fused attention. Behind its own position a causal
   // query sees none, whatever the length.
   static bool hides_keys(const AttentionConfig& c, const LayerContext& v) {
-    return place_of(c.takes, "lengths") > 0 && !c.causal && !by_scores(c, v.learning);
+    return place_of(c.takes, "lengths") > 0 && !c.causal && !by_scores(c, v);
   }
   // Keys behind a length, far below every score by a value more in each head: 1 of a query, and 0
   // or far_below() of a key. A query within the length sees itself, others give nothing.
@@ -333,6 +337,13 @@ class Attention : public LayerWith<AttentionConfig> {
   static Scores scores(const AttentionConfig& c, const Dims& d, std::int64_t steps) {
     return {steps, steps, d.heads, d.kv_heads, d.head_dim, c.causal, c.window, c.dropout, c.alibi};
   }
+  static Status check_pull(const AttentionConfig& c, const Dims& d, const Shape& in,
+                           std::int64_t steps) {
+    if (in_row(in)) return scores(c, d, steps).check();
+    return Status(Code::unsupported,
+                  "has a formula for targets by layers over the steps of a row, [steps, "
+                  "features], and rows are single positions here");
+  }
   static AttentionShape attention_shape(const AttentionConfig& c, const Dims& d, LayerContext& v) {
     return {d.heads,
             d.kv_heads,
@@ -354,7 +365,7 @@ class Attention : public LayerWith<AttentionConfig> {
                                           std::int64_t steps) {
     const AttentionShape shape = attention_shape(c, d, v);
     if (hides_keys(c, v)) return Hidden(v.emit, d).backward(v, g, places.positions, shape);
-    if (!in_row(first_operand(v.in())) || !by_scores(c, v.learning))
+    if (!in_row(first_operand(v.in())) || !by_scores(c, v))
       return v.emit.attention_back(v.saved("q"), v.saved("k"), v.saved("value"), places.positions,
                                    {v.saved("y"), v.saved("stats")}, g, shape);
     const Scores s = scores(c, d, steps);
@@ -398,7 +409,10 @@ class Attention : public LayerWith<AttentionConfig> {
       const View raw = v.saved(role + "_raw");
       const auto gg = v.gradient(role + "_norm");
       v.emit.rms_norm_gain(raw, g, gg.to, head_dim, c.qk_norm_eps, gg.accumulate);
-      g = v.emit.rms_norm_back(raw, v.weight(role + "_norm"), g, head_dim, c.qk_norm_eps);
+      const View gain = v.weight(role + "_norm");
+      g = v.pulls.on
+              ? v.emit.reshape(gain_pull(v.emit, v.emit.reshape(g, head_dim), gain, 1), g.cols)
+              : v.emit.rms_norm_back(raw, gain, g, head_dim, c.qk_norm_eps);
     }
     return v.linear_back(role, x, g, c.qkv_bias ? role + "_bias" : "");
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "layers/pull.h"
+
 namespace loom {
 namespace {
 
@@ -132,13 +134,27 @@ AttentionGradients Scores::backward(LayerContext& v, View g) const {
   const MatmulShape by_keys = product(queries, keys, head_dim, of_heads(), of_keys(true));
   View g_shares = dropped(v, e.batched_matmul(g_head, v.saved("row_v"), by_keys));
   if (seen_keys.valid()) g_shares = over(e, g_shares, seen_keys, Binary::mul);
-  const View g_scores = e.softmax_back(v.saved("shares"), g_shares, SoftmaxKind::softmax, keys, 2);
+  const View g_scores =
+      v.pulls.on ? score_gaps(e, v.saved("shares"), g_shares)
+                 : e.softmax_back(v.saved("shares"), g_shares, SoftmaxKind::softmax, keys, 2);
   const View gq =
       e.batched_matmul(g_scores, v.saved("row_k"),
                        product(queries, head_dim, keys, of_scores(false), of_keys(false)));
   const View gk = gradient_of_keys(e, g_scores, v.saved("row_q"), false);
-  const View gv = gradient_of_keys(e, v.saved("seen"), g_head, true);
-  return {gq, gk, gv};
+  View gv = gradient_of_keys(e, v.saved("seen"), g_head, true);
+  if (!v.pulls.on) return {gq, gk, gv};
+  const View ones = e.like(g_head, g_head.cols);
+  e.fill(ones, 1);
+  const View sums = gradient_of_keys(e, v.saved("seen"), ones, true);
+  return {gq, gk, combined(e, gv, pull_share(e, sums), Binary::mul)};
+}
+
+// Of a score: what is above the mean of its query's gaps, by the shares; of those that have one.
+View Scores::score_gaps(ProgramBuilder& e, View shares, View gaps) const {
+  const View mean = e.reduce(e.mul(shares, gaps), Reduce::sum, keys);
+  const View above = e.binary(gaps, mean, Binary::sub, {1, 1, 1, heads * queries, keys},
+                              {0, 0, 0, keys, 1}, {0, 0, 0, 1, 0}, e.rows(gaps));
+  return e.mul(above, combined(e, shares, filled_row(e, e.type(shares), 1, 0), Binary::greater));
 }
 
 // Sums over the queries of a group's heads, which lie one behind the other by head.

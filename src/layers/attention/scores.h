@@ -40,6 +40,7 @@ struct Scores {
   Steps of_keys(bool transposed) const { return laid(head_dim, kv_inner(), transposed, true); }
   Steps of_heads() const { return laid(queries * head_dim, head_dim, false); }
   Steps of_scores(bool transposed) const { return laid(queries * keys, keys, transposed); }
+  View score_gaps(ProgramBuilder& e, View shares, View gaps) const;
   View gradient_of_keys(ProgramBuilder& e, View scores, View of_queries, bool by_head) const;
   View to_heads(ProgramBuilder& e, View x) const;
   View seen_of(LayerContext& v, ValueType type, const Names& takes, View row,

@@ -2,7 +2,7 @@
 // each channel (Ulyanov et al., arXiv 1607.08022), over groups of channels (Wu and He, arXiv
 // 1803.08494). Then a gain and a bias per channel. A row without dimensions is channels of one
 // value.
-#include "layers/layer.h"
+#include "layers/pull.h"
 
 namespace loom {
 namespace {
@@ -102,8 +102,10 @@ class BatchNorm : public LayerWith<BatchNormConfig> {
     View scale = v.saved("scale");
     if (of(config).affine) {
       learn_affine(v, sums, channels);
+      if (v.pulls.on) return gain_pull(v.emit, gy, v.weight("gain"), space);
       scale = v.emit.mul(scale, v.weight("gain"));
     }
+    if (v.pulls.on) return gy;
     const View minus = v.emit.scale(scale, -1);
     const View through_mean =
         v.emit.mul(minus, ProgramBuilder::slice(sums, 2 * channels, channels));
@@ -172,8 +174,10 @@ class GroupNorm : public LayerWith<GroupNormConfig> {
     const std::int64_t n = size(c, v.in()), space = space_of(v.in());
     if (c.affine) {
       learn_affine(v, v.emit.channel_sums(gy, v.saved("normal"), space), channels_of(v.in()));
+      if (v.pulls.on) return gain_pull(v.emit, gy, v.weight("gain"), space);
       gy = v.emit.channel_affine(gy, v.weight("gain"), {}, space);
     }
+    if (v.pulls.on) return gy;
     return v.emit.layer_norm_back(v.saved("x"), filled(v, n, 1), gy, n, c.eps);
   }
 

@@ -2,6 +2,7 @@
 // their transposes. A row is channels x space. The window is unfolded into rows, which a matrix
 // product takes in the arithmetic of the cell's dtype: weight [filters, channels / groups x
 // kernel].
+#include "layers/pull.h"
 #include "layers/spatial.h"
 
 namespace loom {
@@ -57,6 +58,11 @@ Status check(const ConvConfig& c, std::int64_t channels) {
   return {};
 }
 
+View product_back(LayerContext& v, View g, std::int64_t groups) {
+  return groups == 1 ? v.emit.matmul_t(v.weight("weight"), g)
+                     : v.emit.group_matmul_t(v.weight("weight"), g, groups);
+}
+
 class Conv : public LayerWith<ConvConfig> {
  public:
   Conv(std::string_view name, std::size_t rank) : name_(name), rank_(rank) {}
@@ -95,22 +101,33 @@ class Conv : public LayerWith<ConvConfig> {
   Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const ConvConfig& c = of(config);
     LOOM_ASSIGN(const Window w, window(c, v.in()));
-    const View gz = to_places(v.emit, v.emit.activation_back(v.saved("z"), gy, c.activation),
+    const View gz = to_places(v.emit, v.activation_back(v.saved("z"), gy, c.activation),
                               w.positions(), c.filters);
+    // Of targets: what is pulled.
+    const View gap = v.pulls.on ? to_places(v.emit, gy, w.positions(), c.filters) : gz;
     // Unfolded again rather than kept: it holds the input once per tap.
     const View rows = v.emit.unfold(v.saved("x"), w, v.weight("weight"));
-    if (c.groups == 1)
+    if (c.groups == 1 && !v.pulls.on)
       return v.emit.fold(v.linear_back("weight", rows, gz, c.bias ? "bias" : ""), w);
     const auto gw = v.gradient("weight");
-    v.emit.group_weight_grad(gz, rows, gw.to, c.groups, gw.accumulate);
+    if (c.groups == 1) v.emit.weight_grad(gz, rows, gw.to, gw.accumulate);
+    else v.emit.group_weight_grad(gz, rows, gw.to, c.groups, gw.accumulate);
     if (c.bias) {
       const auto gb = v.gradient("bias");
       v.emit.bias_grad(gz, gb.to, gb.accumulate);
     }
-    return v.emit.fold(v.emit.group_matmul_t(v.weight("weight"), gz, c.groups), w);
+    const View gx = v.emit.fold(product_back(v, gap, c.groups), w);
+    return v.pulls.on ? v.emit.channel_affine(gx, share(v, w, c.groups), {}, 1) : gx;
   }
 
  private:
+  // Of targets: for each value of the input, over the weights of all places that it meets.
+  static View share(LayerContext& v, const Window& w, std::int64_t groups) {
+    const View none = v.emit.temp(v.type, Rows{w.positions(), kNone, kNone}, w.taps());
+    v.emit.fill(none, 0);
+    const View sums = column_sums(v.emit, v.weight("weight"), groups);
+    return pull_share(v.emit, v.emit.fold(v.emit.channel_affine(none, {}, sums, 1), w));
+  }
   Result<Window> window(const ConvConfig& c, const Shape& in) const {
     LOOM_ASSIGN(Window w, window_of(c, in, rank_));
     LOOM_TRY(place_window(w, false));
@@ -159,7 +176,7 @@ class ConvTransposed : public LayerWith<ConvConfig> {
   Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const ConvConfig& c = of(config);
     LOOM_ASSIGN(const Window w, window(c, v.in()));
-    const View gz = v.emit.activation_back(v.saved("z"), gy, c.activation);
+    const View gz = v.activation_back(v.saved("z"), gy, c.activation);
     if (c.bias) {
       const auto gb = v.gradient("bias");
       v.emit.bias_grad(to_places(v.emit, gz, Window::product(w.in), c.filters), gb.to,
@@ -169,8 +186,14 @@ class ConvTransposed : public LayerWith<ConvConfig> {
     const auto gw = v.gradient("weight");
     if (c.groups == 1) v.emit.weight_grad(rows, v.saved("places"), gw.to, gw.accumulate);
     else v.emit.group_weight_grad(rows, v.saved("places"), gw.to, c.groups, gw.accumulate);
-    const View g = c.groups == 1 ? v.emit.matmul_t(v.weight("weight"), rows)
-                                 : v.emit.group_matmul_t(v.weight("weight"), rows, c.groups);
+    View g;
+    if (v.pulls.on) {
+      const View sums = column_sums(v.emit, v.weight("weight"), c.groups);
+      g = v.emit.channel_affine(product_back(v, v.emit.unfold(gy, w), c.groups),
+                                pull_share(v.emit, sums), {}, 1);
+    } else {
+      g = product_back(v, rows, c.groups);
+    }
     return to_channels(v.emit, g, w.positions(), v.in().dims[0]);
   }
 

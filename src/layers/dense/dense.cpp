@@ -50,8 +50,8 @@ class Dense : public LayerWith<DenseConfig> {
 
   Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const DenseConfig& c = of(config);
-    const View gz = v.emit.activation_back(v.saved("z"), gy, c.activation);
-    return v.linear_back("weight", v.saved("x"), gz, c.bias ? "bias" : "");
+    const View gz = v.activation_back(v.saved("z"), gy, c.activation);
+    return v.linear_back("weight", v.saved("x"), gz, c.bias ? "bias" : "", gy);
   }
 };
 

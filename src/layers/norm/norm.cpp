@@ -1,5 +1,5 @@
 // RMSNorm and LayerNorm over a whole row.
-#include "layers/layer.h"
+#include "layers/pull.h"
 
 namespace loom {
 namespace {
@@ -50,9 +50,11 @@ class Norm : public LayerWith<NormConfig> {
       v.emit.layer_norm_gain(x, gy, gg.to, x.cols, eps, gg.accumulate);
       const auto gb = v.gradient("bias");
       v.emit.bias_grad(gy, gb.to, gb.accumulate);
+      if (v.pulls.on) return gain_pull(v.emit, gy, v.weight("gain"), 1);
       return v.emit.layer_norm_back(x, v.weight("gain"), gy, x.cols, eps);
     } else {
       v.emit.rms_norm_gain(x, gy, gg.to, x.cols, eps, gg.accumulate);
+      if (v.pulls.on) return gain_pull(v.emit, gy, v.weight("gain"), 1);
       return v.emit.rms_norm_back(x, v.weight("gain"), gy, x.cols, eps);
     }
   }

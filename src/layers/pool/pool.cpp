@@ -1,4 +1,5 @@
 // Max and average pooling over 1 to 3 dimensions of space, of a window or of everything.
+#include "layers/pull.h"
 #include "layers/spatial.h"
 
 namespace loom {
@@ -46,11 +47,29 @@ class Pool : public LayerWith<PoolConfig> {
   Result<View> backward(const LayerConfig& config, LayerContext& v, View gy, View*) const override {
     const PoolConfig& c = of(config);
     LOOM_ASSIGN(const Window w, window(c, v.in()));
+    if (v.pulls.on) return pull(v.emit, average_ ? View{} : v.saved("x"), gy, w);
     return average_ ? v.emit.avg_pool_back(gy, w, c.count_include_pad)
                     : v.emit.max_pool_back(v.saved("x"), gy, w);
   }
 
  private:
+  // The mean gap of the windows that a value is in, or, by `x`, in which it is the largest.
+  static View pull(ProgramBuilder& e, View x, View gap, const Window& w) {
+    const std::int64_t places = w.positions(), taps = w.taps() / w.channels;
+    const auto spread = [&](View y) {
+      const View rows = e.transpose(y, {1, 1, 1, w.channels, places}, {0, 1, 2, 4, 3}, w.channels);
+      return e.binary(rows, filled_row(e, e.type(y), 1, 1), Binary::mul,
+                      {1, 1, 1, w.channels, taps}, {0, 0, 0, 1, 0}, {}, e.rows(rows));
+    };
+    View gaps = spread(gap), counts;
+    if (x.valid()) {
+      counts = combined(e, e.unfold(x, w), spread(e.max_pool(x, w)), Binary::equal);
+      gaps = e.mul(gaps, counts);
+    } else {
+      e.fill(counts = e.temp(e.type(gap), Rows{places, kNone, kNone}, w.taps()), 1);
+    }
+    return combined(e, e.fold(gaps, w), pull_share(e, e.fold(counts, w)), Binary::mul);
+  }
   // A stride of 0 is the kernel's, as PyTorch has it.
   Result<Window> window(PoolConfig c, const Shape& in) const {
     if (c.global) {

@@ -266,6 +266,50 @@ View forward_run(const Run& run, View x, States& last) {
   return run.wide.valid() ? only_seen(emit, run.wide, all) : all;
 }
 
+// The gap of what an activation gave, to a target within its range, from `low` to 1.
+View within(ProgramBuilder& e, View y, View gap, double low) {
+  const View target = e.unary(e.add(y, e.scale(gap, -1)), Unary::clip, low, 1);
+  return e.add(y, e.scale(target, -1));
+}
+
+// The gaps of one step, as step_back has gradients: a factor of a product has the gap times the
+// other one, and the target of a gate or candidate is a value that it can give.
+View step_pull(const Run& run, View xt, View s, View g, View gc, View gx, View gs, View gc_before,
+               std::int64_t t) {
+  ProgramBuilder& e = run.v.emit;
+  const std::int64_t n = run.c.hidden;
+  const auto part = [&](View all, std::int64_t i) { return ProgramBuilder::slice(all, i * n, n); };
+  const auto gate = [&](std::int64_t i, Activation kind = Activation::sigmoid) {
+    return e.activation(e.add(part(xt, i), part(s, i)), kind);
+  };
+  const auto put = [&](View y, View gap, std::int64_t i, double low = 0) {
+    e.copy_to(within(e, y, gap, low), part(gx, i));
+  };
+  if (run.c.kind == Kind::lstm) {
+    const Memory c = run.kept_memory("c");
+    const View in = gate(0), forget = gate(1), candidate = gate(2, Activation::tanh), out = gate(3);
+    View cell = e.mul(g, out);
+    if (gc.valid()) cell = e.add(cell, gc);
+    put(in, e.mul(cell, candidate), 0);
+    put(forget, e.mul(cell, run.before(c, t)), 1);
+    put(candidate, e.mul(cell, in), 2, -1);
+    put(out, e.mul(g, e.activation(run.after(c.states, t), Activation::tanh)), 3);
+    e.copy_to(e.mul(cell, forget), gc_before);
+    return {};
+  }
+  // h' = n + z (h - n), n = tanh(x + r s)
+  const View r = gate(0), z = gate(1), direct = e.mul(g, z), now = e.mul(r, part(s, 2));
+  const View candidate = e.activation(e.add(part(xt, 2), now), Activation::tanh);
+  const View gn = within(e, candidate, e.add(g, e.scale(direct, -1)), -1);
+  const View away = e.add(run.before(run.kept_memory("h"), t), e.scale(candidate, -1));
+  put(r, e.mul(gn, part(s, 2)), 0);
+  put(z, e.mul(g, away), 1);
+  e.copy_to(ProgramBuilder::slice(gx, 0, 2 * n), ProgramBuilder::slice(gs, 0, 2 * n));
+  e.copy_to(gn, part(gx, 2));
+  e.copy_to(e.mul(gn, r), part(gs, 2));
+  return direct;
+}
+
 // The gradients of one step: gx and gs get those of the sums, the result is that of the state
 // before it, but for what goes through weight_hh.
 View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before, std::int64_t t) {
@@ -274,6 +318,8 @@ View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before
   const View h = run.before(run.kept_memory("h"), t),
              xt = run.of_step(run.saved("sums"), t, run.width()),
              s = run.saved(run.numbered("s", t));
+  if (run.v.pulls.on && run.c.kind != Kind::rnn && !run.c.reset_first())
+    return step_pull(run, xt, s, g, gc, gx, gs, gc_before, t);
   switch (run.c.kind) {
     case Kind::lstm: {
       const Memory c = run.kept_memory("c");
@@ -281,7 +327,9 @@ View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before
       return {};
     }
     case Kind::rnn:
-      emit.copy_to(emit.activation_back(run.saved(run.numbered("z", t)), g, run.c.activation), gx);
+      if (run.v.pulls.on && run.c.activation == Activation::tanh)
+        g = within(emit, emit.activation(run.saved(run.numbered("z", t)), run.c.activation), g, -1);
+      emit.copy_to(run.v.activation_back(run.saved(run.numbered("z", t)), g, run.c.activation), gx);
       return {};
     case Kind::gru: break;
   }
@@ -293,15 +341,14 @@ View step_back(const Run& run, View g, View gc, View gx, View gs, View gc_before
   const View gates = run.saved(run.numbered("gates", t)), r = ProgramBuilder::slice(gates, 0, n),
              z = ProgramBuilder::slice(gates, n, n);
   const View direct = emit.mul(g, z);
-  const View gn = emit.activation_back(run.saved(run.numbered("candidate", t)),
-                                       emit.add(g, emit.scale(direct, -1)), Activation::tanh);
-  const View greset = emit.matmul_t(run.v.weight(run.role("weight_hn")), gn),
-             ggates = run.per_row(2 * n);
+  const View gn = run.v.activation_back(run.saved(run.numbered("candidate", t)),
+                                        emit.add(g, emit.scale(direct, -1)), Activation::tanh);
+  const View greset = run.v.weight_back(run.role("weight_hn"), gn), ggates = run.per_row(2 * n);
   emit.copy_to(emit.mul(greset, h), ProgramBuilder::slice(ggates, 0, n));
   emit.copy_to(emit.mul(g, run.saved(run.numbered("away", t))),
                ProgramBuilder::slice(ggates, n, n));
   emit.copy_to(
-      emit.activation_back(run.saved(run.numbered("sums", t)), ggates, Activation::sigmoid),
+      run.v.activation_back(run.saved(run.numbered("sums", t)), ggates, Activation::sigmoid),
       ProgramBuilder::slice(gx, 0, 2 * n));
   emit.copy_to(gn, ProgramBuilder::slice(gx, 2 * n, n));
   return emit.add(direct, emit.mul(greset, r));
@@ -354,8 +401,7 @@ RunGradients backward_run(const Run& run, View x, RunGradients g, bool initial) 
     const View direct = step_back(run, gh, g.c, gx_t, gs_t, gc_before, t);
     g.c = run.left(past_c.valid() ? emit.add(gc_before, past_c) : gc_before, t);
     if (i == 0 && !initial) break;
-    g.h =
-        emit.matmul_t(run.v.weight(run.role("weight_hh")), ProgramBuilder::slice(gs_t, 0, through));
+    g.h = run.v.weight_back(run.role("weight_hh"), ProgramBuilder::slice(gs_t, 0, through));
     if (direct.valid()) g.h = emit.add(direct, g.h);
     if (past_h.valid()) g.h = emit.add(g.h, past_h);
     g.h = run.left(g.h, t);
@@ -367,7 +413,7 @@ RunGradients backward_run(const Run& run, View x, RunGradients g, bool initial) 
   if (run.c.reset_first())
     learn(run, "weight_hn", "bias_hn", ProgramBuilder::slice(gx_rows, 2 * n, n),
           emit.reshape(run.saved("resets"), n));
-  g.all = emit.matmul_t(run.v.weight(run.role("weight_ih")), gx_rows);
+  g.all = run.v.weight_back(run.role("weight_ih"), gx_rows);
   return g;
 }
 

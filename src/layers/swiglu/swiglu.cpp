@@ -1,6 +1,6 @@
 // SwiGLU (Shazeer, arXiv 2002.05202): y = W_d (silu(W_g x + b_g) * (W_u x + b_u)) + b_d; or with
 // another activation, and with an RMSNorm before W_d (BitNet b1.58).
-#include "layers/layer.h"
+#include "layers/pull.h"
 
 namespace loom {
 namespace {
@@ -92,10 +92,15 @@ class Swiglu : public LayerWith<SwigluConfig> {
       const View product = v.saved("product");
       const auto gg = v.gradient("sub_norm");
       v.emit.rms_norm_gain(product, gh, gg.to, product.cols, c.sub_norm_eps, gg.accumulate);
-      gh = v.emit.rms_norm_back(product, v.weight("sub_norm"), gh, product.cols, c.sub_norm_eps);
+      gh = v.pulls.on ? gain_pull(v.emit, gh, v.weight("sub_norm"), 1)
+                      : v.emit.rms_norm_back(product, v.weight("sub_norm"), gh, product.cols,
+                                             c.sub_norm_eps);
     }
     View ggate, gup;
-    if (c.activation == Activation::silu) {
+    if (v.pulls.on) {
+      ggate = v.emit.mul(gh, v.saved("up"));
+      gup = v.emit.mul(gh, v.emit.activation(v.saved("gate"), c.activation));
+    } else if (c.activation == Activation::silu) {
       const auto back = v.emit.silu_mul_back(v.saved("gate"), v.saved("up"), gh);
       ggate = back.first;
       gup = back.second;

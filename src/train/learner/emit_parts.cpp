@@ -69,7 +69,7 @@ Status Learner::emit_feedback(ProgramBuilder& emit, NetworkEmitter& emitter, Row
 }
 
 // t[last hidden] = h - step dL/dh, t[i] = h[i] + g[i](t[i + 1]) - g[i](h[i + 1]), and the loss of
-// part i is the mean of (h[i] - t[i])^2, t a constant.
+// part i is the mean of (h[i] - t[i])^2, t a constant. g[i](v) is tanh(B v), or B v where B learns.
 Status Learner::emit_targets(ProgramBuilder& emit, NetworkEmitter& emitter, std::vector<View>& h,
                              View gy) {
   const std::vector<ChainPart>& parts = emitter.parts();
@@ -83,13 +83,70 @@ Status Learner::emit_targets(ProgramBuilder& emit, NetworkEmitter& emitter, std:
     LOOM_TRY(emitter.backward_part(i, emit.mse_back(h[i], target)).status());
     if (i == 0) return {};
     const ValueType type = parts[i - 1].type;
-    const View w = MethodMatrices::weight(emit, options_.matrices->all()[i - 1], type);
+    const MethodMatrix& m = options_.matrices->all()[i - 1];
+    const View w = MethodMatrices::weight(emit, m, type);
+    const bool learned = options_.method.feedback == Feedback::learned;
+    if (learned) LOOM_TRY(emit_feedback_gradient(emit, emitter, i, m, h));
     const auto g = [&](View v) {
-      return emit.activation(emit.matmul(w, emit.convert(v, type)), Activation::tanh);
+      return emit.activation(emit.matmul(w, emit.convert(v, type)),
+                             learned ? Activation::linear : Activation::tanh);
     };
     const View moved = g(target), stood = g(h[i]);
     target = emit.add(h[i - 1], emit.add(moved, emit.scale(stood, -1)));
   }
+}
+
+// The local difference reconstruction loss of arXiv 2201.13415, for the part F behind the matrix B,
+// with noise e of the deviation s on its input x and n on its output:
+//   -e . (B F(x + e) - B F(x)) + |B (F(x) + n) - B F(x)|^2 / 2
+// The mean of the second term over n is s^2 |B|^2 / 2, so that no n is drawn. Divided by s^2 the
+// gradient is B - e (F(x + e) - F(x)) / s^2, which is 0 where B is the transposed derivative of F:
+// emitted is the latter part, over all rows, and emit_feedback_rule has B. Each value of e is s or
+// -s, as likely.
+Status Learner::emit_feedback_gradient(ProgramBuilder& emit, NetworkEmitter& emitter,
+                                       std::size_t part, const MethodMatrix& m,
+                                       const std::vector<View>& h) {
+  const std::int64_t rows = m.store->rows(), cols = m.store->cols();
+  const ValueType type = emitter.parts()[part - 1].type;
+  const View x = emit.convert(h[part - 1], type), y = emit.convert(h[part], type),
+             g = emit.buffer({.type = type,
+                              .kind = BufferKind::grad,
+                              .rows = {rows},
+                              .cols = cols,
+                              .path = m.path,
+                              .role = m.role});
+  const auto all = [&](double value) {
+    const View v = emit.like(x, x.cols);
+    emit.fill(v, value);
+    return v;
+  };
+  const std::int64_t draws = options_.method.feedback_draws;
+  const double noise = options_.method.feedback_noise;
+  for (std::int64_t k = 0; k < draws; ++k) {
+    const Noise stream = named_noise(options_.seed, m.path + ":noise" + std::to_string(k),
+                                     emit.u32_register("noise", UINT32_MAX));
+    const View sign = emit.add(emit.dropout(all(1), stream, 0.5), all(-1));
+    LOOM_ASSIGN(const View moved, emitter.part_of(part, emit.add(x, emit.scale(sign, noise))));
+    const View by = emit.add(emit.convert(moved, type), emit.scale(y, -1));
+    emit.weight_grad(sign, emit.scale(by, -1 / (noise * static_cast<double>(draws))), g,
+                     k == 0 ? Accumulate::no : Accumulate::yes);
+  }
+  projections_.push_back({m.path, m.role, m.store.get(), rows, cols, type, g});
+  return {};
+}
+
+// B moves by feedback_lr times the mean over the rows of -(B - e (F(x + e) - F(x)) / s^2): the
+// second part is the gradient, and B a decay of 1.
+void Learner::emit_feedback_rule(ProgramBuilder& emit, const NetworkEmitter::Gradient& g) {
+  const View scale = emit.temp(g.type, Rows{}, 1);
+  emit.clip_scale({}, scale, 0, emit.f32_register("inv_rows"));
+  const View w = emit.buffer({.type = g.type,
+                              .kind = BufferKind::master,
+                              .rows = {g.rows},
+                              .cols = g.cols,
+                              .path = g.path,
+                              .role = g.role});
+  emit.sgd(g.value, scale, w, {}, 0, 1, emit.f32_register("feedback_lr"));
 }
 
 }  // namespace loom

@@ -45,6 +45,9 @@ Status match_master(const G& g) {
                   : " learns in f32, its master holds f64 values: narrow_master() rounds them"));
 }
 
+// What learns by a rule of its own, whatever the optimizer.
+bool is_feedback(const NetworkEmitter::Gradient& g) { return g.role == MethodMatrix::kFeedback; }
+
 ExecutorOptions executor_options(const LearnerOptions& options) {
   ExecutorOptions eo;
   eo.device = options.device;
@@ -85,6 +88,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
                           .steps = learner.packed_,
                           .streams = options.streams > 0,
                           .adapter = options.adapter.get(),
+                          .pulls = by_ticks ? Pulls{} : learner.pulls(),
                           .recompute = options.recompute,
                           .truncate = options.truncate,
                           .handed_back = by_ticks ? learner.handed_back() : 1,
@@ -210,6 +214,8 @@ void Learner::find_buffers() {
   noise_ = p.find_register("noise");
   lr_ = p.find_register("lr");
   inv_n_ = p.find_register("inv_n");
+  inv_rows_ = p.find_register("inv_rows");
+  feedback_lr_ = p.find_register("feedback_lr");
   correction1_ = p.find_register("correction1");
   correction2_ = p.find_register("correction2");
   x_ = p.find(BufferKind::input, "", network_->input().ids > 0 ? "ids" : "x");
@@ -234,7 +240,7 @@ void Learner::find_buffers() {
 View Learner::emit_norm(ProgramBuilder& emit, ValueType type) {
   View total;
   for (const NetworkEmitter::Gradient& g : gradients_) {
-    if (g.type != type) continue;
+    if (g.type != type || is_feedback(g)) continue;
     const bool first = !total.valid();
     if (first) total = emit.temp(type, Rows{}, 1);
     emit.sum_squares(g.value, total, first ? Accumulate::no : Accumulate::yes);
@@ -299,6 +305,10 @@ void Learner::emit_rules(ProgramBuilder& emit) {
   };
   const RegisterId lr = emit.f32_register("lr"), inv_n = emit.f32_register("inv_n");
   for (const NetworkEmitter::Gradient& g : gradients_) {
+    if (is_feedback(g)) {
+      emit_feedback_rule(emit, g);
+      continue;
+    }
     const std::size_t at = part_of(g.path);
     LearningPart* const part = at < learning_parts_.size() ? &learning_parts_[at] : nullptr;
     View& scale = (part ? part->scales : scales)[g.type == ValueType::f64];
@@ -342,6 +352,7 @@ Status Learner::rows(std::int64_t n) {
   if (width_ > 0 && positions_ != kNone)
     for (std::int64_t r = 0; r < n; ++r)
       put_window(r, stream ? given_positions_[static_cast<std::size_t>(r)] : 0);
+  given_rows_ = n * std::max<std::int64_t>(packed_, 1);
   return executor_->set(rows_, static_cast<std::uint32_t>(n));
 }
 
@@ -653,6 +664,7 @@ Result<bool> Learner::accumulate_until(std::int64_t micro, std::int64_t deadline
     LOOM_TRY(executor_->set(noise_, static_cast<std::uint32_t>(static_cast<std::uint64_t>(
                                         steps_ * options_.micro_batches + micro))));
   LOOM_TRY(prepare());
+  step_rows_ = micro == 0 ? given_rows_ : step_rows_ + given_rows_;
   return executor_->run_until(Segment::forward, Segment::backward, deadline);
 }
 
@@ -686,6 +698,10 @@ Result<bool> Learner::update_until(double learning_rate, double weight, std::int
     return bad("an update needs rows with a weight and a step from 1 on");
   executor_->set_real(lr_, learning_rate);
   executor_->set_real(inv_n_, 1.0 / (weight * loss_scale_));
+  if (inv_rows_ != kNone) {
+    executor_->set_real(inv_rows_, 1.0 / static_cast<double>(step_rows_));
+    executor_->set_real(feedback_lr_, options_.method.feedback_lr);
+  }
   read_parts();
   set_part_rates(learning_rate, 1.0 / weight);
   if (correction1_ != kNone) {

@@ -178,16 +178,14 @@ class Learner {
   Status emit_mono_forward(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows);
   Status emit_feedback(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows);
   Status emit_targets(ProgramBuilder& emit, NetworkEmitter& emitter, std::vector<View>& h, View gy);
+  // Where the feedback matrices learn: the gradient of the one that is before a part, and the rule
+  // of their update.
+  Status emit_feedback_gradient(ProgramBuilder& emit, NetworkEmitter& emitter, std::size_t part,
+                                const MethodMatrix& matrix, const std::vector<View>& h);
+  void emit_feedback_rule(ProgramBuilder& emit, const NetworkEmitter::Gradient& g);
   Status emit_target_propagation(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows);
-  // layer_wise: the matrix of a part, which must be a dense layer's; the gradients of its
-  // parameters from a - t; and a - t of the part before, whose activations are `a_before`.
-  Result<std::size_t> dense_of(const ChainPart& part, bool first) const;
-  Result<View> emit_layer(ProgramBuilder& emit, const NetworkEmitter& emitter, std::size_t i,
-                          View slope, const std::vector<View>& a);
-  void emit_outer(ProgramBuilder& emit, const Node& node, const std::string& path, View x,
-                  View slope);
-  View emit_pull(ProgramBuilder& emit, const Node& node, const std::string& path, View slope,
-                 View a, View a_before) const;
+  // layer_wise: whether all layers have formulas for targets.
+  Status check_pulls(const std::vector<ChainPart>& parts) const;
   // Of target_propagation: a part of the chain, its sums over the batch of a a, a (a - t) and
   // (t - a)(t - a), and the registers of its update.
   struct LearningPart {
@@ -206,6 +204,11 @@ class Learner {
   };
   static void look_at_cell(void* tick_parts, std::size_t cell, View y, View gradient);
   using Look = void (*)(void* looker, std::size_t cell, View y, View gradient);
+  Pulls pulls() const {
+    const MethodSpec& method = options_.method;
+    const bool on = has_targets() && method.mode == TargetMode::layer_wise;
+    return {on, on && !method.difference_correction, on && method.activation_slope};
+  }
   bool has_targets() const { return options_.method.kind == MethodKind::target_propagation; }
   Look look() const { return has_targets() ? look_at_cell : nullptr; }
   double handed_back() const { return has_targets() ? options_.method.gradient_scale : 1; }
@@ -275,11 +278,12 @@ class Learner {
   std::vector<BufferId> head_targets_, head_losses_, head_weights_;
   HeadSums sums_;
   RegisterId rows_ = kNone, micro_ = kNone, noise_ = kNone, lr_ = kNone, inv_n_ = kNone,
-             correction1_ = kNone, correction2_ = kNone;
+             inv_rows_ = kNone, feedback_lr_ = kNone, correction1_ = kNone, correction2_ = kNone;
   BufferId weights_ = kNone, x_ = kNone, target_ = kNone, positions_ = kNone, loss_ = kNone,
            scale_ = kNone, squares_ = kNone, sequences_ = kNone, next_sequences_ = kNone,
            goes_on_ = kNone;
   std::int64_t width_ = 0, target_width_ = 0, steps_ = 0, counted_ = 0;
+  std::int64_t given_rows_ = 0, step_rows_ = 0;  // of the last micro-batch; of the step so far
   ClassAxis classes_;
   std::int64_t packed_ =
       0;  // rows of every sequence, where layers go from row to row; 0: as many as it has

@@ -81,6 +81,11 @@ Result<TargetMode> parse_target_mode(std::string_view text) {
   return static_cast<TargetMode>(i);
 }
 
+Result<Feedback> parse_feedback(std::string_view text) {
+  LOOM_ASSIGN(const std::size_t i, index_of("feedback", text, kFeedbackNames));
+  return static_cast<Feedback>(i);
+}
+
 Result<std::shared_ptr<MethodMatrices>> MethodMatrices::create(Network& network, MethodKind kind,
                                                                std::uint64_t seed) {
   const std::string method = "\"method\": " + std::string(name(kind));

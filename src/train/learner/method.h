@@ -16,7 +16,7 @@ namespace loom {
 
 // mono_forward: arXiv 2501.09238; direct_feedback_alignment: arXiv 1609.01596;
 // difference_target_propagation: arXiv 1412.7525, with feedback weights that do not learn, as in
-// arXiv 2212.10352; target_propagation: target_propagation.cpp.
+// arXiv 2212.10352, or learn, as in arXiv 2201.13415; target_propagation: target_propagation.cpp.
 enum class MethodKind : std::uint8_t {
   back_propagation,
   mono_forward,
@@ -41,18 +41,32 @@ inline std::string_view name(TargetMode mode) {
 }
 Result<TargetMode> parse_target_mode(std::string_view text);
 
+// Whether the feedback weights of difference_target_propagation learn.
+enum class Feedback : std::uint8_t { fixed, learned };
+inline constexpr std::string_view kFeedbackNames[] = {"fixed", "learned"};
+inline std::string_view name(Feedback feedback) {
+  return kFeedbackNames[static_cast<std::size_t>(feedback)];
+}
+Result<Feedback> parse_feedback(std::string_view text);
+
 struct MethodSpec {
   MethodKind kind = MethodKind::back_propagation;
-  double step = 0.1;  // difference_target_propagation: the last hidden part's target is so far down
-                      // the gradient of the loss
+  // difference_target_propagation:
+  double step = 0.1;  // the last hidden part's target is so far down the gradient of the loss
+  Feedback feedback = Feedback::fixed;
+  double feedback_noise = 0.1;      // learned: what a part's input is moved by, up or down
+  std::int64_t feedback_draws = 1;  // of that noise for each row of a step
+  double feedback_lr = 0.05;        // share of the way to what a step shows
   // target_propagation:
   TargetMode mode = TargetMode::chain_rule;
   double output_step = 1.0;           // as step, of the network's output
   double gradient_scale = 0.1;        // chain_rule: of what a part hands on to the part before it;
                                       // by ticks the default of a spec is 1
   bool difference_correction = true;  // layer_wise: a + pull(t') - pull(a') in place of pull(t')
-  double gate = 0.2;                  // parts with a lower budget do not learn in that step
-  std::int64_t alignment_every = 0;   // steps after which PartReport::alignment is measured
+  bool activation_slope = false;     // layer_wise: a layer learns by its gap times the slope of its
+                                     // activation
+  double gate = 0.2;                 // parts with a lower budget do not learn in that step
+  std::int64_t alignment_every = 0;  // steps after which PartReport::alignment is measured
 };
 
 // Of a part in a step of target_propagation: its activations a and their targets t, over the whole
@@ -76,8 +90,9 @@ void set_parts(Json& report, const std::vector<PartReport>& parts);
 //   mono_forward: "projection" [outputs, width], which learns;
 //   direct_feedback_alignment: "feedback" [width, outputs];
 //   difference_target_propagation: "feedback" [width, width of the next part], of all hidden parts
-//   but the last of them.
+//   but the last of them, which learns by a rule of its own where the method says so.
 struct MethodMatrix {
+  static constexpr std::string_view kFeedback = "feedback";
   std::string path, role;  // "method/0.0.1.0", "projection"
   std::unique_ptr<WeightStore> store;
 };

@@ -476,7 +476,8 @@ TEST(Method, SaysWhatDoesNotFit) {
       "direct_feedback_alignment, difference_target_propagation, target_propagation; did you mean "
       "\"mono_forward\"?");
   has(refusal(good, R"("method":{"type":"difference_target_propagation","steps":0.5})"),
-      "method: unknown key \"steps\": known are type, step; did you mean \"step\"?");
+      "method: unknown key \"steps\": known are type, step, feedback, feedback_noise, "
+      "feedback_draws, feedback_lr; did you mean \"step\"?");
   has(refusal(good, R"("method":{"type":"mono_forward","step":0.5})"), "unknown key \"step\"");
   has(refusal(good, R"("method":{"type":"difference_target_propagation","step":0})"), "step");
   has(refusal(good, R"("method":3)"), "method: expected an object");

@@ -3,13 +3,10 @@
 //   of the output:    t = a - output_step dL/da
 //   of a part before: t = a + gradient_scale J^T (gap of the part behind it), J the derivative of
 //                     that part by its input, which its own backward knows
-// With "mode": layer_wise no derivative is taken: pull(v) = W^T v / (column sums of |W|), and
-//   of a part before: t = a + pull(t') - pull(a'), or t = pull(t') without difference_correction
-// where t' and a' are those of the part behind it, a dense layer with the weights W. Columns whose
-// sum of |W| is at most 0.01 pull none: t = a.
-// A part with the target t learns by the gradient -(t - a) of its output. Its budget
-// (cos(a, t) + 1) / 2, over the whole batch, scales the rate of its update to
-// lr (0.5 + 0.5 budget); below the gate it does not learn in that step.
+// With "mode": layer_wise no derivative passes a layer: the gap of a part before is that of the
+// part behind it, brought back by the formulas of layers/pull.h. A part with the target t learns by
+// the gradient -(t - a) of its output. Its budget (cos(a, t) + 1) / 2, over the whole batch, scales
+// the rate of its update to lr (0.5 + 0.5 budget); below the gate it does not learn in that step.
 //
 // In a step mesh each cell is a part, and each link a step back of one tick: the target of a cell
 // in a tick is a + gradient_scale times the sum of J^T gap over the cells that read it in the next
@@ -17,12 +14,11 @@
 #include <algorithm>
 
 #include "base/math/exact_math.h"
+#include "layers/pull.h"
 #include "train/learner/learner.h"
 
 namespace loom {
 namespace {
-
-constexpr double kMinPull = 0.01;  // sums of |w| up to it pull no target
 
 PartReport report_of(const std::string& path, double aa, double ag, double gg, double gate) {
   PartReport report{path, 0.5, 0, true};
@@ -32,6 +28,40 @@ PartReport report_of(const std::string& path, double aa, double ag, double gg, d
   if (gg > 0) report.gap = aa > 0 ? exact::sqrt(gg / aa) : 1;
   report.learned = report.budget >= gate;
   return report;
+}
+
+Status no_formula(const std::string& what, const std::string& takes) {
+  return Status(Code::unsupported, "training: \"mode\": layer_wise has no formula for " + what +
+                                       ": " + takes + "; chain_rule takes every layer");
+}
+
+// Whether a layer and those in it hand on targets as the method says.
+Status check_pull(const MethodSpec& method, const Node& node, const std::string& path) {
+  for (std::size_t i = 0; i < node.children.size(); ++i)
+    LOOM_TRY(check_pull(method, node.children[i], path + "/" + std::to_string(i)));
+  if (!node.type) return {};
+  const std::string type(node.type->name());
+  const std::string place = type + " at " + path;
+  const PullRule rule = pull_rule(type);
+  if (rule == PullRule::none)
+    return no_formula("the target of " + place,
+                      "the reference of the method lists the layers "
+                      "that it takes");
+  const bool moves = type == "flatten" || type == "reshape";
+  if (!method.difference_correction && rule != PullRule::passes && type != "dense" && !moves)
+    return no_formula(place + " without difference_correction",
+                      "it takes dense layers, with activations and dropout behind them");
+  if (!method.activation_slope || rule == PullRule::passes) return {};
+  static constexpr std::string_view kGated[] = {"gru", "lstm", "rnn", "swiglu"},
+                                    kSlopes[] = {"linear", "relu", "tanh", "sigmoid"};
+  const bool gated = std::ranges::find(kGated, type) != std::end(kGated);
+  Json cell = Json::object();
+  node.type->write(*node.config, cell);
+  const Json* const kind = cell.find("activation");
+  const bool known = !kind || std::ranges::find(kSlopes, kind->as_string()) != std::end(kSlopes);
+  if (known && !gated) return {};
+  return no_formula("the activation_slope of " + place,
+                    "it takes linear, relu, tanh and sigmoid in dense layers and convolutions");
 }
 
 bool has_weights(const Node& node) {
@@ -67,6 +97,7 @@ void set_parts(Json& report, const std::vector<PartReport>& parts) {
 
 Status Learner::emit_target_propagation(ProgramBuilder& emit, NetworkEmitter& emitter, Rows rows) {
   const std::vector<ChainPart>& parts = emitter.parts();
+  if (options_.method.mode == TargetMode::layer_wise) LOOM_TRY(check_pulls(parts));
   std::vector<View> a;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     LOOM_ASSIGN(const View y, emitter.forward_part(i));
@@ -78,100 +109,27 @@ Status Learner::emit_target_propagation(ProgramBuilder& emit, NetworkEmitter& em
   const bool by_layer = options_.method.mode == TargetMode::layer_wise;
   for (std::size_t i = parts.size(); i-- > 0;) {
     emit_part_sums(emit, learning_parts_[i], parts[i], a[i], slope);
-    View before;
-    if (by_layer) {
-      LOOM_ASSIGN(before, emit_layer(emit, emitter, i, slope, a));
-    } else {
-      LOOM_ASSIGN(before, emitter.backward_part(i, slope));
-    }
+    LOOM_ASSIGN(const View before, emitter.backward_part(i, slope));
     if (i == 0) break;
     if (!before.valid())
       return Status(Code::unsupported, "training: no gradient reaches what stands before cell " +
                                            parts[i].path + ", so that it has no target");
     slope = by_layer ? before : emit.scale(before, options_.method.gradient_scale);
   }
-  std::ranges::reverse(projections_);
   return {};
 }
 
-// The cell of a part's dense layer. What else is in the part must hand a target on as it is.
-Result<std::size_t> Learner::dense_of(const ChainPart& part, bool first) const {
-  static constexpr std::string_view kPassing[] = {"dropout",    "flatten", "reshape",    "unary",
-                                                  "activation", "softmax", "log_softmax"};
-  std::size_t dense = part.end;
-  for (std::size_t i = part.first; i < part.end; ++i) {
-    const Node& node = network_->node(i);
-    const bool here = network_->path(i) == part.path;
-    if (here) dense = i;
-    if (!node.type || (here && node.type->name() == "dense")) continue;
-    const bool before = first && dense == part.end && node.params.empty() && node.children.empty();
-    if (before || std::ranges::find(kPassing, node.type->name()) != std::end(kPassing)) continue;
-    return Status(Code::unsupported,
-                  "training: \"mode\": layer_wise has no formula for the target of " +
-                      std::string(node.type->name()) + " at " + network_->path(i) +
-                      ": it takes dense layers, with activations and dropout behind them; "
-                      "chain_rule takes every layer");
+// Cells before the first one with weights have a target that nobody needs.
+Status Learner::check_pulls(const std::vector<ChainPart>& parts) const {
+  for (const ChainPart& part : parts) {
+    bool needed = part.first > 0;
+    for (std::size_t i = part.first; i < part.end; ++i) {
+      const Node& node = network_->node(i);
+      needed = needed || has_weights(node);
+      if (needed) LOOM_TRY(check_pull(options_.method, node, network_->path(i)));
+    }
   }
-  return dense;
-}
-
-Result<View> Learner::emit_layer(ProgramBuilder& emit, const NetworkEmitter& emitter, std::size_t i,
-                                 View slope, const std::vector<View>& a) {
-  LOOM_ASSIGN(const std::size_t cell, dense_of(emitter.parts()[i], i == 0));
-  const Node& node = network_->node(cell);
-  if (!node.enabled) return slope;
-  const View input = emitter.input_of(cell);
-  const ValueType type = emit.type(input);
-  const std::int64_t in = node.in.width, out = node.params[0].store->rows();
-  const auto by_place = [&](View v, std::int64_t cols) {
-    return emit.reshape(emit.convert(v, type), cols);
-  };
-  slope = by_place(slope, out);
-  emit_outer(emit, node, network_->path(cell), by_place(input, in), slope);
-  if (i == 0) return View{};
-  const View before = emit_pull(emit, node, network_->path(cell), slope, by_place(a[i], out),
-                                by_place(a[i - 1], in));
-  return emit.convert(emit.reshape(before, a[i - 1].cols), emit.type(a[i - 1]));
-}
-
-void Learner::emit_outer(ProgramBuilder& emit, const Node& node, const std::string& path, View x,
-                         View slope) {
-  for (std::size_t i = node.params.size(); i-- > 0;) {
-    const Param& p = node.params[i];
-    const std::int64_t n = p.store->rows(), cols = p.store->cols();
-    const View g = emit.buffer({.type = emit.type(x),
-                                .kind = BufferKind::grad,
-                                .rows = {n},
-                                .cols = cols,
-                                .path = path,
-                                .role = p.spec.role});
-    if (i == 0) emit.weight_grad(slope, x, g, Accumulate::no);
-    else emit.bias_grad(slope, g, Accumulate::no);
-    projections_.push_back({path, p.spec.role, p.store.get(), n, cols, emit.type(x), g});
-  }
-}
-
-View Learner::emit_pull(ProgramBuilder& emit, const Node& node, const std::string& path, View slope,
-                        View a, View a_before) const {
-  const WeightStore& store = *node.params[0].store;
-  const std::int64_t out = store.rows(), in = store.cols();
-  const ValueType type = emit.type(slope);
-  const View w = emit.weight(path, node.params[0].spec.role, out, in, store.format(), type);
-  // The rows of W as values: their columns' sums of |w|, of 1 row.
-  const View rows = emit.steps({out}, out);
-  const auto row = [&] { return emit.temp(type, Rows{}, in); };
-  const View sums = row(), limit = row();
-  emit.bias_grad(emit.unary(emit.gather(w, rows), Unary::abs), sums, Accumulate::no);
-  emit.fill(limit, kMinPull);
-  const auto both = [&](View x, View y, Binary kind) {
-    return emit.binary(x, y, kind, {1, 1, 1, 1, in}, {0, 0, 0, 0, 1}, {0, 0, 0, 0, 1}, Rows{});
-  };
-  const View pulls = both(sums, limit, Binary::greater),
-             share = both(pulls, both(sums, limit, Binary::max), Binary::div);
-  const auto pull = [&](View v) { return emit.channel_affine(emit.matmul_t(w, v), share, {}, 1); };
-  if (options_.method.difference_correction) return pull(slope);
-  const View target = pull(emit.add(a, emit.scale(slope, -1)));
-  return emit.add(emit.channel_affine(a_before, pulls, {}, 1), emit.scale(target, -1));
+  return {};
 }
 
 void Learner::emit_part_sums(ProgramBuilder& emit, LearningPart& learning, const ChainPart& part,

@@ -289,21 +289,86 @@ TEST(TargetPropagation, ByLayersNoGradientPassesALayer) {
 }
 
 TEST(TargetPropagation, ByLayersOtherLayersAreRefusedByPlace) {
-  const auto refusal = [](const std::vector<std::string>& list) {
+  const auto refusal = [](const MethodSpec& method, const std::vector<std::string>& list) {
     Network network = std::move(*Network::from_json(std::string_view(cells(list, 4))));
     EXPECT_TRUE(network.initialize(3).ok());
     ThreadPool pool(1);
-    auto made = Learner::create(network, pool, {.method = layer_wise(true)});
+    auto made = Learner::create(network, pool, {.method = method});
     return made.ok() ? std::string() : made.status().message();
   };
+  const auto has = [](const std::string& message, const std::string& part) {
+    EXPECT_NE(message.find(part), std::string::npos) << part << ": " << message;
+  };
   const std::string some = R"("type":"dense","out":6)";
-  EXPECT_EQ(refusal({some, R"("type":"dropout")", some, R"("type":"softmax")"}), "");
+  for (const bool difference : {true, false})
+    EXPECT_EQ(
+        refusal(layer_wise(difference), {some, R"("type":"dropout")", some, R"("type":"softmax")"}),
+        "");
+  has(refusal(layer_wise(true),
+              {some, R"("type":"parallel","layers":[{"type":"dense","out":6}])", some}),
+      "no formula for the target of parallel at 0.0.0.1");
+  has(refusal(layer_wise(true),
+              {some, R"("type":"sequential","layers":[{"type":"kmeans","clusters":3}])", some}),
+      "no formula for the target of kmeans at 0.0.0.1/0");
   for (const char* other :
        {R"("type":"layer_norm")", R"("type":"sequential","layers":[{"type":"dense","out":6}])",
         R"("type":"swiglu","hidden":6)"}) {
-    const std::string message = refusal({some, other, some});
-    EXPECT_NE(message.find("at 0.0.0.1: it takes dense layers"), std::string::npos)
-        << other << message;
+    EXPECT_EQ(refusal(layer_wise(true), {some, other, some}), "");
+    has(refusal(layer_wise(false), {some, other, some}),
+        "at 0.0.0.1 without difference_correction: it takes dense layers");
+  }
+  MethodSpec slope = layer_wise(true);
+  slope.activation_slope = true;
+  EXPECT_EQ(refusal(slope, {R"("type":"dense","out":6,"activation":"sigmoid")", some}), "");
+  has(refusal(slope, {R"("type":"dense","out":6,"activation":"gelu")", some}),
+      "the activation_slope of dense at 0.0.0.0: it takes linear, relu, tanh and sigmoid");
+  has(refusal(slope, {some, R"("type":"swiglu","hidden":6)", some}),
+      "the activation_slope of swiglu at 0.0.0.1");
+}
+
+// The gap of a layer counts times the slope of its activation where it learns, and not where it is
+// pulled.
+TEST(TargetPropagation, ByLayersTheSlopeIsOfTheLayersOwnActivation) {
+  for (const char* activation : {"tanh", "relu", "sigmoid"}) {
+    MethodSpec method = layer_wise(true);
+    Made plain(mlp(activation), method);
+    method.activation_slope = true;
+    const Made sloped(mlp(activation), method);
+    // Activations of the first layer by its weights.
+    const auto w = plain.network.find("0.0.0.0", "weight")->master64(),
+               bias = plain.network.find("0.0.0.0", "bias")->master64();
+    Values slope;
+    for (std::size_t r = 0; r < kRows; ++r)
+      for (std::size_t o = 0; o < bias.size(); ++o) {
+        double z = bias[o];
+        for (std::size_t k = 0; k < 4; ++k) z += w[o * 4 + k] * plain.x[r * 4 + k];
+        const double a = 1 / (1 + std::exp(-z)), t = std::tanh(z);
+        slope.push_back(activation[0] == 's'   ? a * (1 - a)
+                        : activation[0] == 't' ? 1 - t * t
+                                               : z > 0);
+      }
+    // The gaps of its units in the rows, from the gradients of its 4 inputs and bias: 5 rows.
+    const Values got = sloped.gradient(0), all = plain.gradient(0), sum = plain.gradient(1),
+                 sloped_sum = sloped.gradient(1);
+    for (std::size_t o = 0; o < bias.size(); ++o) {
+      double m[5][6];
+      for (std::size_t k = 0; k < 5; ++k) {
+        for (std::size_t r = 0; r < kRows; ++r) m[k][r] = k < 4 ? plain.x[r * 4 + k] : 1;
+        m[k][5] = k < 4 ? all[o * 4 + k] : sum[o];
+      }
+      for (std::size_t i = 0; i < 5; ++i)  // by Gauss and Jordan
+        for (std::size_t k = 0; k < 5; ++k) {
+          const double by = k == i ? 0 : m[k][i] / m[i][i];
+          for (std::size_t c = 0; c < 6; ++c) m[k][c] -= by * m[i][c];
+        }
+      double total = 0, first = 0;
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const double part = m[r][5] / m[r][r] * slope[r * bias.size() + o];
+        total += part, first += part * plain.x[r * 4];
+      }
+      EXPECT_NEAR(sloped_sum[o], total, 1e-8) << activation << o;
+      EXPECT_NEAR(got[o * 4], first, 1e-8) << activation << o;
+    }
   }
 }
 

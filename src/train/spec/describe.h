@@ -13,6 +13,7 @@ Json::Array names_in(const std::string_view (&names)[N]) {
 inline Json::Array described_names(Loss) { return names_in(kLossNames); }
 inline Json::Array described_names(MethodKind) { return names_in(kMethodNames); }
 inline Json::Array described_names(TargetMode) { return names_in(kTargetModeNames); }
+inline Json::Array described_names(Feedback) { return names_in(kFeedbackNames); }
 inline Json::Array described_names(OptimizerKind) { return names_in(kOptimizerNames); }
 inline Json::Array described_names(ScheduleKind) { return names_in(kScheduleNames); }
 inline Json::Array described_names(DataKind) { return names_in(kDataNames); }

@@ -20,6 +20,7 @@ Result<ScheduleKind> parse_enum(std::string_view text, ScheduleKind) {
 Result<Loss> parse_enum(std::string_view text, Loss) { return parse_loss(text); }
 Result<MethodKind> parse_enum(std::string_view text, MethodKind) { return parse_method(text); }
 Result<TargetMode> parse_enum(std::string_view text, TargetMode) { return parse_target_mode(text); }
+Result<Feedback> parse_enum(std::string_view text, Feedback) { return parse_feedback(text); }
 Result<DataKind> parse_enum(std::string_view text, DataKind) {
   const auto found = std::find(std::begin(kDataNames), std::end(kDataNames), text);
   if (found != std::end(kDataNames)) return static_cast<DataKind>(found - std::begin(kDataNames));
@@ -316,7 +317,7 @@ Status check_method(const TrainingSpec& spec) {
   if (spec.step_mesh.ticks > 0 && targets && spec.method.mode == TargetMode::layer_wise)
     return bad(
         "\"step_mesh\" learns by target_propagation with \"mode\": chain_rule, which "
-        "takes every cell; layer_wise has formulas for chains of dense layers alone");
+        "takes every cell; layer_wise has formulas for chains alone");
   if (spec.checkpoint && kind == MethodKind::mono_forward)
     return bad(
         "\"checkpoint\" saves the memory of activations that wait for backward, and mono_forward "

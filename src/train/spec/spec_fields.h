@@ -61,23 +61,54 @@ void fields(V& v, OptimizerSpec& o) {
 }
 
 template <class V>
+void feedback_fields(V& v, MethodSpec& m) {
+  v("step", m.step,
+    {.doc = "the target of the last hidden part is its activation less `step` times the "
+            "gradient of the loss by it",
+     .above = 0,
+     .max = 1e6});
+  // Not written where they change nothing: a spec of before has the digest it had.
+  const bool learned = m.feedback == Feedback::learned;
+  v("feedback", m.feedback,
+    {.doc = "`fixed`: the feedback matrices stay as they were drawn (arXiv 2212.10352), a target "
+            "is a + tanh(B t') - tanh(B a'); `learned`: they learn towards the transposed "
+            "derivative of the part (arXiv 2201.13415), and a target is a + B (t' - a')",
+     .written = learned});
+  const When learns{"feedback", name(m.feedback), "learned"};
+  v("feedback_noise", m.feedback_noise,
+    {.doc = "what each value of a part's input is moved by, up or down at random, to see how the "
+            "part's output moves",
+     .above = 0,
+     .max = 1e3,
+     .only = learns,
+     .written = learned});
+  v("feedback_draws", m.feedback_draws,
+    {.doc = "draws of that noise in each step, for each row: a further forward pass of the hidden "
+            "parts each; the matrices learn from their mean",
+     .min = 1,
+     .max = 64,
+     .only = learns,
+     .written = learned});
+  v("feedback_lr", m.feedback_lr,
+    {.doc = "rate of the feedback matrices: the share of the way that a step moves them to the "
+            "product of both movements",
+     .above = 0,
+     .max = 1,
+     .only = learns,
+     .written = learned});
+}
+
+template <class V>
 void fields(V& v, MethodSpec& m) {
   v("type", m.kind,
     {.doc = "`back_propagation`, or a method by parts: `mono_forward` (arXiv 2501.09238), "
             "`direct_feedback_alignment` (arXiv 1609.01596), `difference_target_propagation` "
-            "(arXiv 1412.7525, with feedback weights that do not learn, arXiv 2212.10352) or "
-            "`target_propagation` (as `tween`, too)"});
-  if (m.kind == MethodKind::difference_target_propagation)
-    v("step", m.step,
-      {.doc = "the target of the last hidden part is its activation less `step` times the "
-              "gradient of the loss by it",
-       .above = 0,
-       .max = 1e6});
+            "(arXiv 1412.7525) or `target_propagation` (as `tween`, too)"});
+  if (m.kind == MethodKind::difference_target_propagation) feedback_fields(v, m);
   if (m.kind != MethodKind::target_propagation) return;
   v("mode", m.mode,
     {.doc = "how the target of a part is found from that of the part behind it: `chain_rule`, by "
-            "the backward pass of that part, or `layer_wise`, by its weights alone, for networks "
-            "of `dense` layers"});
+            "the backward pass of that part, or `layer_wise`, by its weights alone"});
   v("output_step", m.output_step,
     {.doc = "the target of the output is the output less `output_step` times the gradient of the "
             "loss by it; with `mse`, half the number of outputs makes it the label",
@@ -94,6 +125,12 @@ void fields(V& v, MethodSpec& m) {
     {.doc = "the target is a + pull(t') - pull(a') in place of pull(t'), so that it is a where the "
             "part behind it has no gap",
      .only = {"mode", name(m.mode), "layer_wise"}});
+  v("activation_slope", m.activation_slope,
+    {.doc = "a layer learns by its gap times the slope of its own activation, which no target "
+            "meets: 1 or 0 of `relu`, 1 - a^2 of `tanh`, a (1 - a) of `sigmoid`; in `dense` layers "
+            "and convolutions",
+     .only = {"mode", name(m.mode), "layer_wise"},
+     .written = m.activation_slope});
   v("gate", m.gate,
     {.doc = "a part whose budget, (cos(activation, target) + 1) / 2, is lower does not learn in "
             "that step; 0: all learn",

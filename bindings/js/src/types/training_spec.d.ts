@@ -68,13 +68,25 @@ export interface DifferenceTargetPropagationMethod {
   /** the target of the last hidden part is its activation less `step` times the gradient of the
    *  loss by it; above 0, at most 1e6; default 0.1 */
   step?: number;
+  /** `fixed`: the feedback matrices stay as they were drawn (arXiv 2212.10352), a target is a +
+   *  tanh(B t') - tanh(B a'); `learned`: they learn towards the transposed derivative of the
+   *  part (arXiv 2201.13415), and a target is a + B (t' - a'); default fixed */
+  feedback?: 'fixed' | 'learned';
+  /** what each value of a part's input is moved by, up or down at random, to see how the part's
+   *  output moves; with `feedback` `learned`; above 0, at most 1000; default 0.1 */
+  feedbackNoise?: number;
+  /** draws of that noise in each step, for each row: a further forward pass of the hidden parts
+   *  each; the matrices learn from their mean; with `feedback` `learned`; 1 to 64; default 1 */
+  feedbackDraws?: number;
+  /** rate of the feedback matrices: the share of the way that a step moves them to the product
+   *  of both movements; with `feedback` `learned`; above 0, at most 1; default 0.05 */
+  feedbackLr?: number;
 }
 
 export interface TargetPropagationMethod {
   type: 'target_propagation';
   /** how the target of a part is found from that of the part behind it: `chain_rule`, by the
-   *  backward pass of that part, or `layer_wise`, by its weights alone, for networks of `dense`
-   *  layers; default chain_rule */
+   *  backward pass of that part, or `layer_wise`, by its weights alone; default chain_rule */
   mode?: 'chain_rule' | 'layer_wise';
   /** the target of the output is the output less `output_step` times the gradient of the loss
    *  by it; with `mse`, half the number of outputs makes it the label; above 0, at most 1e6;
@@ -87,6 +99,10 @@ export interface TargetPropagationMethod {
   /** the target is a + pull(t') - pull(a') in place of pull(t'), so that it is a where the part
    *  behind it has no gap; with `mode` `layer_wise`; default true */
   differenceCorrection?: boolean;
+  /** a layer learns by its gap times the slope of its own activation, which no target meets: 1
+   *  or 0 of `relu`, 1 - a^2 of `tanh`, a (1 - a) of `sigmoid`; in `dense` layers and
+   *  convolutions; with `mode` `layer_wise`; default false */
+  activationSlope?: boolean;
   /** a part whose budget, (cos(activation, target) + 1) / 2, is lower does not learn in that
    *  step; 0: all learn; 0 to 1; default 0.2 */
   gate?: number;
