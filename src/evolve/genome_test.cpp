@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/math/exact_math.h"
+#include "base/random.h"
 #include "evolve/phenotype.h"
 
 namespace loom::evolve {
