@@ -19,12 +19,28 @@ void each(float* v, F f) {
   for (std::size_t i = 0; i < kLanes; ++i) v[i] = f(v[i]);
 }
 
+// exact::sigmoid of |x| <= 64: its bits, without the care for what is larger.
+float sigmoid_within(float x) {
+  const float e = exact::detail::exp_within(-exact::detail::magnitude(x));
+  const float d = 1 + e;
+  const float lost = e - (d - 1);
+  const float q = (x >= 0 ? 1.0f : e) / d;
+  return q - q * (lost * (x >= 0 ? q : 1 - q));
+}
+
+void sigmoids(float* v) {
+  bool within = true;
+  for (std::size_t i = 0; i < kLanes; ++i) within &= exact::detail::magnitude(v[i]) <= 64;
+  if (within) each(v, sigmoid_within);
+  else each(v, [](float x) { return exact::sigmoid(x); });
+}
+
 void activate_lanes(GeneActivation activation, float* v) {
   using A = GeneActivation;
   switch (activation) {
     case A::linear: return each(v, limited);
-    case A::sigmoid: return each(v, [](float x) { return exact::sigmoid(x); });
-    case A::steep_sigmoid: return each(v, [](float x) { return exact::sigmoid(4.9f * x); });
+    case A::sigmoid: return sigmoids(v);
+    case A::steep_sigmoid: each(v, [](float x) { return 4.9f * x; }); return sigmoids(v);
     case A::tanh: return each(v, [](float x) { return exact::tanh(x); });
     case A::relu: return each(v, [](float x) { return limited(x > 0 ? x : 0.0f); });
     case A::gaussian: return each(v, [](float x) { return exact::exp(-(x * x)); });
