@@ -63,7 +63,8 @@ def config_text(goal, rates):
         "enabled_rate_to_false_add": 0.0, "feed_forward": True, "initial_connection": "full",
         "num_hidden": 0, "num_inputs": 2, "num_outputs": 1, "single_structural_mutation": False,
         "structural_mutation_surer": "default",
-        **attribute("bias", 0.0, 1.0, 0.5, 0.7, 0.1), **attribute("weight", 0.0, 1.0, 0.5, 0.8, 0.1),
+        **attribute("bias", 0.0, 1.0, 0.5, 0.7, 0.1),
+        **attribute("weight", 0.0, 1.0, 0.5, 0.8, 0.1),
         **attribute("response", 1.0, 0.0, 0.0, 0.0, 0.0),
         **attribute("time_constant", 1.0, 0.0, 0.0, 0.0, 0.0, 0.1, 10.0)}
     sections = {
