@@ -342,6 +342,22 @@ inline Layer flatten() {
   return Layer("flatten");
 }
 
+// Single nodes and edges, as evolution makes them (docs/reference/evolution.md). Values of the row
+// are the nodes 0, 1, ...; a node behind them is its activation of the sum of its bias and, edge by
+// edge in their order, of weight times the value that the edge comes from. The last out nodes are
+// the output. Parameters: weight [1, edges], bias [1, nodes].
+struct Genome {
+  std::int64_t out = 0;
+  std::vector<std::string> activations{};
+  Size edges{};
+  std::int64_t ticks = 0;
+};
+inline Layer genome(const Genome& s) {
+  const Genome usual{};
+  return Layer("genome").set("out", s.out).set("activations", s.activations).set("edges", s.edges)
+      .set("ticks", s.ticks, usual.ticks);
+}
+
 // Each of groups of channels normalized by itself (arXiv 1803.08494).
 struct GroupNorm {
   std::int64_t groups = 1;

@@ -1,7 +1,11 @@
 #include "evolve/genome.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
+
+#include "base/math/philox.h"
 
 namespace loom::evolve {
 namespace {
@@ -91,9 +95,12 @@ class Mutation {
       const std::uint32_t from = nodes[draws_.below(nodes.size())].id;
       const std::size_t target = draws_.below(nodes.size() - shape_.inputs);
       const std::uint32_t to = nodes[shape_.inputs + target].id;
-      if (!shape_.recurrent && (shape_.is_output(from) || reaches(genome_, to, from))) continue;
+      if (!shape_.recurrent && shape_.is_output(from)) continue;
       EdgeGene* old = find_edge(genome_, from, to);
       if (old && old->enabled) continue;
+      // A disabled edge is in no cycle, and nothing leads to an input.
+      const bool safe = shape_.recurrent || old || shape_.is_input(from);
+      if (!safe && reaches(genome_, to, from)) continue;
       if (old) old->enabled = true;
       else
         insert_edge(genome_, {innovations_.edge(from, to), from, to,
@@ -152,6 +159,88 @@ class Mutation {
   Draws& draws_;
 };
 
+// Two genomes side by side.
+class Difference {
+ public:
+  Difference(const Genome& a, const Genome& b, const EvolutionSpec& spec)
+      : a_(a), b_(b), spec_(spec) {
+    const std::size_t larger = std::max(a.edges.size(), b.edges.size());
+    const bool small = larger < static_cast<std::size_t>(spec.small_genome) || larger == 0;
+    size_ = small ? 1.0 : static_cast<double>(larger);
+  }
+
+  // The distance; infinite as soon as it cannot be below `limit`: no term is negative, and sums are
+  // rounded in the same direction with more of them.
+  double within(double limit) {
+    constexpr double kFar = std::numeric_limits<double>::infinity();
+    count_excess();
+    if (structure() >= limit || !edges_within(limit)) return kFar;
+    nodes();
+    return structure() +
+           (both_ ? spec_.weight_difference * difference_ / static_cast<double>(both_) : 0.0);
+  }
+
+ private:
+  double structure() const {
+    return spec_.excess * static_cast<double>(excess_) / size_ +
+           spec_.disjoint * static_cast<double>(disjoint_) / size_;
+  }
+  void add(float x, float y) {
+    difference_ += std::abs(double{x} - double{y});
+    ++both_;
+  }
+
+  // Edges behind the last one of the other genome.
+  void count_excess() {
+    x_end_ = a_.edges.data() + a_.edges.size();
+    y_end_ = b_.edges.data() + b_.edges.size();
+    const auto cut = [](const Genome& genome, const EdgeGene*& end, const Genome& other) {
+      const EdgeGene* const begin = genome.edges.data();
+      const EdgeGene* const old = end;
+      if (other.edges.empty()) end = begin;
+      else
+        while (end != begin && end[-1].innovation > other.edges.back().innovation) --end;
+      return old - end;
+    };
+    excess_ = cut(a_, x_end_, b_) + cut(b_, y_end_, a_);
+  }
+
+  bool edges_within(double limit) {
+    const EdgeGene *x = a_.edges.data(), *y = b_.edges.data();
+    while (x != x_end_ && y != y_end_) {
+      if (x->innovation == y->innovation) {
+        add((x++)->weight, (y++)->weight);
+        continue;
+      }
+      ++disjoint_;
+      if (structure() >= limit) return false;
+      if (x->innovation < y->innovation) ++x;
+      else ++y;
+    }
+    disjoint_ += (x_end_ - x) + (y_end_ - y);
+    return structure() < limit;
+  }
+
+  void nodes() {
+    auto n = b_.nodes.begin();
+    for (const NodeGene& node : a_.nodes) {
+      while (n != b_.nodes.end() && n->id < node.id) ++n;
+      if (n == b_.nodes.end()) break;
+      // Inputs have no bias.
+      if (n->id != node.id || (node.activation == GeneActivation::linear && node.bias == 0))
+        continue;
+      add(node.bias, n->bias);
+      disjoint_ += node.activation != n->activation;
+    }
+  }
+
+  const Genome &a_, &b_;
+  const EvolutionSpec& spec_;
+  double size_ = 1, difference_ = 0;
+  std::int64_t excess_ = 0, disjoint_ = 0, both_ = 0;
+  const EdgeGene *x_end_ = nullptr, *y_end_ = nullptr;
+};
+
 }  // namespace
 
 Draws::Draws(std::uint64_t seed, std::int64_t generation, std::int64_t child, Purpose purpose)
@@ -159,16 +248,12 @@ Draws::Draws(std::uint64_t seed, std::int64_t generation, std::int64_t child, Pu
       stream_(static_cast<std::uint64_t>(generation) << 28 |
               static_cast<std::uint64_t>(child) << 4 | static_cast<std::uint64_t>(purpose)) {}
 
-std::uint32_t Draws::bits() {
-  if (used_ == 4) {
-    numbers_ =
-        philox4x32({static_cast<std::uint32_t>(block_), static_cast<std::uint32_t>(block_ >> 32),
-                    static_cast<std::uint32_t>(stream_), static_cast<std::uint32_t>(stream_ >> 32)},
-                   key_);
-    ++block_;
-    used_ = 0;
-  }
-  return numbers_[used_++];
+void Draws::draw() {
+  PhiloxBlock x(block_, stream_), y(block_ + 1, stream_);
+  philox_rounds(key_, x, y);
+  numbers_ = {x.a, x.b, x.c, x.d, y.a, y.b, y.c, y.d};
+  block_ += 2;
+  used_ = 0;
 }
 
 std::size_t Genome::enabled_edges() const {
@@ -232,8 +317,14 @@ void crossover(const Genome& fitter, const Genome& other, const EvolutionSpec& s
   child = fitter;
   const bool average = draws.chance(spec.average_share);
   const auto mix = [&](float& mine, float theirs) {
-    if (average) mine = 0.5f * mine + 0.5f * theirs;
-    else if (draws.chance(0.5)) mine = theirs;
+    if (average) {
+      mine = 0.5f * mine + 0.5f * theirs;
+      return;
+    }
+    // Without a branch, which would be predicted wrongly every second time.
+    const std::uint32_t take = 0u - static_cast<std::uint32_t>(draws.chance(0.5));
+    const auto old = std::bit_cast<std::uint32_t>(mine);
+    mine = std::bit_cast<float>(old ^ ((old ^ std::bit_cast<std::uint32_t>(theirs)) & take));
   };
   auto node = other.nodes.begin();
   for (NodeGene& mine : child.nodes) {
@@ -254,39 +345,11 @@ void crossover(const Genome& fitter, const Genome& other, const EvolutionSpec& s
 }
 
 double distance(const Genome& a, const Genome& b, const EvolutionSpec& spec) {
-  std::int64_t excess = 0, disjoint = 0, both = 0;
-  double difference = 0;
-  const auto add = [&](float x, float y) {
-    difference += std::abs(double{x} - double{y});
-    ++both;
-  };
-  auto x = a.edges.begin();
-  auto y = b.edges.begin();
-  while (x != a.edges.end() && y != b.edges.end()) {
-    if (x->innovation == y->innovation) add((x++)->weight, (y++)->weight);
-    else {
-      ++disjoint;
-      if (x->innovation < y->innovation) ++x;
-      else ++y;
-    }
-  }
-  excess = (a.edges.end() - x) + (b.edges.end() - y);
-  auto n = b.nodes.begin();
-  for (const NodeGene& node : a.nodes) {
-    while (n != b.nodes.end() && n->id < node.id) ++n;
-    if (n == b.nodes.end()) break;
-    // Inputs have no bias.
-    if (n->id != node.id || (node.activation == GeneActivation::linear && node.bias == 0)) continue;
-    add(node.bias, n->bias);
-    disjoint += node.activation != n->activation;
-  }
-  const std::size_t larger = std::max(a.edges.size(), b.edges.size());
-  const double size = larger < static_cast<std::size_t>(spec.small_genome) || larger == 0
-                          ? 1.0
-                          : static_cast<double>(larger);
-  return spec.excess * static_cast<double>(excess) / size +
-         spec.disjoint * static_cast<double>(disjoint) / size +
-         (both ? spec.weight_difference * difference / static_cast<double>(both) : 0.0);
+  return Difference(a, b, spec).within(std::numeric_limits<double>::infinity());
+}
+
+bool near(const Genome& a, const Genome& b, const EvolutionSpec& spec, double threshold) {
+  return Difference(a, b, spec).within(threshold) < threshold;
 }
 
 }  // namespace loom::evolve

@@ -13,7 +13,6 @@
 
 #include "base/files/sha256.h"
 #include "base/json/json.h"
-#include "base/random.h"
 #include "base/status.h"
 #include "evolve/spec.h"
 
@@ -37,11 +36,15 @@ class Draws {
   float within(double range) { return static_cast<float>(range) * (2 * uniform() - 1); }
 
  private:
-  std::uint32_t bits();
+  std::uint32_t bits() {
+    if (used_ == numbers_.size()) draw();
+    return numbers_[used_++];
+  }
+  void draw();
   std::array<std::uint32_t, 2> key_;
   std::uint64_t stream_, block_ = 0;
-  std::array<std::uint32_t, 4> numbers_{};
-  unsigned used_ = 4;
+  std::array<std::uint32_t, 8> numbers_;  // of two blocks
+  unsigned used_ = 8;
 };
 
 struct NodeGene {
@@ -114,6 +117,8 @@ void crossover(const Genome& fitter, const Genome& other, const EvolutionSpec& s
 // mean difference of weights of edges, and biases of nodes, that both have. A node with another
 // activation counts as a disjoint edge.
 double distance(const Genome& a, const Genome& b, const EvolutionSpec& spec);
+// Whether it is below `threshold`; does not count further than that takes.
+bool near(const Genome& a, const Genome& b, const EvolutionSpec& spec, double threshold);
 
 // Errors: corrupt, with the gene that breaks a rule.
 Status check(const Genome& genome, const Shape& shape);

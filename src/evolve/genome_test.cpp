@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/math/exact_math.h"
+#include "base/random.h"
 #include "evolve/phenotype.h"
 
 namespace loom::evolve {
@@ -103,8 +104,43 @@ TEST(Evolve, ChildrenOfMutatedParentsAreValid) {
       crossover(a, b, spec, draws, child);
       ASSERT_TRUE(check(child, shape).ok());
       ASSERT_EQ(child.edges.size(), a.edges.size());
-      ASSERT_EQ(distance(a, b, spec), distance(b, a, spec));
+      const double far = distance(a, b, spec);
+      ASSERT_EQ(far, distance(b, a, spec));
+      for (const double threshold : {0.0, 0.5 * far, far, std::nextafter(far, 1e9), 2 * far})
+        ASSERT_EQ(near(a, b, spec, threshold), far < threshold) << far << " " << threshold;
     }
+}
+
+TEST(Evolve, SigmoidsHaveTheBitsOfTheExactFunction) {
+  const Shape shape{1, 1, false};
+  for (const auto& [kind, factor] :
+       {std::pair(GeneActivation::sigmoid, 1.0f), std::pair(GeneActivation::steep_sigmoid, 4.9f)}) {
+    Phenotype net(Genome{{{0}, {1, kind, 0}}, {{0, 0, 1, 1, true}}}, shape);
+    std::vector<float> x = {0, -0.0f, 64, -64, std::nextafter(64.0f, 65.0f), 1e30f, -1e30f, 1e-40f};
+    for (float v = -140; v < 140; v += 0.0137f) x.push_back(v);
+    std::vector<float> y(x.size());
+    net.run(x, 1, y);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      ASSERT_EQ(y[i], exact::sigmoid(factor * (x[i] + 0.0f))) << x[i];
+  }
+}
+
+TEST(Evolve, NodesAreFoundByTheirNumbers) {
+  // Beyond those of the table, and in the order of neither ids nor edges.
+  const Shape shape{1, 1, false};
+  const auto kind = GeneActivation::linear;
+  const Genome genome{{{0}, {1, kind, 1}, {2, kind, 2}, {65537, kind, 3}, {4000000000u, kind, 4}},
+                      {{0, 0, 4000000000u, 2, true},
+                       {1, 4000000000u, 2, 3, true},
+                       {2, 2, 65537, 5, true},
+                       {3, 65537, 1, 7, true},
+                       {4, 2, 1, 1, false}}};
+  ASSERT_TRUE(check(genome, shape).ok());
+  Phenotype net(genome, shape);
+  const float x = 1;
+  float y = 0;
+  net.run({&x, 1}, 1, {&y, 1});
+  EXPECT_EQ(y, 1 + 7 * (3 + 5 * (2 + 3 * (4 + 2.0f))));
 }
 
 TEST(Evolve, RecurrentGenomesComputeByTicks) {

@@ -19,12 +19,28 @@ void each(float* v, F f) {
   for (std::size_t i = 0; i < kLanes; ++i) v[i] = f(v[i]);
 }
 
+// exact::sigmoid of |x| <= 64: its bits, without the care for what is larger.
+float sigmoid_within(float x) {
+  const float e = exact::detail::exp_within(-exact::detail::magnitude(x));
+  const float d = 1 + e;
+  const float lost = e - (d - 1);
+  const float q = (x >= 0 ? 1.0f : e) / d;
+  return q - q * (lost * (x >= 0 ? q : 1 - q));
+}
+
+void sigmoids(float* v) {
+  bool within = true;
+  for (std::size_t i = 0; i < kLanes; ++i) within &= exact::detail::magnitude(v[i]) <= 64;
+  if (within) each(v, sigmoid_within);
+  else each(v, [](float x) { return exact::sigmoid(x); });
+}
+
 void activate_lanes(GeneActivation activation, float* v) {
   using A = GeneActivation;
   switch (activation) {
     case A::linear: return each(v, limited);
-    case A::sigmoid: return each(v, [](float x) { return exact::sigmoid(x); });
-    case A::steep_sigmoid: return each(v, [](float x) { return exact::sigmoid(4.9f * x); });
+    case A::sigmoid: return sigmoids(v);
+    case A::steep_sigmoid: each(v, [](float x) { return 4.9f * x; }); return sigmoids(v);
     case A::tanh: return each(v, [](float x) { return exact::tanh(x); });
     case A::relu: return each(v, [](float x) { return limited(x > 0 ? x : 0.0f); });
     case A::gaussian: return each(v, [](float x) { return exact::exp(-(x * x)); });
@@ -34,12 +50,24 @@ void activate_lanes(GeneActivation activation, float* v) {
 }
 
 constexpr std::uint32_t kNone = 0xFFFFFFFF;
+// Hidden nodes with smaller ids are found by a table.
+constexpr std::size_t kPlaces = 1 << 16;
 
 }  // namespace
 
+void Phenotype::Order::find_places(const Genome& genome) {
+  for (std::size_t i = first_hidden; i < genome.nodes.size(); ++i) {
+    const std::size_t at = genome.nodes[i].id - first_hidden;
+    if (at >= kPlaces) break;
+    if (at >= places.size()) places.resize(2 * at + 64);
+    places[at] = static_cast<std::uint32_t>(i);
+  }
+}
+
 std::uint32_t Phenotype::Order::index(const Genome& genome, std::uint32_t id) const {
   if (id < first_hidden) return id;
-  const auto at = std::lower_bound(genome.nodes.begin(), genome.nodes.end(), id,
+  if (id - first_hidden < kPlaces) return places[id - first_hidden];
+  const auto at = std::lower_bound(genome.nodes.begin() + first_hidden, genome.nodes.end(), id,
                                    [](const NodeGene& n, std::uint32_t x) { return n.id < x; });
   return static_cast<std::uint32_t>(at - genome.nodes.begin());
 }
@@ -47,25 +75,26 @@ std::uint32_t Phenotype::Order::index(const Genome& genome, std::uint32_t id) co
 // Nodes behind the inputs in an order in which they can be computed, only those that lead to an
 // output.
 void Phenotype::Order::make(const Genome& genome, const Shape& shape) {
-  inputs = shape.inputs;
   first_hidden = shape.first_hidden();
-  begin.assign(genome.nodes.size() + 1, 0);
-  from.clear();
+  find_places(genome);
+  const auto count = static_cast<std::uint32_t>(genome.nodes.size());
+  begin.assign(count + 2, 0);
   to.clear();
   for (const EdgeGene& edge : genome.edges) {
-    from.push_back(index(genome, edge.from));
-    to.push_back(edge.enabled ? index(genome, edge.to) : kNone);
-    if (edge.enabled) ++begin[to.back()];
+    if (!edge.enabled) continue;
+    to.push_back(index(genome, edge.to));
+    ++begin[to.back() + 2];
   }
-  std::size_t sum = 0;
-  for (std::size_t& at : begin) at = sum += at;
-  edges.resize(sum);
-  for (std::size_t e = genome.edges.size(); e-- > 0;)
-    if (to[e] != kNone) edges[--begin[to[e]]] = e;
-  slot.assign(genome.nodes.size(), kNone);
+  // One place behind, until all edges have moved in.
+  for (std::uint32_t i = 2; i < count + 2; ++i) begin[i] += begin[i - 1];
+  edges.resize(to.size());
+  const std::uint32_t* target = to.data();
+  for (const EdgeGene& edge : genome.edges)
+    if (edge.enabled) edges[begin[*target++ + 1]++] = {index(genome, edge.from), edge.weight};
+  slot.assign(count, kNone);
   nodes.clear();
-  for (std::uint32_t i = 0; i < inputs; ++i) slot[i] = i;
-  for (std::uint32_t i = inputs; i < first_hidden; ++i) add(i);
+  for (used = 0; used < shape.inputs; ++used) slot[used] = used;
+  for (std::uint32_t i = shape.inputs; i < first_hidden; ++i) add(i);
 }
 
 // Depth first, without recursion: long chains are no deep stack. In a recurrent genome an edge back
@@ -77,13 +106,13 @@ void Phenotype::Order::add(std::uint32_t root) {
   while (!stack.empty()) {
     auto& [node, next] = stack.back();
     if (next < begin[node + 1]) {
-      const std::uint32_t source = from[edges[next++]];
+      const std::uint32_t source = edges[next++].slot;
       if (slot[source] != kNone) continue;
       slot[source] = kNone - 1;
       stack.emplace_back(source, begin[source]);
       continue;
     }
-    slot[node] = inputs + static_cast<std::uint32_t>(nodes.size());
+    slot[node] = used++;
     nodes.push_back(node);
     stack.pop_back();
   }
@@ -95,10 +124,8 @@ void Phenotype::build(const Genome& genome) {
   edges_.clear();
   output_slots_.clear();
   for (const std::uint32_t node : order_.nodes) {
-    for (std::size_t i = order_.begin[node]; i < order_.begin[node + 1]; ++i) {
-      const std::size_t e = order_.edges[i];
-      edges_.push_back({order_.slot[order_.from[e]], genome.edges[e].weight});
-    }
+    for (std::size_t i = order_.begin[node]; i < order_.begin[node + 1]; ++i)
+      edges_.push_back({order_.slot[order_.edges[i].slot], order_.edges[i].weight});
     const NodeGene& gene = genome.nodes[node];
     nodes_.push_back({static_cast<std::uint32_t>(edges_.size()), gene.activation, gene.bias});
   }

@@ -44,14 +44,17 @@ class Phenotype {
   // The order of nodes, made by build().
   struct Order {
     void make(const Genome& genome, const Shape& shape);
+    void find_places(const Genome& genome);
     std::uint32_t index(const Genome& genome, std::uint32_t id) const;
     void add(std::uint32_t root);
 
-    std::uint32_t inputs = 0, first_hidden = 0;
-    std::vector<std::size_t> begin, edges;   // edges into each node
-    std::vector<std::uint32_t> from, to;     // of each edge, as indexes of nodes
-    std::vector<std::uint32_t> slot, nodes;  // of each node; nodes in their order
-    std::vector<std::pair<std::uint32_t, std::size_t>> stack;
+    std::uint32_t first_hidden = 0, used = 0;  // slots in use
+    std::vector<std::uint32_t> places;         // of hidden nodes by id, those with small ids
+    std::vector<std::uint32_t> to;             // of each enabled edge, as an index of nodes
+    std::vector<std::uint32_t> begin;          // edges into each node
+    std::vector<Edge> edges;                   // their slots are indexes of nodes
+    std::vector<std::uint32_t> slot, nodes;    // of each node; nodes in their order
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> stack;
   };
   void pass(const float* in, float* out) const;
   void load(std::span<const float> x, std::size_t rows, float* values) const;

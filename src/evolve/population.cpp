@@ -23,15 +23,15 @@ SelectionRules rules_of(const EvolutionSpec& s) {
 struct Evaluation {
   const std::vector<Genome>& genomes;
   const EvolutionSpec& spec;
-  const Shape& shape;
   const std::atomic<bool>* cancel;
+  std::vector<Phenotype>& nets;  // one for each worker
   std::vector<double> fitness;
   std::atomic<std::size_t> next{0};
 
-  static Status work(void* context, int, int) {
+  static Status work(void* context, int worker, int) {
     auto& e = *static_cast<Evaluation*>(context);
     const FpEnvGuard guard;
-    Phenotype net(e.shape);
+    Phenotype& net = e.nets[static_cast<std::size_t>(worker)];
     for (std::size_t i; (i = e.next.fetch_add(1)) < e.genomes.size();) {
       if (e.cancel && e.cancel->load()) return {Code::cancelled, "evaluation was cancelled"};
       net.build(e.genomes[i]);
@@ -60,7 +60,9 @@ Status Population::evaluate(ThreadPool& pool, const std::atomic<bool>* cancel) {
   if (evaluated()) return {};
   if (spec_.kind == Task::host)
     return {Code::invalid_argument, "task host: the caller sets the fitness"};
-  Evaluation e{genomes_, spec_, shape_, cancel, std::vector<double>(genomes_.size()), {}};
+  const auto workers = static_cast<std::size_t>(pool.size());
+  while (nets_.size() < workers) nets_.emplace_back(shape_);
+  Evaluation e{genomes_, spec_, cancel, nets_, std::vector<double>(genomes_.size()), {}};
   LOOM_TRY(pool.run_allocating(Evaluation::work, &e));
   return set_fitness(e.fitness);
 }
@@ -132,10 +134,10 @@ Status Population::step() {
 void Population::speciate(std::int64_t generation) {
   for (Species& s : species_) s.members.clear();
   for (std::size_t i = 0; i < genomes_.size(); ++i) {
-    const auto near = std::ranges::find_if(species_, [&](const Species& s) {
-      return distance(genomes_[i], s.representative, spec_) < threshold_;
+    const auto home = std::ranges::find_if(species_, [&](const Species& s) {
+      return near(genomes_[i], s.representative, spec_, threshold_);
     });
-    if (near != species_.end()) near->members.push_back(static_cast<std::uint32_t>(i));
+    if (home != species_.end()) home->members.push_back(static_cast<std::uint32_t>(i));
     else
       species_.push_back(
           {{next_species_++, generation, generation, 0, {static_cast<std::uint32_t>(i)}},

@@ -88,6 +88,7 @@ class Population {
   std::vector<Genome> genomes_, next_;  // the memory of the next generation stays
   std::vector<Species> species_;
   std::vector<double> fitness_;
+  std::vector<Phenotype> nets_;  // that evaluate; their memory stays
   std::optional<Genome> champion_;
   double champion_fitness_ = 0;
 };

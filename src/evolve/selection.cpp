@@ -56,20 +56,21 @@ std::vector<Birth> births(const std::vector<Kin*>& species,
   // Equal ones: the smaller, as in the paper's program.
   const auto rank = [&](std::uint32_t m) { return std::pair(-key[m], size[m]); };
   std::vector<Birth> all;
+  all.reserve(static_cast<std::size_t>(rules.population));
   for (std::size_t k = 0; k < species.size(); ++k) {
     const Kin& s = *species[k];
     const auto members = static_cast<std::int64_t>(s.members.size());
     const std::int64_t elites = members >= rules.elite_size ? std::min(rules.elites, members) : 0;
+    const std::size_t own = parents(s, rules);
     for (std::int64_t i = 0; i < children[k]; ++i) {
       const auto child = static_cast<std::int64_t>(all.size());
-      Birth birth{0, 0, i < elites, false,
-                  Draws(rules.seed, generation + 1, child, Purpose::breed)};
+      Birth& birth = all.emplace_back(
+          Birth{0, 0, i < elites, false, Draws(rules.seed, generation + 1, child, Purpose::breed)});
       if (birth.elite) {
         birth.a = birth.b = s.members[static_cast<std::size_t>(i)];
-        all.push_back(birth);
         continue;
       }
-      birth.a = birth.b = s.members[birth.draws.below(parents(s, rules))];
+      birth.a = birth.b = s.members[birth.draws.below(own)];
       birth.crossed = !birth.draws.chance(rules.mutate_only);
       if (birth.crossed) {
         const Kin& other = birth.draws.chance(rules.interspecies)
@@ -78,7 +79,6 @@ std::vector<Birth> births(const std::vector<Kin*>& species,
         birth.b = other.members[birth.draws.below(parents(other, rules))];
         if (rank(birth.b) < rank(birth.a)) std::swap(birth.a, birth.b);
       }
-      all.push_back(birth);
     }
   }
   return all;

@@ -12,7 +12,8 @@ from description import NOTE, condition_text, range_text
 # File of the package: its heading, then type: class in Python.
 FILES = {
     "linear": ("Products of a row and weights", {
-        "dense": "Linear", "embedding": "Embedding", "swiglu": "SwiGLU"}),
+        "dense": "Linear", "embedding": "Embedding", "swiglu": "SwiGLU",
+        "genome": "Genome"}),
     "convolutions": ("Convolutions, channels first", {
         "conv1d": "Conv1d", "conv2d": "Conv2d", "conv3d": "Conv3d",
         "conv_transpose1d": "ConvTranspose1d", "conv_transpose2d": "ConvTranspose2d",
@@ -56,7 +57,7 @@ FIRST = {"index_select": ("dims", "runs"), "binary": ("op", "shapes"), "permute"
 VARIADIC = {"reshape": "dims"}
 CHILDREN = {"parallel": "*branches: Layer", "time_distributed": "layer: Layer"}
 TYPES = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "enum": "str",
-         "integer lists": "Sequence[Sequence[int]]"}
+         "strings": "Sequence[str]", "integer lists": "Sequence[Sequence[int]]"}
 COMMON = (("dtype", "str"), ("name", "str"), ("enabled", "bool"), ("tie", "str"))
 # What of PyTorch's differs by default: said where the class is.
 DIFFERS = {

@@ -4,6 +4,7 @@
 #include "base/math/fp_env.h"
 #include "breed/weights.h"
 #include "c_api/call.h"
+#include "populations/genome_network.h"
 
 using namespace loom;
 using namespace loom::c_api;
@@ -71,6 +72,16 @@ Result<const evolve::Genome*> genome_at(const PopulationObject& p, std::int64_t 
                                           std::to_string(genomes.size()) +
                                           " genomes, and -1 is the champion");
   return &genomes[static_cast<std::size_t>(index)];
+}
+
+// A copy, of a genome the network that computes as it does.
+Result<Network> network_at(const PopulationObject& p, std::int64_t index) {
+  if (p.genomes) {
+    LOOM_ASSIGN(const evolve::Genome* genome, genome_at(p, index));
+    return populations::network_of(*genome, p.genomes->shape(), p.genomes->spec());
+  }
+  LOOM_ASSIGN(const populations::Member* member, member_at(p, index));
+  return breed::copy_of(*member->network);
 }
 
 Status activate_genome(PopulationObject& p, std::int64_t index, std::span<const float> x,
@@ -361,11 +372,7 @@ int32_t loom_population_network(loom_population population, int64_t index, loom_
                                 loom_error* error) {
   return on(population, error, [&](PopulationObject& p) -> Status {
     LOOM_TRY(want(network));
-    if (p.genomes)
-      return {Code::unsupported,
-              "network: a population of genomes computes by population_activate"};
-    LOOM_ASSIGN(const populations::Member* member, member_at(p, index));
-    LOOM_ASSIGN(Network copy, breed::copy_of(*member->network));
+    LOOM_ASSIGN(Network copy, network_at(p, index));
     *network =
         add(std::make_shared<NetworkObject>(std::make_shared<SharedNetwork>(std::move(copy))));
     return {};

@@ -771,6 +771,25 @@ export interface CustomCell extends AnyCell {
   config?: unknown;
 }
 
+/** Single nodes and edges, as evolution makes them (docs/reference/evolution.md). Values of the
+ *  row are the nodes 0, 1, ...; a node behind them is its activation of the sum of its `bias`
+ *  and, edge by edge in their order, of `weight` times the value that the edge comes from. The
+ *  last `out` nodes are the output. Parameters: `weight` [1, edges], `bias` [1, nodes]. */
+export interface GenomeCell extends AnyCell {
+  type: 'genome';
+  /** how many of the last nodes are the output; at least 1 */
+  out: number;
+  /** of each node behind the values of the row: `linear`, `sigmoid`, `steep_sigmoid`
+   *  (sigmoid(4.9 x)), `tanh`, `relu`, `gaussian` (exp(-x^2)), `sin` or `abs`; `linear`, `relu`
+   *  and `abs` are limited to +-1e28 */
+  activations: string[];
+  /** the two nodes of each edge, one edge behind the other: from, to, from, to, ...; at least 0 */
+  edges: number | number[];
+  /** 0: edges lead to later nodes. Else they may form cycles: from values of 0, all nodes
+   *  compute at once as many times, from the values of the time before; 0 to 1000; default 0 */
+  ticks?: number;
+}
+
 /** One vector from the steps of a row [steps, features]: their mean, maximum or sum, or the
  *  last of them. */
 export interface PoolStepsCell extends AnyCell {
@@ -826,6 +845,7 @@ export type Cell =
   | IndexSelectCell
   | BatchedMatmulCell
   | CustomCell
+  | GenomeCell
   | PoolStepsCell;
 
 /** A network without its weights. */

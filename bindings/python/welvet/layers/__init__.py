@@ -33,7 +33,7 @@ from .equivalents import (
 from .functions import (
     Activation, BatchedMatmul, Binary, IndexSelect, Permute, Reduce, Select, Unary,
 )
-from .linear import Embedding, Linear, SwiGLU
+from .linear import Embedding, Genome, Linear, SwiGLU
 from .model import Model, add, average, concat
 from .norms import BatchNorm, Dropout, GroupNorm, InstanceNorm, LayerNorm, RMSNorm, Standardize
 from .pools import AvgPool1d, AvgPool2d, AvgPool3d, MaxPool1d, MaxPool2d, MaxPool3d
@@ -49,14 +49,14 @@ __all__ = [
     "AvgPool1d", "AvgPool2d", "AvgPool3d", "BatchNorm", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d",
     "BatchedMatmul", "Binary", "CELU", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d",
     "ConvTranspose2d", "ConvTranspose3d", "CrossAttention", "Custom", "Dense", "Dropout", "ELU",
-    "Embedding", "Flatten", "GELU", "GRU", "GroupNorm", "Hardsigmoid", "Hardswish", "Hardtanh",
-    "Identity", "IndexSelect", "Input", "InstanceNorm", "InstanceNorm1d", "InstanceNorm2d",
-    "InstanceNorm3d", "KMeans", "LSTM", "Layer", "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax",
-    "MaxPool1d", "MaxPool2d", "MaxPool3d", "Metacognition", "Mish", "MixtureOfSoftmaxes", "Model",
-    "MultiheadAttention", "Parallel", "Part", "Permute", "PoolSteps", "Positions", "RMSNorm", "RNN",
-    "ReLU", "ReLU6", "Reduce", "Reshape", "Residual", "SELU", "Select", "Sequential", "SiLU",
-    "Sigmoid", "Softmax", "Softplus", "Softsign", "Standardize", "SwiGLU", "Tanh",
-    "TimeDistributed", "Unary", "add", "average", "concat",
+    "Embedding", "Flatten", "GELU", "GRU", "Genome", "GroupNorm", "Hardsigmoid", "Hardswish",
+    "Hardtanh", "Identity", "IndexSelect", "Input", "InstanceNorm", "InstanceNorm1d",
+    "InstanceNorm2d", "InstanceNorm3d", "KMeans", "LSTM", "Layer", "LayerNorm", "LeakyReLU",
+    "Linear", "LogSoftmax", "MaxPool1d", "MaxPool2d", "MaxPool3d", "Metacognition", "Mish",
+    "MixtureOfSoftmaxes", "Model", "MultiheadAttention", "Parallel", "Part", "Permute", "PoolSteps",
+    "Positions", "RMSNorm", "RNN", "ReLU", "ReLU6", "Reduce", "Reshape", "Residual", "SELU",
+    "Select", "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "Softsign", "Standardize",
+    "SwiGLU", "Tanh", "TimeDistributed", "Unary", "add", "average", "concat",
 ]
 
 if not TYPE_CHECKING:

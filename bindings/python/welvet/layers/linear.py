@@ -4,9 +4,9 @@ Made by tools/generate from the field lists in src: edit those.
 """
 from __future__ import annotations
 
-from typing import Optional
+from typing import List, Optional, Sequence
 
-from ._base import Layer, checked
+from ._base import Layer, checked, numbers
 
 
 class Linear(Layer):
@@ -83,4 +83,35 @@ class SwiGLU(Layer):
         super().__init__("swiglu", {
             "hidden": hidden, "bias": bias, "out_std": out_std, "activation": activation,
             "sub_norm": sub_norm, "sub_norm_eps": sub_norm_eps},
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+
+
+class Genome(Layer):
+    """Single nodes and edges, as evolution makes them (docs/reference/evolution.md). Values of the
+    row are the nodes 0, 1, ...; a node behind them is its activation of the sum of its `bias`
+    and, edge by edge in their order, of `weight` times the value that the edge comes from. The
+    last `out` nodes are the output. Parameters: `weight` (1, edges), `bias` (1, nodes).
+
+    * `out`: how many of the last nodes are the output; at least 1.
+    * `activations`: of each node behind the values of the row: `linear`, `sigmoid`, `steep_sigmoid`
+      (sigmoid(4.9 x)), `tanh`, `relu`, `gaussian` (exp(-x^2)), `sin` or `abs`; `linear`, `relu` and
+      `abs` are limited to +-1e28.
+    * `edges`: the two nodes of each edge, one edge behind the other: from, to, from, to, ...; at
+      least 0.
+    * `ticks`: 0: edges lead to later nodes. Else they may form cycles: from values of 0, all nodes
+      compute at once as many times, from the values of the time before; 0 to 1000.
+    """
+
+    out: int
+    activations: Sequence[str]
+    edges: List[int]
+    ticks: int
+    _kind = "genome"
+
+    @checked
+    def __init__(self, out: int, activations: Sequence[str], edges: Sequence[int], ticks: int = 0,
+                 *, dtype: Optional[str] = None, name: Optional[str] = None,
+                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+        super().__init__("genome", {
+            "out": out, "activations": activations, "edges": numbers(edges), "ticks": ticks},
             {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
