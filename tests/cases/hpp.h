@@ -6,8 +6,8 @@
 
 namespace hpp {
 
-using loom::Bytes, loom::Data, loom::Decoder, loom::Error, loom::Evaluator, loom::File,
-    loom::Generator, loom::Model, loom::Network, loom::Object, loom::Online, loom::Onnx,
+using loom::Bytes, loom::Program, loom::Data, loom::Decoder, loom::Error, loom::Evaluator,
+    loom::File, loom::Generator, loom::Model, loom::Network, loom::Object, loom::Online, loom::Onnx,
     loom::Population, loom::Predictor, loom::Seq2Seq, loom::Session, loom::StepMesh,
     loom::Tokenizer, loom::Trainer, loom::Training;
 using text = const char*;
