@@ -132,36 +132,7 @@ void run_rows(Session& session, const Data& d, std::int64_t begin, std::int64_t 
   session.run_tokens(ids, positions, {}, head, y);
 }
 
-// Two events of a cell as one of the values of both.
-void join(Json& all, const Json& event) {
-  const auto finite = [](const Json& e) {
-    return static_cast<double>(integer_in(e, "count") - integer_in(e, "nan_count") -
-                               integer_in(e, "inf_count"));
-  };
-  const auto count = [&](const char* key) { return integer_in(all, key) + integer_in(event, key); };
-  const double a = finite(all), b = finite(event);
-  const auto n = static_cast<double>(count("count"));
-  const double active =
-      (number_in(all, "active_share") * static_cast<double>(integer_in(all, "count")) +
-       number_in(event, "active_share") * static_cast<double>(integer_in(event, "count"))) /
-      n;
-  if (b > 0 && a == 0) {
-    for (const char* key : {"mean", "std", "min", "max"}) all.set(key, member(event, key));
-  } else if (b > 0 && !member(all, "std").is_null() && !member(event, "std").is_null()) {
-    const double apart = number_in(event, "mean") - number_in(all, "mean");
-    const double s = number_in(all, "std"), t = number_in(event, "std");
-    const double squares = a * s * s + b * t * t + apart * apart * (a * b / (a + b));
-    all.set("mean", number_in(all, "mean") + apart * (b / (a + b)));
-    all.set("std", std::sqrt(squares / (a + b)));
-    all.set("min", std::min(number_in(all, "min"), number_in(event, "min")));
-    all.set("max", std::max(number_in(all, "max"), number_in(event, "max")));
-  }
-  all.set("active_share", active);
-  for (const char* key : {"count", "nan_count", "inf_count", "passes"}) all.set(key, count(key));
-  all.set("pass", member(event, "pass"));
-}
-
-// Events of all passes: written, and joined by cell.
+// Events of all passes, which are written, and the library's total of them.
 class Seen {
  public:
   Seen(const Args& a)
@@ -177,23 +148,13 @@ class Seen {
     passes_ = integer_in(told, "passes"), observed_ = integer_in(told, "observed");
     Json events = member(told, "events");
     if (draws_) every_.push_back(events);
-    std::size_t cell = 0;
     for (Json& event : events.as_array()) {
-      // Rows count from the first of the data.
-      if (Json bad = member(event, "first_bad"); !bad.is_null()) {
-        bad.as_array()[0] = bad.as_array()[0].as_integer() + integer_in(event, "pass") * rows_;
-        event.set("first_bad", std::move(bad));
-      }
+      from_first_row(event, "pass");
       if (scalars_) scalars_->add(event);
       if (!path_.empty()) lines_ << event.dump() << '\n';
-      if (cell == cells_.as_array().size()) cells_.push(event);
-      else {
-        Json& all = cells_.as_array()[cell];
-        if (member(all, "first_bad").is_null()) all.set("first_bad", member(event, "first_bad"));
-        join(all, event);
-      }
-      ++cell;
     }
+    cells_ = member(told, "total");
+    for (Json& cell : cells_.as_array()) from_first_row(cell, "first_bad_pass");
     if (!path_.empty()) written();
   }
   void finish() {
@@ -209,6 +170,13 @@ class Seen {
   std::int64_t observed() const { return observed_; }
 
  private:
+  // Rows count from the first of the data.
+  void from_first_row(Json& event, const char* pass) const {
+    Json bad = member(event, "first_bad");
+    if (bad.is_null()) return;
+    bad.as_array()[0] = bad.as_array()[0].as_integer() + integer_in(event, pass) * rows_;
+    event.set("first_bad", std::move(bad));
+  }
   void written() const {
     if (!lines_) throw problem(LOOM_IO, path_ + ": cannot be written", kFailed);
   }
@@ -296,6 +264,7 @@ Session start(const Args& a, const Network& network, const Data& d) {
   Json observe = Json::object();
   observe.set("every", a.every);
   observe.set("keep", 1);
+  observe.set("total", true);
   or_exit(kRefused, [&] { session.observe(observe.dump()); }, a.network);
   return session;
 }

@@ -159,13 +159,14 @@ class Session(Runner):
         weight_bytes."""
         return call("session_info", self._handle)  # type: ignore[no-any-return]
 
-    def observe(self, every: int = 1, passes: int = 0, window: int = 1) -> Observation:
+    def observe(self, every: int = 1, passes: int = 0, window: int = 1,
+                total: bool = False) -> Observation:
         """Statistics of what every cell hands on, from the next run on (docs/guide/observe.md): a
         list that grows with each run, to be used in a `with` block, at whose end observation ends.
         `every`: runs 0, every, 2 * every, ... are observed; `passes`: at most this many of them (0:
-        all); `window`: observed runs that become one event per cell. The outputs keep their bits.
-        A second observation ends the first."""
-        before, seen = self._seen, Observation(self, every, passes, window)
+        all); `window`: observed runs that become one event per cell; `total`: all of them together
+        as well. The outputs keep their bits. A second observation ends the first."""
+        before, seen = self._seen, Observation(self, every, passes, window, total)
         if before is not None:
             before._session = None
         self._seen = seen

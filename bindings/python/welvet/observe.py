@@ -15,19 +15,22 @@ class Observation(List[Dict[str, Any]]):
     with path, at (z, y, x, l), type, enabled, mean, std, min, max (of the finite values; None where
     there are none), active_share (of |x| > 1e-6), nan_count, inf_count, count, first_bad ([row,
     column] of the first value that is not finite, or None), pass (from 0; of a window its last),
-    passes (of the window) and direction ("forward"). Ends with its `with` block, or stop()."""
+    passes (of the window) and direction ("forward"). Ends with its `with` block, or stop().
+    `total` are such events of all observed passes together."""
 
-    def __init__(self, session: "Session", every: int, passes: int, window: int) -> None:
+    def __init__(self, session: "Session", every: int, passes: int, window: int,
+                 total: bool = False) -> None:
         super().__init__()
         if every < 1:
             raise ValueError("every: expects at least 1, got %r" % (every,))
         call("session_observe", session._handle,
-             {"every": every, "passes": passes, "window": window})
+             {"every": every, "passes": passes, "window": window, "total": total})
         self._session: Optional["Session"] = session
         # The next event exists after as many runs more, at the earliest; asking costs 30 us.
         self._due = (window - 1) * every + 1
         self._between = window * every
         self._passes = self._observed = 0
+        self._total: Optional[List[Dict[str, Any]]] = [] if total else None
 
     @property
     def passes(self) -> int:
@@ -40,6 +43,15 @@ class Observation(List[Dict[str, Any]]):
         """Those of them that were observed."""
         self._take()
         return self._observed
+
+    @property
+    def total(self) -> List[Dict[str, Any]]:
+        """An event for each cell, of the values of all observed passes together; its first_bad_pass
+        is the pass of first_bad, or None. Raises ValueError unless observe() got total=True."""
+        if self._total is None:
+            raise ValueError("total: observe(total=True) keeps it")
+        self._take()
+        return self._total
 
     def _ran(self) -> None:
         self._due -= 1
@@ -54,6 +66,7 @@ class Observation(List[Dict[str, Any]]):
             return
         seen = call("session_statistics", self._session._handle)
         self._passes, self._observed = seen["passes"], seen["observed"]
+        self._total = seen.get("total")
         self.extend(seen["events"])
 
     def stop(self) -> None:

@@ -92,6 +92,8 @@ export interface Observed {
   observed: number;
   dropped: number;
   events: CellStatistics[];
+  /** Where observe() got `total`: all observed passes together. */
+  total?: (CellStatistics & { firstBadPass: number | null })[];
 }
 
 /** What a rule did after a run of a session: docs/guide/metacognition.md. */
