@@ -276,6 +276,17 @@ LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_
 LOOM_API int32_t loom_network_parameters(loom_network network, loom_bytes* parameters,
                                          loom_error* error);
 
+/* The layers of the grid with shapes and parameters, for displays (docs/guide/telemetry.md).
+ *   id: what the model is called in it
+ *   blueprint: JSON: {models: [{id, total_layers, total_parameters, layers: [{z, y, x, l, path,
+ *     type, name, enabled, activation, dtype, parameters, input_shape, output_shape,
+ *     combine_mode, links, branches}]}]}. Layers are the cells that have one. A shape lists the
+ *     dimensions of a row; where ids arrive, input_ids is how many there are. parameters counts
+ *     the branches, too. combine_mode is how branches, or what arrives at the cell, are joined,
+ *     or null. branches are the layers inside, without z, y, x and l */
+LOOM_API int32_t loom_network_blueprint(loom_network network, const char* id, size_t id_size,
+                                        loom_bytes* blueprint, loom_error* error);
+
 /* SHA-256 over topology and all values as the network sees them.
  *   sha256: 64 hex digits */
 LOOM_API int32_t loom_network_digest(loom_network network, loom_bytes* sha256, loom_error* error);
