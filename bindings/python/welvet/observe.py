@@ -1,10 +1,12 @@
 """Statistics of what the cells of a network hand on while it runs."""
 from __future__ import annotations
 
+import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Type
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Type
 
 from ._core.call import call
+from .sinks import Sink
 
 if TYPE_CHECKING:
     from .network import Session
@@ -19,8 +21,11 @@ class Observation(List[Dict[str, Any]]):
     `total` are such events of all observed passes together."""
 
     def __init__(self, session: "Session", every: int, passes: int, window: int,
-                 total: bool = False) -> None:
+                 total: bool = False, sinks: Sequence[Sink] = ()) -> None:
         super().__init__()
+        for sink in sinks:
+            if not isinstance(sink, Sink):
+                raise TypeError("sink: expects a welvet.sinks.Sink, got " + type(sink).__name__)
         if every < 1:
             raise ValueError("every: expects at least 1, got %r" % (every,))
         call("session_observe", session._handle,
@@ -28,9 +33,14 @@ class Observation(List[Dict[str, Any]]):
         self._session: Optional["Session"] = session
         # The next event exists after as many runs more, at the earliest; asking costs 30 us.
         self._due = (window - 1) * every + 1
-        self._between = window * every
+        self._between, self._window = window * every, window
         self._passes = self._observed = 0
         self._total: Optional[List[Dict[str, Any]]] = [] if total else None
+        self._sinks = tuple(sinks)
+        self._began = time.perf_counter_ns()
+        self._times: Optional[List[int]] = None  # of the passes since the last event
+        for sink in self._sinks:
+            sink.begin(session._network.blueprint())
 
     @property
     def passes(self) -> int:
@@ -53,12 +63,18 @@ class Observation(List[Dict[str, Any]]):
         self._take()
         return self._total
 
+    def _begins(self) -> None:
+        if self._times is None:
+            self._times = [time.perf_counter_ns() - self._began]
+
     def _ran(self) -> None:
         self._due -= 1
         if self._due <= 0:
             before = len(self)
             self._take()
             self._due = self._between if len(self) > before else 1
+        if self._window == 1:
+            self._times = None
 
     def _take(self) -> None:
         """What the session has kept so far."""
@@ -68,6 +84,14 @@ class Observation(List[Dict[str, Any]]):
         self._passes, self._observed = seen["passes"], seen["observed"]
         self._total = seen.get("total")
         self.extend(seen["events"])
+        if not seen["events"]:
+            return
+        now = time.perf_counter_ns() - self._began
+        times = {"t0_ns": now if self._times is None else self._times[0], "t1_ns": now}
+        self._times = None
+        for event in seen["events"]:
+            for sink in self._sinks:
+                sink.add({**event, **times})
 
     def stop(self) -> None:
         """Ends observation; a window that is not full becomes an event."""
@@ -79,6 +103,8 @@ class Observation(List[Dict[str, Any]]):
             self._take()
             session._seen = None
         self._session = None
+        for sink in self._sinks:
+            sink.flush()
 
     def __enter__(self) -> "Observation":
         return self
