@@ -57,6 +57,7 @@ TEST(MemoryHistory, HasTheStepsOfACommand) {
             0);
   EXPECT_EQ(labels_of(samples_of(lines)),
             (std::vector<std::string>{"begin", "steps", "judge", "save", "end"}));
+  EXPECT_GT(samples_of(lines).back().find("host_weights_bytes")->as_integer(), 100);
   ASSERT_EQ(loom({"run", "embedded", "Once", "--tokens", "3", "--memory", lines}).code, 0);
   const std::vector<Json> run = samples_of(lines);
   EXPECT_EQ(labels_of(run),

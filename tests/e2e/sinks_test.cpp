@@ -13,6 +13,10 @@
 #include "e2e/process.h"
 #include "e2e/sockets.h"
 
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
 namespace loom::test {
 namespace {
 
@@ -291,6 +295,7 @@ TEST(Sinks, OpenNoSocketUnlessAsked) {
   EXPECT_EQ(ends_without_sockets({"observe", net, "--from", lines, "--svg", folder / "o.svg"}), 0);
   EXPECT_EQ(ends_without_sockets({"show", net, "--blueprint"}), 0);
   EXPECT_EQ(ends_without_sockets({"verify"}), 0);
+  EXPECT_EQ(ends_without_sockets({"chat"}), 0);
   const std::string model = folder / "model.entity";
   EXPECT_EQ(ends_without_sockets({"convert", "embedded", model}), 0);
   EXPECT_EQ(

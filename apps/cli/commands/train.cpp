@@ -249,6 +249,7 @@ int train(const Args& a, Training& training, MemoryHistory& memory) {
   say_note(begin);
   tell_begin(begin);
   const Interrupt interrupt;
+  memory.weights(integer_in(begin, "weight_bytes", -1), Json::object());
   memory.step("steps");
   const Run run = learn(training, begin, a.json);
   settle(training);
