@@ -249,6 +249,25 @@ class Sinks(unittest.TestCase):
         self.assertEqual(means.layers, CELLS)
         self.assertEqual(means.means, [event["mean"] for event in events])
 
+    def test_a_sink_that_fails_ends_with_its_block(self):
+        class Fails(sinks.Sink):
+            def add(self, event):
+                raise KeyError("mine")
+
+        session = network().session(max_rows=8)
+        x = np.zeros((2, 4), np.float32)
+        with self.assertRaises(KeyError):
+            with session.observe(sink=Fails()):
+                session.run(x)
+        session.run(x)
+        with self.assertRaises(KeyError):
+            with session.observe(window=5, sink=Fails()):
+                session.run(x)
+        session.run(x)
+        with session.observe() as events:
+            session.run(x)
+        self.assertEqual(len(events), CELLS)
+
     def test_no_socket_unless_asked(self):
         code = ("import socket, sys\n"
                 "sys.addaudithook(lambda name, args: sys.exit('opened') "

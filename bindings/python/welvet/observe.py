@@ -100,8 +100,11 @@ class Observation(List[Dict[str, Any]]):
             return
         if session._seen is self:
             call("session_observe", session._handle, {"every": 0})
-            self._take()
             session._seen = None
+            try:
+                self._take()
+            finally:  # where a sink refuses an event, too
+                self._session = None
         self._session = None
         for sink in self._sinks:
             sink.flush()
