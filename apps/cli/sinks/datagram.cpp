@@ -62,7 +62,8 @@ Json Datagrams::of(const Json& event) {
   Json out = Json::object();
   out.set("v", "tanhi1");
   out.set("seq", number_++);
-  out.set("phase", direction == "forward" ? "fwd" : direction == "backward" ? "bwd" : "sweep");
+  const bool backward = direction == "backward" || direction == "weights";
+  out.set("phase", direction == "forward" ? "fwd" : backward ? "bwd" : "sweep");
   out.set("idx", index_);
   const char* const names[] = {"z", "y", "x", "l"};
   const Json& at = member(event, "at");

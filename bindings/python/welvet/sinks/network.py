@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Optional, Tuple, Type
 from .base import Event, QueuedSink
 
 MAX_LINKS, MAX_BRANCHES, UDP_PORT = 48, 32, 17481
-_PHASES = {"forward": "fwd", "backward": "bwd"}
+_PHASES = {"forward": "fwd", "backward": "bwd", "weights": "bwd"}
 _STATISTICS = ("mean", "std", "min", "max", "active_share", "nan_count", "inf_count", "count",
                "pass", "passes")
 
