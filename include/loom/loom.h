@@ -280,6 +280,17 @@ LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_
 LOOM_API int32_t loom_network_parameters(loom_network network, loom_bytes* parameters,
                                          loom_error* error);
 
+/* The layers of the grid with shapes and parameters, for displays (docs/guide/telemetry.md).
+ *   id: what the model is called in it
+ *   blueprint: JSON: {models: [{id, total_layers, total_parameters, layers: [{z, y, x, l, path,
+ *     type, name, enabled, activation, dtype, parameters, input_shape, output_shape,
+ *     combine_mode, links, branches}]}]}. Layers are the cells that have one. A shape lists the
+ *     dimensions of a row; where ids arrive, input_ids is how many there are. parameters counts
+ *     the branches, too. combine_mode is how branches, or what arrives at the cell, are joined,
+ *     or null. branches are the layers inside, without z, y, x and l */
+LOOM_API int32_t loom_network_blueprint(loom_network network, const char* id, size_t id_size,
+                                        loom_bytes* blueprint, loom_error* error);
+
 /* SHA-256 over topology and all values as the network sees them.
  *   sha256: 64 hex digits */
 LOOM_API int32_t loom_network_digest(loom_network network, loom_bytes* sha256, loom_error* error);
@@ -494,8 +505,8 @@ LOOM_API int32_t loom_session_forecast(loom_session session, const char* options
  * of an observed pass, which is a run of this session (docs/guide/observe.md). Observed passes
  * run a second program with outputs of the same bits; passes that are not observed run the one
  * of always. Begins anew where the session observes already.
- *   options: JSON: every (1), passes (0), window (1), keep (64): docs/reference/options.md,
- *     session_observe */
+ *   options: JSON: every (1), passes (0), window (1), keep (64), total (false):
+ *     docs/reference/options.md, session_observe */
 LOOM_API int32_t loom_session_observe(loom_session session, const char* options,
                                       size_t options_size, loom_error* error);
 
@@ -505,7 +516,9 @@ LOOM_API int32_t loom_session_observe(loom_session session, const char* options,
  *     mean, std, min, max, active_share, nan_count, inf_count, count, first_bad}]. Pass counts
  *     from 0, and is the last of a window of passes. In an event mean, std (of the population),
  *     min and max are of the finite values (null: there are none); active_share is of |x| >
- *     1e-6; first_bad is [row, column] of the first value that is not finite, or null */
+ *     1e-6; first_bad is [row, column] of the first value that is not finite, or null. total,
+ *     where session_observe asked for it: such an event for each cell, of the values of all
+ *     observed passes together, whose first_bad_pass is the pass of first_bad */
 LOOM_API int32_t loom_session_statistics(loom_session session, loom_bytes* statistics,
                                          loom_error* error);
 

@@ -289,6 +289,10 @@ class Network : public Object {
   std::string topology() const { return detail::text(loom_network_topology, handle()); }
   std::string info() const { return detail::text(loom_network_info, handle()); }
   std::string parameters() const { return detail::text(loom_network_parameters, handle()); }
+  // The layers of the grid with shapes and parameters, as JSON (docs/guide/telemetry.md).
+  std::string blueprint(std::string_view id = "network") const {
+    return detail::text(loom_network_blueprint, handle(), id.data(), id.size());
+  }
   std::string digest() const { return detail::text(loom_network_digest, handle()); }
   // Both as JSON (docs/reference/dna.md).
   std::string dna() const { return detail::text(loom_network_dna, handle()); }

@@ -196,10 +196,10 @@ LOOM_API int32_t loom_training_open(const char* options, size_t options_size,
                                     loom_training* training, loom_error* error);
 
 /* Where the training stands.
- *   info: JSON: notes: what was chosen and left out, line by line; parameters,
- *     adapter_parameters (where an adapter learns), samples, step, steps, ended, early (nothing
- *     better came for long), table (report says something), spec, streams; device, note,
- *     numerics, threads */
+ *   info: JSON: notes: what was chosen and left out, line by line; parameters, weight_bytes (in
+ *     memory), adapter_parameters (where an adapter learns), samples, step, steps, ended, early
+ *     (nothing better came for long), table (report says something), spec, streams; device,
+ *     note, numerics, threads */
 LOOM_API int32_t loom_training_info(loom_training training, loom_bytes* info, loom_error* error);
 
 /* Trains. Writes checkpoints to `out` where the spec asks for them.

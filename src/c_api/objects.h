@@ -20,6 +20,7 @@
 #include "evolve/population.h"
 #include "exec/metacognition/engine.h"
 #include "exec/program_runner.h"
+#include "exec/observe/totals.h"
 #include "exec/seq2seq.h"
 #include "exec/session.h"
 #include "exec/step_mesh.h"
@@ -145,11 +146,14 @@ struct PausingOf : WorkerOf<Kind> {
 
 // Events of a session until somebody takes them.
 struct Observing {
-  Observing(std::int64_t keep, std::int64_t window) : recorder(keep), window(window, recorder) {}
+  Observing(std::int64_t keep, std::int64_t window)
+      : recorder(keep), window(window, recorder), total(this->window) {}
   ObserveOptions options;
-  bool on = true;
+  bool on = true, with_total = false;
   Recorder recorder;
   WindowObserver window;
+  TotalObserver total;
+  Observer* first() { return with_total ? static_cast<Observer*>(&total) : &window; }
 };
 
 struct SessionObject : PausingOf<LOOM_KIND_SESSION> {

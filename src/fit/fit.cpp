@@ -148,6 +148,7 @@ Json Fit::info() const {
   for (const std::string& note : s.job->notes) notes.push(note);
   json.set("notes", std::move(notes));
   json.set("parameters", s.job->net().parameter_count());
+  json.set("weight_bytes", s.job->net().weight_bytes());
   if (const auto& adapter = s.trainer->adapter())
     json.set("adapter_parameters", adapter->parameter_count());
   json.set("samples", s.job->learned().samples());

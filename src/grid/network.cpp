@@ -338,6 +338,7 @@ Result<LayerPlan> Network::plan_layer(const Node& node, const Shape& in, const S
 Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
                                  const std::string& path) {
   constexpr std::int64_t kMax = INT32_MAX;
+  node.arrives = node.out = in;
   if (!node.type) {
     const Coordinate& to = node.links[0].cell;
     if (!contains(to))
@@ -346,7 +347,8 @@ Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
     if (executed(target) != target)
       return bad(path + ": runs " + to.to_string() + ", which itself runs another");
     if (!node.enabled || !nodes_[target].type || !nodes_[target].enabled) return in;
-    return plan_run(target, in, path);
+    LOOM_ASSIGN(node.out, plan_run(target, in, path));
+    return node.out;
   }
   if (planning_->running.size() > 1 && ++planning_->layers > kMaxRunLayers)
     return bad(path + ": nested layers run other cells of more than " +
@@ -384,7 +386,8 @@ Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
              whole = version_ == 1 && node.type->works() == Works::on_steps;
   node.in = last ? Shape{in.dims.back()} : whole ? Shape{in.width, in.ids} : in;
   node.parts = last ? in.width / in.dims.back() : 1;
-  return node.enabled ? plan->out : in;
+  if (node.enabled) node.out = std::move(plan->out);
+  return node.out;
 }
 
 // "z.y.x.l/i/j", spelled as path() spells it.

@@ -55,6 +55,7 @@ struct Node {
   std::vector<Node> children;
   Shape in;  // what plan() found to arrive; of a layer that works on the last dimension, that alone
   std::int64_t parts = 1;   // places of the dimensions before it: the layer's rows of one row
+  Shape arrives, out;       // what plan() found: whole rows, before and after it
   std::vector<Link> links;  // of a nested layer: one `run`, in place of a type
   Merge merge = Merge::concat;
   bool keep_previous = false;  // the previous cell still arrives although a `read` exists

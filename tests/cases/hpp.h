@@ -131,6 +131,9 @@ inline result network_info(handle h, handle* o, err e) {
 inline result network_parameters(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Network>(h)->parameters(); });
 }
+inline result network_blueprint(handle h, text id, size n, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(h)->blueprint(sv(id, n)); });
+}
 inline result network_digest(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Network>(h)->digest(); });
 }

@@ -1,8 +1,7 @@
 // loom observe: statistics of the output of every cell of a network, over data.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <fstream>
-#include <optional>
 
 #include "arguments/machine_options.h"
 #include "files/files.h"
@@ -11,64 +10,95 @@
 #include "files/trace_svg.h"
 #include "files/values.h"
 #include "models/network_file.h"
+#include "sinks/recording.h"
+#include "sinks/sinks.h"
 #include "support/client.h"
 #include "support/console.h"
-#include "support/event_scalars.h"
+#include "support/memory_history.h"
 
 namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string network, data, svg, tensorboard, events, trace, replay;
+  std::string network, data, svg, trace, replay, from, memory;
+  SinkOptions sinks;
   std::int64_t every = 1, rows = 64;
   std::uint64_t seed = 1;
-  Option seed_given;
+  double speed = 0;
+  Option seed_given, speed_given;
+  std::vector<std::pair<const char*, Option>> of_runs;  // that a recording has no use for
   MachineOptions machine;
   bool json = false;
 };
 
 void bind(CommandLine& c, Args& a) {
-  c.add("NETWORK", a.network, "an .entity file, or a topology (.json), whose weights are random")
-      .required();
-  c.add("--data", a.data,
-        "the rows that run: .npy, or CSV with a line for each row; of a network of tokens the ids "
-        "of one sequence")
-      .required()
+  c.add("NETWORK", a.network,
+        "an .entity file, or a topology (.json), whose weights are random; with --from it is "
+        "optional, and tells --udp of layers");
+  const auto of_runs = [&a](const char* name, const Option& option) {
+    a.of_runs.emplace_back(name, option);
+    return option;
+  };
+  of_runs("--data", c.add("--data", a.data,
+                          "the rows that run: .npy, or CSV with a line for each row; of a network "
+                          "of tokens the ids of one sequence"))
       .type_name("FILE");
-  c.add("--rows", a.rows, "rows of a pass (64)").between(1, 1 << 20);
-  c.add("--every", a.every, "observe the first pass and every N-th after it (1)")
+  of_runs("--rows", c.add("--rows", a.rows, "rows of a pass (64)")).between(1, 1 << 20);
+  of_runs("--every",
+          c.add("--every", a.every, "observe the first pass and every N-th after it (1)"))
       .positive()
       .type_name("N");
   c.flag("--json", a.json, "one JSON object on stdout");
-  c.add("--events", a.events, "write the statistics of each cell and pass, a JSON object a line")
-      .type_name("FILE");
-  c.add("--tensorboard", a.tensorboard, "write the same as scalars for TensorBoard")
-      .type_name("DIR");
+  bind_sinks(c, a.sinks);
   c.add("--svg", a.svg,
         "a drawing: mean and standard deviation over the cells; with --trace or --replay over the "
         "passes, with the acts")
       .type_name("FILE");
-  c.add("--trace", a.trace,
-        "let the rules of the network act between passes, and write what they did, a JSON object a "
-        "line")
+  of_runs("--trace", c.add("--trace", a.trace,
+                           "let the rules of the network act between passes, and write what they "
+                           "did, a JSON object a line"))
       .type_name("FILE");
-  c.add("--replay", a.replay, "do what a file of --trace says, without evaluating rules")
+  of_runs("--replay",
+          c.add("--replay", a.replay, "do what a file of --trace says, without evaluating rules"))
       .type_name("FILE");
+  c.add("--from", a.from, "nothing runs: take the events from a file that --events wrote")
+      .type_name("EVENTS")
+      .no_stdin();
+  a.speed_given =
+      c.add("--speed", a.speed,
+            "of --from: 1 keeps the pace of the recording, 2 is twice as fast, 0 does not wait (0)")
+          .not_negative();
+  bind_memory(c, a.memory);
   a.seed_given = c.add("--seed", a.seed, "of the weights of a topology (1)");
   bind_machine_options(c, a.machine);
 }
 
+Exit usage(const std::string& text) { return problem(LOOM_INVALID_ARGUMENT, text, kUsage); }
+
+void check_inputs(const Args& a) {
+  if (a.from.empty()) {
+    if (a.network.empty() || a.data.empty())
+      throw usage("observe: NETWORK and --data are required, or --from");
+    if (a.speed_given.given()) throw usage("--speed: is for --from");
+    return;
+  }
+  if (a.network.empty() && a.seed_given.given())
+    throw usage("--seed: is for the weights of NETWORK, which is not there");
+  for (const auto& [name, option] : a.of_runs)
+    if (option.given()) throw usage(std::string(name) + ": is for runs, and with --from none runs");
+}
+
 void check_outputs(const Args& a) {
-  const std::pair<const char*, const std::string*> outputs[] = {
-      {"--svg", &a.svg}, {"--events", &a.events}, {"--trace", &a.trace}};
+  const std::pair<const char*, const std::string*> outputs[] = {{"--svg", &a.svg},
+                                                                {"--events", &a.sinks.events},
+                                                                {"--trace", &a.trace},
+                                                                {"--memory", &a.memory}};
   for (const auto& [name, path] : outputs) {
     if (path->empty()) continue;
-    check_file_output(name, *path, {a.network, a.data, a.replay});
+    check_file_output(name, *path, {a.network, a.data, a.replay, a.from});
     for (const auto& [other, same] : outputs)
       if (same != path && *same == *path)
-        throw problem(LOOM_INVALID_ARGUMENT,
-                      std::string(name) + ": " + *path + ": is the file of " + other + ", too",
-                      kUsage);
+        throw usage(std::string(name) + ": " + *path + ": is the file of " + other + ", too");
   }
 }
 
@@ -132,75 +162,28 @@ void run_rows(Session& session, const Data& d, std::int64_t begin, std::int64_t 
   session.run_tokens(ids, positions, {}, head, y);
 }
 
-// Two events of a cell as one of the values of both.
-void join(Json& all, const Json& event) {
-  const auto finite = [](const Json& e) {
-    return static_cast<double>(integer_in(e, "count") - integer_in(e, "nan_count") -
-                               integer_in(e, "inf_count"));
-  };
-  const auto count = [&](const char* key) { return integer_in(all, key) + integer_in(event, key); };
-  const double a = finite(all), b = finite(event);
-  const auto n = static_cast<double>(count("count"));
-  const double active =
-      (number_in(all, "active_share") * static_cast<double>(integer_in(all, "count")) +
-       number_in(event, "active_share") * static_cast<double>(integer_in(event, "count"))) /
-      n;
-  if (b > 0 && a == 0) {
-    for (const char* key : {"mean", "std", "min", "max"}) all.set(key, member(event, key));
-  } else if (b > 0 && !member(all, "std").is_null() && !member(event, "std").is_null()) {
-    const double apart = number_in(event, "mean") - number_in(all, "mean");
-    const double s = number_in(all, "std"), t = number_in(event, "std");
-    const double squares = a * s * s + b * t * t + apart * apart * (a * b / (a + b));
-    all.set("mean", number_in(all, "mean") + apart * (b / (a + b)));
-    all.set("std", std::sqrt(squares / (a + b)));
-    all.set("min", std::min(number_in(all, "min"), number_in(event, "min")));
-    all.set("max", std::max(number_in(all, "max"), number_in(event, "max")));
-  }
-  all.set("active_share", active);
-  for (const char* key : {"count", "nan_count", "inf_count", "passes"}) all.set(key, count(key));
-  all.set("pass", member(event, "pass"));
-}
-
-// Events of all passes: written, and joined by cell.
+// Events of all passes, which go to sinks, and the library's total of them.
 class Seen {
  public:
-  Seen(const Args& a)
-      : rows_(a.rows), draws_(!a.svg.empty() && !(a.trace.empty() && a.replay.empty())) {
-    if (!a.tensorboard.empty()) scalars_.emplace(a.tensorboard);
-    if (a.events.empty()) return;
-    path_ = a.events;
-    lines_.open(path_, std::ios::binary | std::ios::trunc);
-    written();
-  }
+  Seen(const Args& a, Sinks& sinks)
+      : rows_(a.rows),
+        draws_(!a.svg.empty() && !(a.trace.empty() && a.replay.empty())),
+        sinks_(sinks) {}
+  void begin_pass() { began_ = elapsed_ns(); }
   void take(Session& session) {
+    const std::int64_t ended = elapsed_ns();
     const Json told = parsed(session.statistics());
     passes_ = integer_in(told, "passes"), observed_ = integer_in(told, "observed");
     Json events = member(told, "events");
     if (draws_) every_.push_back(events);
-    std::size_t cell = 0;
     for (Json& event : events.as_array()) {
-      // Rows count from the first of the data.
-      if (Json bad = member(event, "first_bad"); !bad.is_null()) {
-        bad.as_array()[0] = bad.as_array()[0].as_integer() + integer_in(event, "pass") * rows_;
-        event.set("first_bad", std::move(bad));
-      }
-      if (scalars_) scalars_->add(event);
-      if (!path_.empty()) lines_ << event.dump() << '\n';
-      if (cell == cells_.as_array().size()) cells_.push(event);
-      else {
-        Json& all = cells_.as_array()[cell];
-        if (member(all, "first_bad").is_null()) all.set("first_bad", member(event, "first_bad"));
-        join(all, event);
-      }
-      ++cell;
+      from_first_row(event, "pass");
+      event.set("t0_ns", began_);
+      event.set("t1_ns", ended);
+      sinks_.add(event);
     }
-    if (!path_.empty()) written();
-  }
-  void finish() {
-    if (scalars_) scalars_->flush();
-    if (path_.empty()) return;
-    lines_.close();
-    written();
+    cells_ = member(told, "total");
+    for (Json& cell : cells_.as_array()) from_first_row(cell, "first_bad_pass");
   }
   const Json& cells() const { return cells_; }
   // With a trace: the events of each pass.
@@ -209,16 +192,20 @@ class Seen {
   std::int64_t observed() const { return observed_; }
 
  private:
-  void written() const {
-    if (!lines_) throw problem(LOOM_IO, path_ + ": cannot be written", kFailed);
+  std::int64_t elapsed_ns() const { return static_cast<std::int64_t>(watch_.seconds() * 1e9); }
+  // Rows count from the first of the data.
+  void from_first_row(Json& event, const char* pass) const {
+    Json bad = member(event, "first_bad");
+    if (bad.is_null()) return;
+    bad.as_array()[0] = bad.as_array()[0].as_integer() + integer_in(event, pass) * rows_;
+    event.set("first_bad", std::move(bad));
   }
   const std::int64_t rows_;
   const bool draws_;
+  Sinks& sinks_;
+  const Stopwatch watch_;
   std::vector<Json> every_;
-  std::int64_t passes_ = 0, observed_ = 0;
-  std::string path_;
-  std::ofstream lines_;
-  std::optional<EventScalars> scalars_;
+  std::int64_t passes_ = 0, observed_ = 0, began_ = 0;
   Json cells_ = Json::array();
 };
 
@@ -249,6 +236,7 @@ std::int64_t run_passes(const Args& a, Session& session, const Data& d, Seen& se
   std::int64_t done = 0;
   while (done < d.rows && !Interrupt::pressed()) {
     const std::int64_t rows = std::min(a.rows, d.rows - done);
+    seen.begin_pass();
     try {
       run_rows(session, d, done, rows);
     } catch (const Error& error) {
@@ -296,20 +284,27 @@ Session start(const Args& a, const Network& network, const Data& d) {
   Json observe = Json::object();
   observe.set("every", a.every);
   observe.set("keep", 1);
+  observe.set("total", true);
   or_exit(kRefused, [&] { session.observe(observe.dump()); }, a.network);
   return session;
 }
 
-int run(const Args& a) {
-  check_outputs(a);
+int run_network(const Args& a) {
+  MemoryHistory memory(a.memory, {a.network, a.data, a.replay});
   const Network network = load_network(a.network, a.seed, a.seed_given);
+  memory.step("network");
   const Data d = data_of(a, network);
   Session session = start(a, network, d);
-  Seen seen(a);
+  memory.weights(integer_in(parsed(network.info()), "weight_bytes", -1), parsed(session.info()));
+  memory.step("passes");
+  Sinks sinks(a.sinks);
+  sinks.begin(parsed(network.blueprint(json_text(a.network))));
+  Seen seen(a, sinks);
   const Interrupt interrupt;
   const std::int64_t done =
       or_exit(kRefused, [&] { return run_passes(a, session, d, seen); }, a.data);
-  seen.finish();
+  sinks.finish();
+  memory.finish("loom observe " + a.network);
   const std::string lines = session.trace();
   const Json acts = acts_of(lines);
   if (!a.trace.empty()) write_text(a.trace, lines);
@@ -323,12 +318,44 @@ int run(const Args& a) {
   answer.set("passes", seen.passes());
   answer.set("observed", seen.observed());
   answer.set("cells", seen.cells());
+  answer.set("receivers", sinks.report());
   if (acting) answer.set("acts", acts);
   const bool printed =
       print(a.json ? answer.dump() + "\n" : table_of(seen.cells()) + acts_text(acts));
   say(std::to_string(done) + " of " + std::to_string(d.rows) + " rows ran");
   if (!printed) return kFailed;
   return done < d.rows && print_problem().empty() ? Interrupt::code() : kOk;
+}
+
+int run_recording(const Args& a) {
+  MemoryHistory memory(a.memory, {a.network, a.from});
+  check_recording(a.from);
+  Sinks sinks(a.sinks);
+  if (!a.network.empty())
+    sinks.begin(
+        parsed(load_network(a.network, a.seed, a.seed_given).blueprint(json_text(a.network))));
+  const Interrupt interrupt;
+  const Replayed replayed = replay_recording(a.from, a.speed, sinks);
+  sinks.finish();
+  memory.finish("loom observe --from " + a.from);
+  if (!a.svg.empty())
+    write_text(a.svg, observe_svg(a.from + ", " + std::to_string(replayed.events) + " events",
+                                  replayed.cells));
+  Json answer = Json::object();
+  answer.set("events", replayed.events);
+  answer.set("passes", replayed.passes);
+  answer.set("cells", replayed.cells);
+  answer.set("receivers", sinks.report());
+  const bool printed = print(a.json ? answer.dump() + "\n" : table_of(replayed.cells));
+  say(std::to_string(replayed.events) + " events replayed");
+  if (!printed) return kFailed;
+  return replayed.ended ? kOk : Interrupt::code();
+}
+
+int run(const Args& a) {
+  check_inputs(a);
+  check_outputs(a);
+  return a.from.empty() ? run_network(a) : run_recording(a);
 }
 
 }  // namespace

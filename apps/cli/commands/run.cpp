@@ -4,6 +4,7 @@
 
 #include "models/generation.h"
 #include "support/console.h"
+#include "support/memory_history.h"
 
 namespace loom::cli {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 struct Args {
   ModelOptions model;
   SamplingOptions sampling;
-  std::string prompt;
+  std::string prompt, memory;
   Option prompt_given;
   std::vector<std::int32_t> ids;
   bool json = false;
@@ -32,6 +33,7 @@ void bind(CommandLine& c, Args& a) {
       .excludes(a.prompt_given);
   bind_sampling_options(c, a.sampling);
   bind_model_options(c, a.model);
+  bind_memory(c, a.memory);
   c.flag("--json", a.json, "one JSON object on stdout, at the end");
 }
 
@@ -44,7 +46,7 @@ std::string read_stdin() {
 }
 
 // Bytes: what the plan takes, part by part, and what the process had at most.
-Json memory_json(const Memory& memory) {
+Json plan_json(const Memory& memory) {
   Json json = Json::object();
   json.set("weights", memory.weights);
   json.set("prepared", memory.prepared);
@@ -55,11 +57,15 @@ Json memory_json(const Memory& memory) {
 }
 
 int run(const Args& a) {
+  MemoryHistory history(a.memory, {a.model.model});
   const LoadedModel model = load_model(a.model);
+  history.step("model");
   check_context(model, a.model.context);
   Generator generator = generator_of(a.model, model);
   const Json made = parsed(generator.info());
   say_note(made);
+  history.weights(static_cast<std::int64_t>(memory_of(model, made).weights), made);
+  history.step("session");
   std::vector<std::int32_t> ids = a.ids;
   if (ids.empty()) ids = prompt_ids(model, a.prompt_given.given() ? a.prompt : read_stdin());
   const Interrupt interrupt;
@@ -78,6 +84,7 @@ int run(const Args& a) {
       first = false;
     };
   Answer answer;
+  history.step("tokens");
   const std::int64_t tokens = a.sampling.tokens == 0 ? kDefaultTokens : a.sampling.tokens;
   try {
     generate(
@@ -90,9 +97,10 @@ int run(const Args& a) {
   if (!a.json) print("\n");
   const Json info = parsed(generator.info());
   say(summary_line(info, answer));
+  history.finish("loom run " + a.model.model);
   if (a.json) {
     Json json = answer_json(info, answer);
-    json.set("memory", memory_json(memory_of(model, info)));
+    json.set("memory", plan_json(memory_of(model, info)));
     print(json.dump() + "\n");
   }
   return answer.cancelled() ? Interrupt::code() : kOk;

@@ -9,13 +9,14 @@ namespace loom::cli {
 extern const char* const topology_schema;  // apps/cli/CMakeLists.txt
 extern const char* const training_spec_schema;
 extern const char* const options_schema;
+extern const char* const loom_api;
 
 namespace {
 
 struct Args {
   std::string file, schema;
   std::int64_t context = 64, rows = 64;
-  bool plan = false, json = false, no_hash = false;
+  bool plan = false, json = false, no_hash = false, blueprint = false, api = false;
 };
 
 void bind(CommandLine& c, Args& a) {
@@ -25,7 +26,12 @@ void bind(CommandLine& c, Args& a) {
         "print the JSON Schema of a topology, of a training spec, or of the options of the C "
         "interface")
       .one_of({"topology", "training", "options"});
-  c.flag("--plan", a.plan, "print the program that a session runs, and its hash");
+  const Option plan =
+      c.flag("--plan", a.plan, "print the program that a session runs, and its hash");
+  c.flag("--blueprint", a.blueprint,
+         "print the layers of the grid with shapes and parameters, for displays, as JSON")
+      .excludes(plan);
+  c.flag("--api", a.api, "print what the C interface has: functions, parameters, types, as JSON");
   c.add("--ctx", a.context, "positions of the planned session (64)").positive();
   c.add("--rows", a.rows, "rows per run of the planned session (64)").positive();
   c.flag("--no-hash", a.no_hash, "do not read the tensors for their SHA-256");
@@ -71,10 +77,15 @@ std::string cells_text(const Json& topology) {
   return out;
 }
 
-int plan(const Args& a, const Json& info) {
+// Of a file that is not loaded, with parameters that take no memory.
+Network planned(const Json& info) {
   const Json* topology = info.find("topology");
   if (!topology || topology->is_null()) throw Exit{text_in(info, "refused"), kRefused};
-  const Network network = or_exit(kRefused, [&] { return Network::create(topology->dump()); });
+  return or_exit(kRefused, [&] { return Network::create(topology->dump()); });
+}
+
+int plan(const Args& a, const Json& info) {
+  const Network network = planned(info);
   Json options = Json::object();
   options.set("max_rows", a.rows);
   options.set("max_head_rows", 1);
@@ -161,18 +172,26 @@ int run(const Args& a) {
                        : a.schema == "training" ? training_spec_schema
                                                 : options_schema;
   if (!a.schema.empty()) return print(schema) ? kOk : kFailed;
+  if (a.api) return print(loom_api) ? kOk : kFailed;
   if (a.file.empty()) throw problem(LOOM_INVALID_ARGUMENT, "show: FILE is required", kUsage);
   const File file = or_exit(kRefused, [&] { return File(a.file); });
   if (is_onnx(file)) {
-    if (!a.plan) return show_onnx(file, a.json);
+    if (!a.plan && !a.blueprint) return show_onnx(file, a.json);
     throw problem(LOOM_UNSUPPORTED,
                   text_in(parsed(file.info()), "path") +
-                      ": is ONNX: convert it to an .entity file to see a program",
+                      ": is ONNX: convert it to an .entity file to see its " +
+                      (a.plan ? "program" : "blueprint"),
                   kRefused);
   }
   const Json info =
       or_exit(kRefused, [&] { return parsed(file.info(R"({"tensors":true,"model":true})")); });
   if (a.plan) return plan(a, info);
+  if (a.blueprint) {
+    const Network network = planned(info);
+    return print(parsed(network.blueprint(json_text(text_in(info, "path")))).dump(1) + "\n")
+               ? kOk
+               : kFailed;
+  }
   Json tensors = member(info, "tensors");
   if (!a.no_hash) hash(file, info, tensors);
   const std::string digest = a.no_hash ? "" : digest_of(info);

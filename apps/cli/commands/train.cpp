@@ -9,12 +9,13 @@
 #include "images/register_decoder.h"
 #include "support/client.h"
 #include "support/console.h"
+#include "support/memory_history.h"
 
 namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string spec, data, test, target, task, network, dtype, method, out, report, events;
+  std::string spec, data, test, target, task, network, dtype, method, out, report, events, memory;
   MachineOptions machine;
   std::int64_t seed = -1, steps = 0;
   std::optional<std::int64_t> horizon;
@@ -90,6 +91,7 @@ void bind_run(CommandLine& c, Args& a) {
          "go on from the file of --out, with the same bits as if never stopped");
   c.add("--events", a.events, "write loss and rate to a TensorBoard event file in this folder")
       .type_name("FOLDER");
+  bind_memory(c, a.memory);
 }
 
 void bind(CommandLine& c, Args& a) {
@@ -242,13 +244,16 @@ void settle(Training& training) {
   }
 }
 
-int train(const Args& a, Training& training) {
+int train(const Args& a, Training& training, MemoryHistory& memory) {
   const Json begin = parsed(training.info());
   say_note(begin);
   tell_begin(begin);
   const Interrupt interrupt;
+  memory.weights(integer_in(begin, "weight_bytes", -1), Json::object());
+  memory.step("steps");
   const Run run = learn(training, begin, a.json);
   settle(training);
+  memory.step("judge");
   std::string answer, report;
   if (!run.stopped) {
     const Training::Judged judged = training.judge();
@@ -256,7 +261,9 @@ int train(const Args& a, Training& training) {
     if (!a.report.empty() && judged.figures != "null")
       report = training.report(a.report.ends_with(".svg") ? "svg" : "text");
   }
+  memory.step("save");
   training.save(a.out);
+  memory.finish("loom train " + a.out);
   if (!report.empty()) write_text(a.report, report);
   if (!a.report.empty() && report.empty())
     say(a.report + ": not written, as the training did not end");
@@ -290,11 +297,14 @@ int run(const Args& a) {
     check_file_output("--report", a.report, {a.data, a.test, a.out});
     if (a.report == a.out) throw usage("--report: " + a.out + ": is the file of --out, too");
   }
+  MemoryHistory memory(a.memory, {a.spec, a.data, a.test});
+  if (!a.memory.empty() && (a.memory == a.out || a.memory == a.report))
+    throw usage("--memory: " + a.memory + ": is the file of another option, too");
   register_image_decoder();
   Training training = open_training(a);
   const Json info = parsed(training.info());
   for (const Json& note : member(info, "notes").as_array()) say(escaped(note.as_string()));
-  return train(a, training);
+  return train(a, training, memory);
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOp
   OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions,
   ProgramOptions, StepMeshOptions, TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
-import type { Act, Audit, Dna, DnaComparison, MutationReport, Observed, SpliceOptions,
-  SpliceReport } from './types/reports.js';
+import type { Act, Audit, Blueprint, Dna, DnaComparison, Methods, MutationReport, Observed,
+  SpliceOptions, SpliceReport } from './types/reports.js';
 export type * from './types/reports.js';
 import { Online } from './types/online.js';
 export * from './types/online.js';
@@ -366,6 +366,8 @@ export class Network extends Handled {
   readonly info: NetworkInfo;
   readonly topology: Topology;
   readonly parameters: Parameter[];
+  /** The layers of the grid with shapes and parameters, for displays. */
+  blueprint(id?: string): Blueprint;
   readonly digest: string;
   readonly dna: Dna;
   compareDna(other: Network): DnaComparison;
@@ -794,6 +796,8 @@ export function initLoom(options?: InitOptions): Promise<Loom>;
 export function createWorker(options?: InitOptions): Promise<LoomWorker>;
 export function audit(options?: AuditOptions): Promise<Audit>;
 export function info(): Info;
+/** The functions of the library as data, and its layers and formats. */
+export function methods(): Methods;
 export function version(): string;
 /** Version of the numerics contract: equal versions give equal bits. */
 export function numericsVersion(): number;

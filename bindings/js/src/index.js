@@ -5,6 +5,7 @@ import { errorNamed, known } from './runtime/errors.js';
 import { gpu } from './runtime/gpu.js';
 import { InferenceSession, Tensor } from './onnx.js';
 import { bringEmbedded, camel, library, snake, start } from './runtime/runtime.js';
+import { FUNCTIONS } from './runtime/raw.js';
 import { isList, rowsOf } from './rows.js';
 import { Seq2Seq } from './seq2seq.js';
 import { Online } from './online.js';
@@ -56,6 +57,19 @@ function withHost(report) {
   if (cores > 0) for (const key of ['logical_cores', 'usable_cores']) tell('cpu', key, cores);
   if (gigabytes > 0) tell('memory', 'total', gigabytes * 2 ** 30);
   return report;
+}
+/** The functions of the library as data: functions: [{method_name, parameters: [{name, type}],
+ *  returns: [{name, type}]}], and its layers and formats. */
+export function methods() {
+  const isResult = (kind) => /^(new|out|fill) /.test(kind);
+  const named = ([name, type]) => ({ name, type: type.replace(/^(new|out|fill) /, '') });
+  const functions = Object.entries(FUNCTIONS).map(([name, [result, parameters]]) => ({
+    method_name: `loom_${name}`,
+    parameters: parameters.filter(([, kind]) => !isResult(kind)).map(named),
+    returns: [...(result === 'code' ? [] : [{ name: 'result', type: result }]),
+      ...parameters.filter(([, kind]) => isResult(kind)).map(named)] }));
+  const { layers, formats } = info();
+  return { functions, layers, formats };
 }
 /** Version of the library. */
 export function version() {

@@ -70,6 +70,10 @@ export class Network extends Handled {
   get parameters() {
     return this.call('parameters').parameters;
   }
+  /** The layers of the grid with shapes and parameters, for displays: docs/guide/telemetry.md. */
+  blueprint(id = 'network') {
+    return this.call('blueprint', { id }).blueprint;
+  }
   /** SHA-256 over topology and values. */
   get digest() {
     return this.call('digest').sha256;

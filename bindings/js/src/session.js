@@ -91,7 +91,7 @@ export class Session extends Handled {
   }
 
   /** Statistics of the output of every cell, from the next run on (docs/guide/observe.md). Options:
-   *  every (0: none any more), passes, window, keep: docs/reference/options.md,
+   *  every (0: none any more), passes, window, keep, total: docs/reference/options.md,
    *  session_observe. */
   observe(options = {}) {
     refuseSignal('observe', options);
@@ -102,7 +102,8 @@ export class Session extends Handled {
     refuseSignal('observeAsync', options);
     return this.#later('observeAsync', {}, () => this.#observe(options));
   }
-  /** Takes the events of the runs so far: {passes, observed, dropped, events}. */
+  /** Takes the events of the runs so far: {passes, observed, dropped, events},
+   *  and total where observe() asked for it. */
   statistics() {
     return camel(this.call('statistics').statistics);
   }

@@ -58,15 +58,21 @@ class Observe(unittest.TestCase):
         x = np.ones((9, 33), np.float32)
         x[7, 2] = np.nan
         before = session.run(x)
-        with session.observe(every=2) as cells:
+        with session.observe(every=2, total=True) as cells:
             for _ in range(5):
                 np.testing.assert_array_equal(session.run(x), before)
             self.assertEqual(len(cells), 9)
+            self.assertEqual(cells.total[2]["passes"], 3)
         self.assertEqual((cells.passes, cells.observed), (5, 3))
+        wants(self, cells.total[2], np.concatenate([before] * 3))
+        self.assertEqual((cells.total[0]["first_bad"], cells.total[0]["first_bad_pass"]),
+                         ([7, 0], 0))
         self.assertEqual(cells[0]["first_bad"], [7, 0])
         self.assertEqual([c["pass"] for c in cells], [0] * 3 + [2] * 3 + [4] * 3)
         session.run(x)
         self.assertEqual(len(cells), 9)
+        with session.observe() as cells, self.assertRaisesRegex(ValueError, "total=True"):
+            cells.total
 
     def test_events_are_there_after_the_run_that_completes_them(self):
         network, x = deep(), np.zeros((1, 33), np.float32)

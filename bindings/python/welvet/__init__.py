@@ -12,7 +12,7 @@ from typing import Any, Dict, List, NamedTuple
 
 import numpy as np
 
-from . import cluster, layers
+from . import cluster, layers, sinks
 from ._core import call as _call
 from ._core.errors import (
     Busy, Cancelled, Corrupt, Internal, InvalidArgument, InvalidHandle, IOFailed, LoomError,
@@ -22,7 +22,9 @@ from .custom import custom_layer, register_layer, unregister_layer
 from .ensemble import Ensemble, Match, Selection, matches
 from .files import Fitted, Training, convert, evaluate, fit
 from .graph import Graph, from_onnx
+from .introspect import methods
 from .measure import correlation, deviation
+from .memory import MemoryHistory
 from .network import Forecast, Network, Parameter, Session
 from .observe import Observation
 from .online import Online
@@ -40,14 +42,15 @@ from .transformer import Piece, Text, Transformer
 __all__ = [
     "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Ensemble",
     "Epoch", "Fitted", "Forecast", "Found", "Genome", "Graph", "History", "IOFailed", "Internal",
-    "InvalidArgument", "InvalidHandle", "LoomError", "Match", "Network", "NotFound",
-    "Observation", "Online", "OutOfMemory", "OutOfRange", "Parameter", "Paused", "Piece",
-    "Population", "Predictor", "Program", "Progress", "Selection", "Seq2Seq", "Session", "Step", "StepMesh",
-    "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated", "Unsupported",
-    "Verification", "audit", "cluster", "compareDNA", "compare_dna", "convert", "correlation",
-    "custom_layer", "deviation", "dna", "evaluate", "fake_quantize", "fit", "from_onnx", "graft",
-    "info", "layers", "live_handles", "matches", "numerics_version", "register_layer", "simulate",
-    "unregister_layer", "verify", "version",
+    "InvalidArgument", "InvalidHandle", "LoomError", "Match", "MemoryHistory", "Network",
+    "NotFound", "Observation", "Online", "OutOfMemory", "OutOfRange", "Parameter", "Paused",
+    "Piece", "Population", "Predictor", "Program", "Progress", "Selection", "Seq2Seq", "Session",
+    "Step", "StepMesh", "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated",
+    "Unsupported", "Verification", "audit", "cluster", "compareDNA", "compare_dna", "convert",
+    "correlation", "custom_layer", "deviation", "dna", "evaluate", "fake_quantize", "fit",
+    "from_onnx", "graft", "info", "layers", "live_handles", "matches", "methods",
+    "numerics_version", "register_layer", "simulate", "sinks", "unregister_layer", "verify",
+    "version",
 ]
 __version__ = "0.1.0"
 

@@ -1,10 +1,12 @@
 """Statistics of what the cells of a network hand on while it runs."""
 from __future__ import annotations
 
+import time
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Type
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Type
 
 from ._core.call import call
+from .sinks import Sink
 
 if TYPE_CHECKING:
     from .network import Session
@@ -15,19 +17,30 @@ class Observation(List[Dict[str, Any]]):
     with path, at (z, y, x, l), type, enabled, mean, std, min, max (of the finite values; None where
     there are none), active_share (of |x| > 1e-6), nan_count, inf_count, count, first_bad ([row,
     column] of the first value that is not finite, or None), pass (from 0; of a window its last),
-    passes (of the window) and direction ("forward"). Ends with its `with` block, or stop()."""
+    passes (of the window) and direction ("forward"). Ends with its `with` block, or stop().
+    `total` are such events of all observed passes together."""
 
-    def __init__(self, session: "Session", every: int, passes: int, window: int) -> None:
+    def __init__(self, session: "Session", every: int, passes: int, window: int,
+                 total: bool = False, sinks: Sequence[Sink] = ()) -> None:
         super().__init__()
+        for sink in sinks:
+            if not isinstance(sink, Sink):
+                raise TypeError("sink: expects a welvet.sinks.Sink, got " + type(sink).__name__)
         if every < 1:
             raise ValueError("every: expects at least 1, got %r" % (every,))
         call("session_observe", session._handle,
-             {"every": every, "passes": passes, "window": window})
+             {"every": every, "passes": passes, "window": window, "total": total})
         self._session: Optional["Session"] = session
         # The next event exists after as many runs more, at the earliest; asking costs 30 us.
         self._due = (window - 1) * every + 1
-        self._between = window * every
+        self._between, self._window = window * every, window
         self._passes = self._observed = 0
+        self._total: Optional[List[Dict[str, Any]]] = [] if total else None
+        self._sinks = tuple(sinks)
+        self._began = time.perf_counter_ns()
+        self._times: Optional[List[int]] = None  # of the passes since the last event
+        for sink in self._sinks:
+            sink.begin(session._network.blueprint())
 
     @property
     def passes(self) -> int:
@@ -41,12 +54,27 @@ class Observation(List[Dict[str, Any]]):
         self._take()
         return self._observed
 
+    @property
+    def total(self) -> List[Dict[str, Any]]:
+        """An event for each cell, of the values of all observed passes together; its first_bad_pass
+        is the pass of first_bad, or None. Raises ValueError unless observe() got total=True."""
+        if self._total is None:
+            raise ValueError("total: observe(total=True) keeps it")
+        self._take()
+        return self._total
+
+    def _begins(self) -> None:
+        if self._times is None:
+            self._times = [time.perf_counter_ns() - self._began]
+
     def _ran(self) -> None:
         self._due -= 1
         if self._due <= 0:
             before = len(self)
             self._take()
             self._due = self._between if len(self) > before else 1
+        if self._window == 1:
+            self._times = None
 
     def _take(self) -> None:
         """What the session has kept so far."""
@@ -54,7 +82,16 @@ class Observation(List[Dict[str, Any]]):
             return
         seen = call("session_statistics", self._session._handle)
         self._passes, self._observed = seen["passes"], seen["observed"]
+        self._total = seen.get("total")
         self.extend(seen["events"])
+        if not seen["events"]:
+            return
+        now = time.perf_counter_ns() - self._began
+        times = {"t0_ns": now if self._times is None else self._times[0], "t1_ns": now}
+        self._times = None
+        for event in seen["events"]:
+            for sink in self._sinks:
+                sink.add({**event, **times})
 
     def stop(self) -> None:
         """Ends observation; a window that is not full becomes an event."""
@@ -63,9 +100,14 @@ class Observation(List[Dict[str, Any]]):
             return
         if session._seen is self:
             call("session_observe", session._handle, {"every": 0})
-            self._take()
             session._seen = None
+            try:
+                self._take()
+            finally:  # where a sink refuses an event, too
+                self._session = None
         self._session = None
+        for sink in self._sinks:
+            sink.flush()
 
     def __enter__(self) -> "Observation":
         return self

@@ -7,7 +7,8 @@ import numpy as np
 
 from ._core.call import array, call, place
 from ._core.object import Runner
-from .network import Network, rows_of
+from ._core.rows import rows_of
+from .network import Network
 
 if TYPE_CHECKING:
     from .training import Data

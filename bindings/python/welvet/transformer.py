@@ -15,7 +15,8 @@ from ._core import raw as _raw
 from ._core.call import array, call, interruptible, library, new_bytes, place, seed_of
 from ._completion import chunks, completion
 from ._core.object import Idle, Object
-from .network import Network, Path, one_sequence
+from ._core.rows import one_sequence
+from .network import Network, Path
 from .text import Messages, Tokenizer, conversation
 from .training import Data, History
 from .training.fit import Callbacks

@@ -7,6 +7,7 @@
 #include "checkpoint/entity.h"
 #include "exec/session.h"
 #include "genome/dna.h"
+#include "grid/blueprint.h"
 #include "grid/emit/emitter.h"
 #include "grid/saved_network.h"
 #include "llm/adapter.h"
@@ -333,6 +334,18 @@ int32_t loom_network_parameters(loom_network network, loom_bytes* parameters, lo
     LOOM_TRY(want(parameters));
     return alone(network, Change::none, [&](Network& n) {
       *parameters = new_json(parameters_json(n));
+      return Status();
+    });
+  });
+}
+
+int32_t loom_network_blueprint(loom_network network, const char* id, size_t id_size,
+                               loom_bytes* blueprint_json, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(blueprint_json));
+    LOOM_ASSIGN(const std::string_view name, text_argument(id, id_size, "id"));
+    return alone(network, Change::none, [&](Network& n) {
+      *blueprint_json = new_json(blueprint(n, name));
       return Status();
     });
   });

@@ -46,7 +46,7 @@ Result<Session> make_session(SessionObject& s) {
   s.options.watch = evaluates(s) && !ruled_layers(network).empty();
   LOOM_ASSIGN(Session session, Session::create(network, s.pool, s.options));
   if (s.observing && s.observing->on)
-    LOOM_TRY(session.observe(&s.observing->window, s.observing->options));
+    LOOM_TRY(session.observe(s.observing->first(), s.observing->options));
   return session;
 }
 
@@ -131,7 +131,8 @@ Status observe(SessionObject& s, const SessionObserve& o) {
   }
   auto next = std::make_unique<Observing>(o.keep, o.window);
   next->options = o.observe;
-  LOOM_TRY(s.session->observe(&next->window, next->options));
+  next->with_total = o.total;
+  LOOM_TRY(s.session->observe(next->first(), next->options));
   s.observing = std::move(next);
   return {};
 }
@@ -144,6 +145,7 @@ Json statistics(SessionObject& s) {
   json.set("observed", seen ? seen->options.observed : 0);
   json.set("dropped", seen ? seen->recorder.dropped() : 0);
   json.set("events", seen ? s.observing->recorder.take() : Json::array());
+  if (seen && seen->with_total) json.set("total", seen->total.to_json());
   return json;
 }
 

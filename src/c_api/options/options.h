@@ -124,6 +124,7 @@ void fields(V& v, SessionCreate& o) {
 struct SessionObserve {
   ObserveOptions observe;
   std::int64_t window = 1, keep = 64;
+  bool total = false;
 };
 template <class V>
 void fields(V& v, SessionObserve& o) {
@@ -137,6 +138,8 @@ void fields(V& v, SessionObserve& o) {
             "oldest are dropped and counted",
      .min = 1,
      .max = Recorder::kMaxKept});
+  v("total", o.total,
+    {.doc = "`session_statistics` has the statistics of all observed passes together as well"});
 }
 
 struct ClusterKMeans {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/random.h"
+#include "exec/observe/totals.h"
 #include "exec/session.h"
 
 namespace loom {
@@ -265,6 +266,58 @@ TEST(Observe, EveryNthPassAndSoMany) {
   EXPECT_EQ(list.events.size(), 2u);
   EXPECT_FALSE(s->observe(&list, {.every = 0}).ok());
   EXPECT_FALSE(s->observe(&list, {.passes = -1}).ok());
+}
+
+// All passes together are one long tensor, and the next observer has each pass as before.
+TEST(Observe, TotalsAreOfAllPasses) {
+  Network network = network_of(R"({"at":[0,0,0,0],"type":"activation","activation":"relu"},
+      {"at":[1,0,0,0],"type":"activation","activation":"tanh"})",
+                               R"({"width":33})", 2);
+  ThreadPool pool(1);
+  auto s = Session::create(network, pool, {.max_rows = 7});
+  ASSERT_TRUE(s.ok()) << s.status().to_string();
+  List list;
+  TotalObserver total(list);
+  EXPECT_EQ(total.to_json().as_array().size(), 0u);
+  ASSERT_TRUE(s->observe(&total, {.every = 2}).ok());
+  std::vector<float> all;
+  for (std::uint32_t pass = 0; pass < 5; ++pass) {
+    const std::int64_t rows = 1 + pass;
+    auto x = values<float>(rows * 33, pass, 1);
+    if (pass == 2) x[40] = NAN;
+    ASSERT_TRUE(s->run(x, rows).ok());
+    if (pass % 2 > 0) continue;
+    for (const float v : x) all.push_back(std::isnan(v) ? v : std::max(v, 0.0f));
+  }
+  EXPECT_EQ(list.events.size(), 6u);
+  const Expected e = expected(all);
+  for (const bool again : {false, true}) {
+    const Json json = total.to_json();
+    ASSERT_EQ(json.as_array().size(), 2u) << again;
+    const Json& cell = json.as_array()[0];
+    EXPECT_EQ(cell.find("passes")->as_integer(), 3);
+    EXPECT_EQ(cell.find("pass")->as_integer(), 4);
+    EXPECT_EQ(cell.find("count")->as_integer(), e.count);
+    EXPECT_EQ(cell.find("nan_count")->as_integer(), 1);
+    EXPECT_EQ(cell.find("first_bad")->dump(), "[1,7]");
+    EXPECT_EQ(cell.find("first_bad_pass")->as_integer(), 2);
+    EXPECT_NEAR(cell.find("mean")->as_number(), static_cast<double>(e.mean), 1e-13);
+    EXPECT_NEAR(cell.find("std")->as_number(), static_cast<double>(e.std), 1e-13);
+    EXPECT_EQ(cell.find("max")->as_number(), e.max);
+    EXPECT_TRUE(json.as_array()[1].find("enabled")->as_bool());
+  }
+  // Another list of cells: what a path had stays with it.
+  const ObservedCell b{"1.0.0.0", "dense", {1, 0, 0, 0}}, c{"2.0.0.0", "dense", {2, 0, 0, 0}};
+  ASSERT_TRUE(total.begin({b, c}).ok());
+  CellEvent event;
+  event.pass = 5, event.cell = 1;
+  event.statistics = of(std::vector<float>{2}, 1);
+  ASSERT_TRUE(total.on_forward(event).ok());
+  const Json json = total.to_json();
+  ASSERT_EQ(json.as_array().size(), 3u);
+  EXPECT_EQ(json.as_array()[1].find("type")->as_string(), "dense");
+  EXPECT_EQ(json.as_array()[1].find("passes")->as_integer(), 3);
+  EXPECT_EQ(json.as_array()[2].find("count")->as_integer(), 1);
 }
 
 // Caches and recurrent states go along where the programs change over.

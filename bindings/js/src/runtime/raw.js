@@ -40,6 +40,8 @@ export const FUNCTIONS = {
   network_topology: ["code", [["network", "handle network"], ["topology", "new json"]]],
   network_info: ["code", [["network", "handle network"], ["info", "new json"]]],
   network_parameters: ["code", [["network", "handle network"], ["parameters", "new json"]]],
+  network_blueprint: ["code", [["network", "handle network"], ["id", "text"],
+      ["blueprint", "new json"]]],
   network_digest: ["code", [["network", "handle network"], ["sha256", "new text"]]],
   network_dna: ["code", [["network", "handle network"], ["dna", "new json"]]],
   network_compare_dna: ["code", [["a", "handle network"], ["b", "handle network"],

@@ -86,6 +86,8 @@ export interface ObserveOptions {
   /** passes (windows) whose events are kept until `session_statistics` takes them; the oldest
    *  are dropped and counted; 1 to 65536 */
   keep?: number;
+  /** `session_statistics` has the statistics of all observed passes together as well */
+  total?: boolean;
 }
 
 /** Forecasts of a time series. */

@@ -63,6 +63,45 @@ export interface AuditSpeeds {
   i8_ops: number;
 }
 
+/** What methods() tells. Types are the kinds of parameters of docs/reference/c-api.md. */
+export interface Methods {
+  functions: {
+    method_name: string;
+    parameters: { name: string; type: string }[];
+    returns: { name: string; type: string }[];
+  }[];
+  layers: string[];
+  formats: string[];
+}
+
+/** A layer of a blueprint. Shapes are those of a row: docs/guide/telemetry.md. */
+export interface BlueprintLayer {
+  path: string;
+  type: string;
+  name: string;
+  enabled: boolean;
+  activation: string | null;
+  dtype: string;
+  /** With those of the branches. */
+  parameters: number;
+  input_shape: number[];
+  /** Where ids arrive: how many there are. */
+  input_ids?: number;
+  output_shape: number[];
+  combine_mode: string | null;
+  links: Record<'read' | 'send' | 'run', number[]>[];
+  branches: BlueprintLayer[];
+}
+/** A network for displays. */
+export interface Blueprint {
+  models: {
+    id: string;
+    total_layers: number;
+    total_parameters: number;
+    layers: (BlueprintLayer & { z: number; y: number; x: number; l: number })[];
+  }[];
+}
+
 /** Of a cell of an observed run: docs/guide/observe.md. */
 export interface CellStatistics {
   direction: 'forward';
@@ -92,6 +131,8 @@ export interface Observed {
   observed: number;
   dropped: number;
   events: CellStatistics[];
+  /** Where observe() got `total`: all observed passes together. */
+  total?: (CellStatistics & { firstBadPass: number | null })[];
 }
 
 /** What a rule did after a run of a session: docs/guide/metacognition.md. */

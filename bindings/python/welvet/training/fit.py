@@ -13,7 +13,8 @@ from .._core.errors import InvalidArgument
 from .._core.outputs import (heads_of, joined, joined_targets, judge, judge_heads, names_of,
                              outputs_of,
                        targets_of)
-from ..network import Network, rows_of
+from .._core.rows import rows_of
+from ..network import Network
 from .batches import Batches, check as check_batches, come_one_by_one, parts_of
 from .trainer import (IGNORED, Data, Trainer, at_least_one, check_settings, classes_of,
                        data_of_arrays, make_trainer, stops)

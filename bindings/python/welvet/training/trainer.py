@@ -12,7 +12,8 @@ from .._core import call as _call
 from .._core.call import array, call, library, new_bytes, numbers, together
 from .._core.object import Object, Runner
 from .._core.outputs import flat, heads_of, joined_targets, outputs_of
-from ..network import Network, Path, rows_of
+from .._core.rows import rows_of
+from ..network import Network, Path
 
 IGNORED = -100  # the class that is not counted, where a spec names no other
 _SLICE = 0.05  # seconds between looks at callbacks and Ctrl-C
