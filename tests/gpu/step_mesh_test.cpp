@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
+#include "exec/program_runner.h"
 #include "gpu/test_device.h"
 
 namespace loom {
@@ -50,6 +52,34 @@ TEST(DeviceStepMesh, HasTheCpusBits) {
     EXPECT_EQ(there->snapshot(), here->snapshot());
     ASSERT_TRUE(here->restore(there->snapshot()).ok());
   }
+}
+
+// The program that was saved of it has the same values, in its states too.
+TEST(DeviceStepMesh, SavedProgramsHaveTheCpusBits) {
+  LOOM_TEST_DEVICE(device);
+  auto network = Network::from_json(std::string_view(kRing));
+  ASSERT_TRUE(network.ok() && network->initialize(4).ok());
+  ThreadPool pool(2);
+  auto mesh = StepMesh::create(*network, pool, {.streams = 2});
+  ASSERT_TRUE(mesh.ok());
+  const auto saved = mesh->portable_program(3);
+  ASSERT_TRUE(saved.ok()) << saved.status().to_string();
+  const auto program = Program::decode(saved->encode());
+  ASSERT_TRUE(program.ok());
+  auto runner = ProgramRunner::create(*program, *network, pool, {.device = device});
+  ASSERT_TRUE(runner.ok()) << runner.status().to_string();
+  for (int run = 0; run < 4; ++run) {
+    const std::vector<float> x = ramp(2 * 3 * 5);
+    std::vector<float> want(2 * 3 * 4), got = want;
+    ASSERT_TRUE(mesh->run(std::span(x), 3, std::span(want)).ok());
+    ASSERT_TRUE(runner->write("x", std::span(x)).ok() && runner->run().ok() &&
+                runner->read("y", std::span(got)).ok());
+    EXPECT_EQ(got, want) << run;
+  }
+  std::vector<float> value(2 * 9);
+  ASSERT_TRUE(runner->read("0.0.0.0:value", std::span(value)).ok());
+  const std::vector<double> wanted = *mesh->value(0, 1);
+  EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), value.begin() + 9));
 }
 
 }  // namespace
