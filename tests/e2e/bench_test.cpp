@@ -77,6 +77,18 @@ TEST(Bench, CrossoverDrawsEverySize) {
   LOOM_EXPECT_REFUSED(loom({"bench", "crossover", "--modes", "cpu-sc"}), 2, "no --modes");
 }
 
+TEST(Bench, MeshesTickInEveryMode) {
+  const Outcome o = loom({"bench", "mesh", "--quick", "--json"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const auto report = Json::parse(o.out);
+  ASSERT_TRUE(report.ok()) << o.out;
+  ASSERT_EQ(rows_of(*report).size(), 2u);
+  for (const Json& row : rows_of(*report)) {
+    EXPECT_GT(number(row, "ticks_per_second"), 0);
+    EXPECT_NEAR(number(row, "ns_of_cell") * number(row, "ticks_per_second") * 1e-6, 1, 1e-9);
+  }
+}
+
 // Six networks of a published table, 160 steps: in FP8 the loss of the last epoch is that of f32
 // within 1 % of itself, but for conv3d. That has learned its samples by heart, 0.0014 of 0.52, and
 // what is left is of the size of FP8's steps: 12 % more.

@@ -53,5 +53,7 @@ std::vector<std::string> bench_network_names();
 int bench_training(const BenchArgs& args);
 // The CPU, a device and auto over the width of a layer.
 int bench_crossover(const BenchArgs& args);
+// Step meshes of 1,000 to 1,000,000 cells.
+int bench_mesh(const BenchArgs& args);
 
 }  // namespace loom::cli

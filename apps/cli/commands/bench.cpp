@@ -48,11 +48,11 @@ std::vector<std::string> shape_names() {
 }
 
 void bind(CommandLine& c, Args& a) {
-  c.add(
-       "WHAT", a.what,
-       "llm; ops; layers: forward and backward of each; training: six small networks; crossover: "
-       "CPU, device and auto over the width of a layer; train: a decoder of 33 M parameters in f32")
-      .one_of({"ops", "llm", "train", "layers", "training", "crossover"});
+  c.add("WHAT", a.what,
+        "llm; ops; layers: forward and backward of each; training: six small networks; crossover: "
+        "CPU, device and auto over the width of a layer; mesh: ticks of 1,000 to 1,000,000 cells; "
+        "train: a decoder of 33 M parameters in f32")
+      .one_of({"ops", "llm", "train", "layers", "training", "crossover", "mesh"});
   c.add("--model", a.model, "shape").one_of(shape_names());
   c.add("--dtype", a.dtype, "weights, for example f32, i8, i4");
   c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
@@ -68,15 +68,16 @@ void bind(CommandLine& c, Args& a) {
       .one_of(names, true)
       .type_name("NAMES");
   c.add("--dtypes", a.dtypes, "layers: these dtypes alone").delimiter(',').type_name("NAMES");
-  c.add(
-       "--modes", a.modes,
-       "layers, training: of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-mc (cpu-sc,cpu-mc,gpu-mc)")
+  c.add("--modes", a.modes,
+        "layers, training, mesh: of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-mc (cpu-sc,cpu-mc, "
+        "and but for mesh gpu-mc)")
       .delimiter(',')
       .one_of(std::vector<std::string>(modes.begin(), modes.end()))
       .type_name("NAMES");
   c.flag("--fp8", a.fp8, "training: products in FP8, and the loss beside that of f32");
-  c.flag("--quick", a.quick, "layers, training, crossover: a few runs, to see that they work");
-  c.flag("--json", a.json, "layers, training, crossover: one JSON object on stdout");
+  c.flag("--quick", a.quick,
+         "layers, training, crossover, mesh: a few runs, to see that they work");
+  c.flag("--json", a.json, "layers, training, crossover, mesh: one JSON object on stdout");
 }
 
 // Random weights in a packed format, quickly: a few panels are encoded (the search of the 4-bit
@@ -323,6 +324,7 @@ int bench_train(const Args& a, ThreadPool& pool) {
 int run(const Args& given) {
   Args a = given;
   if (a.what == "crossover") return bench_crossover(a);
+  if (a.what == "mesh") return bench_mesh(a);
   if (a.what == "layers" || a.what == "training") {
     for (const std::string& d : a.dtypes) {
       LOOM_OR_EXIT(const WeightFormat format, parse_weight_format(d), kUsage);
