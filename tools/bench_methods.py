@@ -24,16 +24,20 @@ sys.path.insert(0, str(ROOT / "bindings" / "python"))
 from welvet import Network, layers  # noqa: E402
 
 METHODS = ("back_propagation", "mono_forward", "direct_feedback_alignment",
-           "difference_target_propagation", "learned_feedback", "target_propagation", "layer_wise")
+           "difference_target_propagation", "learned_feedback", "target_propagation", "layer_wise",
+           "activation_slope")
 SPECS = {"learned_feedback": {"type": "difference_target_propagation", "feedback": "learned"},
-         "layer_wise": {"type": "target_propagation", "mode": "layer_wise"}}
+         "layer_wise": {"type": "target_propagation", "mode": "layer_wise"},
+         "activation_slope": {"type": "target_propagation", "mode": "layer_wise",
+                              "activation_slope": True}}
 # name: widths of hidden layers, activations, images, epochs, methods
 RUNS = {
     "wide": ([512] * 2, ("relu", "tanh"), 60000, 3, METHODS),
     "long": ([1000] * 2, ("relu",), 60000, 10, METHODS[:2]),
     "deep": ([128] * 50, ("tanh",), 20000, 3, METHODS),
 }
-COLORS = ("#33526e", "#c2571a", "#2f6b34", "#8a5a00", "#1f7a8c", "#6a3d8f", "#8f2d56")
+COLORS = ("#33526e", "#c2571a", "#2f6b34", "#8a5a00", "#1f7a8c", "#6a3d8f", "#8f2d56",
+          "#555555")
 WINDOW = 10  # steps that a point of a curve is the mean of
 
 

@@ -54,6 +54,9 @@ std::vector<Case> cases() {
   for (const char* layer :
        {R"("conv2d","filters":3,"kernel":[3,2],"stride":2,"padding":1,"activation":"tanh")",
         R"("conv2d","filters":6,"kernel":3,"groups":2)",
+        R"("conv2d","filters":6,"kernel":3,"groups":2,"dtype":"ternary")",
+        R"("conv2d","filters":3,"kernel":2,"dtype":"binary")",
+        R"("conv_transpose2d","filters":3,"kernel":2,"dtype":"i8")",
         R"("conv_transpose2d","filters":3,"kernel":3,"stride":2,"padding":1)",
         R"("conv_transpose2d","filters":4,"kernel":2,"groups":2)",
         R"("max_pool2d","kernel":3,"stride":2,"padding":1)",
@@ -72,7 +75,8 @@ std::vector<Case> cases() {
        {R"("rnn","hidden":4)", R"("rnn","hidden":4,"activation":"relu","bidirectional":true)",
         R"("lstm","hidden":4,"output":"last")", R"("lstm","hidden":4,"num_layers":2)",
         R"("gru","hidden":4)", R"("gru","hidden":4,"linear_before_reset":false,"bias":false)",
-        R"("attention","heads":2)",
+        R"("lstm","hidden":4,"dtype":"binary")", R"("gru","hidden":4,"dtype":"i4")",
+        R"("attention","heads":2,"dtype":"ternary")", R"("attention","heads":2)",
         R"("attention","heads":4,"kv_heads":2,"causal":false,)"
         R"("rope":false,"qk_norm":true,"sub_norm":true,"dropout":0.1)",
         R"("positions")", R"("time_distributed","layers":[{"type":"dense","out":4}])"})
@@ -293,6 +297,22 @@ TEST(LayerTargets, EmbeddingsLearn) {
   EXPECT_GT(first, 0.6);
   EXPECT_LT(last, 0.2);
   EXPECT_FALSE(std::ranges::equal(network.find("0.0.0.0", "weight")->master(), was));
+}
+
+// A language model attends to other rows, for which there is no formula.
+TEST(LayerTargets, AttentionOverRowsIsRefused) {
+  Network network = std::move(*Network::from_json(std::string_view(
+      topology(R"({"ids":9})",
+               {R"("embedding","out":8)", R"("attention","heads":2)", R"("dense","out":9)"}))));
+  ASSERT_TRUE(network.initialize(3).ok());
+  ThreadPool pool(1);
+  auto made = Learner::create(network, pool, {.loss = Loss::cross_entropy, .method = layer_wise()});
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.status().code(), Code::unsupported);
+  EXPECT_NE(made.status().message().find("attention at 0.0.0.1: has a formula for targets by "
+                                         "layers over the steps of a row"),
+            std::string::npos)
+      << made.status().message();
 }
 
 // A network of layers with formulas: the same bits on every machine, and after a pause.

@@ -126,7 +126,7 @@ void fields(V& v, MethodSpec& m) {
             "part behind it has no gap",
      .only = {"mode", name(m.mode), "layer_wise"}});
   v("activation_slope", m.activation_slope,
-    {.doc = "a layer learns by its gap times the slope of its own activation, which no target "
+    {.doc = "a layer learns by its gap times the slope of its activation, which no target "
             "meets: 1 or 0 of `relu`, 1 - a^2 of `tanh`, a (1 - a) of `sigmoid`; in `dense` layers "
             "and convolutions",
      .only = {"mode", name(m.mode), "layer_wise"},

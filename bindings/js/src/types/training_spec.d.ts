@@ -99,9 +99,9 @@ export interface TargetPropagationMethod {
   /** the target is a + pull(t') - pull(a') in place of pull(t'), so that it is a where the part
    *  behind it has no gap; with `mode` `layer_wise`; default true */
   differenceCorrection?: boolean;
-  /** a layer learns by its gap times the slope of its own activation, which no target meets: 1
-   *  or 0 of `relu`, 1 - a^2 of `tanh`, a (1 - a) of `sigmoid`; in `dense` layers and
-   *  convolutions; with `mode` `layer_wise`; default false */
+  /** a layer learns by its gap times the slope of its activation, which no target meets: 1 or 0
+   *  of `relu`, 1 - a^2 of `tanh`, a (1 - a) of `sigmoid`; in `dense` layers and convolutions;
+   *  with `mode` `layer_wise`; default false */
   activationSlope?: boolean;
   /** a part whose budget, (cos(activation, target) + 1) / 2, is lower does not learn in that
    *  step; 0: all learn; 0 to 1; default 0.2 */
