@@ -71,9 +71,11 @@ LOOM_API int32_t loom_population_activate(loom_population population, int64_t in
 /* The values of a recurrent genome are 0 again. */
 LOOM_API int32_t loom_population_reset(loom_population population, loom_error* error);
 
-/* A copy of a member. The champion has the weights with which it was scored.
- *   population: of networks
- *   index: of a network, from 0; -1: the champion */
+/* A copy of a member. The champion has the weights with which it was scored. A genome becomes a
+ * network that answers as it does (docs/reference/evolution.md); unsupported for a recurrent one
+ * of a task that holds its values from row to row.
+ *   index: of a genome or a network, from 0; -1: the champion
+ *   network: of a genome: one cell of the layer genome */
 LOOM_API int32_t loom_population_network(loom_population population, int64_t index,
                                          loom_network* network, loom_error* error);
 

@@ -45,7 +45,8 @@ class Population : public Object {
   std::string genome(std::int64_t index = -1) const {
     return detail::text(loom_population_genome, handle(), index);
   }
-  // Of networks: a copy of a member (-1: the champion), and its weights after training.
+  // A copy of a member (-1: the champion); of a genome the network that answers as it does. Of
+  // networks: the weights of a member after training.
   Network network(std::int64_t index = -1) const {
     return detail::made<Network>(loom_population_network, handle(), index);
   }

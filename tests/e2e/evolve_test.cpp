@@ -27,6 +27,20 @@ TEST(EvolveCommand, SolvesXorWithTheSameChampionOnAnyThreads) {
   ASSERT_TRUE(genome.ok());
   EXPECT_EQ(genome->find("sha256")->as_string(), champion_of(one));
   EXPECT_NE(file_bytes(svg).find("<polyline class=\"best\""), std::string::npos);
+  // As a network, which learns on.
+  const std::string entity = folder / "xor.entity", better = folder / "better.entity";
+  const std::string csv = folder.write("xor.csv", "0,0,0\n0,1,1\n1,0,1\n1,1,0\n");
+  const std::string spec = folder.write(
+      "train.json", R"({"format": "loom-training", "version": 2, "base": ")" + entity + R"(",
+        "data": {"type": "table", "header": false, "targets": ["2"]},
+        "steps": 50, "batch": 4, "schedule": {"lr": 0.02}})");
+  EXPECT_EQ(loom({"evolve", "xor", "--champion", entity}).code, 0);
+  const Outcome listed = loom({"show", entity});
+  EXPECT_NE(listed.out.find("genome"), std::string::npos) << listed.out << listed.err;
+  const Outcome trained = loom({"train", spec, "--data", csv, "--out", better});
+  EXPECT_EQ(trained.code, 0) << trained.err;
+  const Outcome held = loom({"evolve", "double_pole", "--generations", "1", "--champion", entity});
+  EXPECT_EQ(held.code, 0) << held.err;
   const Outcome text = loom({"evolve", "xor"});
   EXPECT_EQ(text.code, 0);
   EXPECT_NE(text.out.find("goal        reached"), std::string::npos) << text.out;

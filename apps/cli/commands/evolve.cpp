@@ -39,7 +39,8 @@ void bind(CommandLine& c, Args& a) {
   c.add("--score", a.score, "of a table (mse)").one_of({"mse", "sse", "accuracy"});
   c.flag("--recurrent", a.recurrent, "edges may form cycles");
   c.add("--out", a.out, "save the population at the end, to continue from").type_name("FILE");
-  c.add("--champion", a.champion, "write the best genome as JSON, or the best network as .entity")
+  c.add("--champion", a.champion,
+        "write the best genome as JSON, or as a network (.entity); the best network as .entity")
       .type_name("FILE");
   c.add("--svg", a.svg, "a drawing of fitness over generations").type_name("FILE");
   c.add("--threads", a.threads, "that evaluate (one per core)").positive();
@@ -237,7 +238,7 @@ std::string summary(const Json& info) {
 
 void write_champion(const std::string& path, const Population& population, const Json& info) {
   if (path.empty() || member(info, "champion").is_null()) return;
-  if (info.find("level")) population.network().save(path);
+  if (info.find("level") || ends_with(path, ".entity")) population.network().save(path);
   else write_text(path, population.genome() + "\n");
 }
 

@@ -25,8 +25,8 @@ export { BusyError, CancelledError, CorruptError, InternalError, InvalidArgument
   InvalidHandleError, IoError, LoomError, NotFoundError, OutOfMemoryError, OutOfRangeError,
   PausedError, TruncatedError, UnsupportedError } from './runtime/errors.js';
 export { Data, Decoder, Ensemble, InferenceSession, ModelFile, Network, Online, Population, Program,
-  Seq2Seq, Session, StepMesh, Tensor, Tokenizer, Trainer, Transformer, cluster, convert, correlation,
-  createWorker, deviation, gpu, matches };
+  Seq2Seq, Session, StepMesh, Tensor, Tokenizer, Trainer, Transformer, cluster, convert,
+  correlation, createWorker, deviation, gpu, matches };
 
 /** Loads the module: once, or again after it has stopped. module: where it is, if not beside the
  *  package. */

@@ -53,7 +53,7 @@ class Genome {
   reset() {
     this.#population.reset();
   }
-  /** A copy of a network. */
+  /** A copy of a network; of a genome the network that answers as it does. */
   get network() {
     this.#now();
     return this.#population.network(this.index);

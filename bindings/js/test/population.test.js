@@ -19,6 +19,14 @@ test('XOR has the champion of every target', () => {
   population.dispose();
 });
 
+test('a champion becomes a network that learns', () => {
+  const population = new Population('xor');
+  population.run();
+  const network = population.network(), x = new Float32Array(X.flat());
+  assert.deepEqual([...network.forward(x)], [...population.champion.activate(X)]);
+  population.dispose();
+});
+
 test('a function has the bits of the task', async () => {
   const fitness = (genome) =>
     4 - genome.activate(X).reduce((sum, y, i) => sum + (y - Y[i]) ** 2, 0);

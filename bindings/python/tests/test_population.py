@@ -151,8 +151,22 @@ class PopulationTest(unittest.TestCase):
         self.assertEqual(q[1].network.digest(), member.digest())
         with self.assertRaisesRegex(welvet.InvalidArgument, "topology"):
             q[1].network = welvet.graft(self.start(), self.start())
-        with self.assertRaises(welvet.Unsupported):
-            welvet.Population("xor").network(0)
+
+    def test_the_champion_becomes_a_network(self):
+        p = welvet.Population("xor", seed=1)
+        p.run(300)
+        network = p.network()
+        x = np.float32([[0, 0], [0, 1], [1, 0], [1, 1]])
+        y = np.float32([[0], [1], [1], [0]])
+        self.assertTrue(np.array_equal(network(x), p.champion.activate(x)))
+        self.assertTrue(np.array_equal(p[3].network(x), p[3].activate(x)))
+        before = float(((network(x) - y) ** 2).mean())
+        network.train(x, y, epochs=200, batch_size=4, lr=0.02, progress=False)
+        self.assertLess(float(((network(x) - y) ** 2).mean()), before / 4)
+        with self.assertRaisesRegex(welvet.Unsupported, "from row to row"):
+            welvet.Population("double_pole", recurrent=True).network(0)
+        with self.assertRaisesRegex(welvet.Unsupported, "take no weights"):
+            p.set_network(0, network)
 
 
 if __name__ == "__main__":

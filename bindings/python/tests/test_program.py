@@ -31,8 +31,7 @@ class Programs(unittest.TestCase):
             for rows in (1, 8, 3):
                 x = random.normal(size=(rows, width))
                 x = x if layers is networks[-1] else x.astype(np.float32)
-                want = np.asarray(network(x.reshape(rows, *layers[0].dims) if len(layers[0].dims) > 1
-                                          else x)).reshape(rows, -1)
+                want = np.asarray(network(x.reshape(rows, *layers[0].dims))).reshape(rows, -1)
                 np.testing.assert_array_equal(program(x=x)["y"], want)
 
     def test_of_a_mesh_continues_where_it_was(self):

@@ -54,7 +54,8 @@ class Genome:
 
     @property
     def network(self) -> Network:
-        """A copy of a network; setting gives the member the weights of one that was trained."""
+        """A copy of a network, of a genome the network that answers as it does; setting gives a
+        member of networks the weights of one that was trained."""
         self._check()
         return self._population.network(self.index)
 
@@ -187,8 +188,9 @@ class Population(Runner):
                     _whole(index, "index"))
 
     def network(self, index: int = -1) -> Network:
-        """A copy of a network, by default of the champion, with the weights of its score.
-        Unsupported for genomes."""
+        """A copy of a network, by default of the champion, with the weights of its score. Of a
+        genome: the network that answers as it does, one cell of the layer `genome`; Unsupported for
+        a recurrent genome of a task that holds its values from row to row."""
         return Network._of(call("population_network", self._handle, _whole(index, "index")))
 
     def set_network(self, index: int, network: Network) -> None:

@@ -382,7 +382,7 @@ int32_t loom_population_network(loom_population population, int64_t index, loom_
 int32_t loom_population_set_network(loom_population population, int64_t index, loom_network network,
                                     loom_error* error) {
   return on(population, error, [&](PopulationObject& p) -> Status {
-    if (p.genomes) return {Code::unsupported, "network: a population of genomes has no networks"};
+    if (p.genomes) return {Code::unsupported, "network: genomes take no weights of networks"};
     if (index < 0 || index >= static_cast<std::int64_t>(p.networks->members().size()))
       return {Code::out_of_range, "index: " + std::to_string(index) + "; the population has " +
                                       std::to_string(p.networks->members().size()) + " networks"};

@@ -132,12 +132,15 @@ int32_t loom_program_create(loom_network network, loom_bytes bytes, const char* 
 
 int32_t loom_program_set(loom_program program, const char* name, size_t name_size,
                          const double* value, size_t value_count, loom_error* error) {
-  return on_program(program, error, [&](ProgramObject& p) -> Status {
-    LOOM_ASSIGN(const std::string_view of, text_argument(name, name_size, "name"));
-    LOOM_ASSIGN(const std::span<const double> one, c_api::span(value, value_count, "value"));
-    LOOM_TRY(expect_count("value", one.size(), 1));
-    return p.runner->set(of, one[0]);
-  }, true);
+  return on_program(
+      program, error,
+      [&](ProgramObject& p) -> Status {
+        LOOM_ASSIGN(const std::string_view of, text_argument(name, name_size, "name"));
+        LOOM_ASSIGN(const std::span<const double> one, c_api::span(value, value_count, "value"));
+        LOOM_TRY(expect_count("value", one.size(), 1));
+        return p.runner->set(of, one[0]);
+      },
+      true);
 }
 
 int32_t loom_program_write(loom_program program, const char* name, size_t name_size,

@@ -2,7 +2,8 @@
 import torch
 
 FUNCTIONS = {
-    "linear": lambda x: x, "sigmoid": torch.sigmoid, "steep_sigmoid": lambda x: torch.sigmoid(4.9 * x),
+    "linear": lambda x: x, "sigmoid": torch.sigmoid,
+    "steep_sigmoid": lambda x: torch.sigmoid(4.9 * x),
     "tanh": torch.tanh, "relu": torch.relu, "gaussian": lambda x: torch.exp(-(x * x)),
     "sin": torch.sin, "abs": torch.abs}
 

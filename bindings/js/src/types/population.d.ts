@@ -51,7 +51,7 @@ export interface GenomeData {
 export interface Genome {
   readonly index: number;
   readonly data: GenomeData;
-  /** Of a network: a copy. */
+  /** A copy of a network; of a genome the network that answers as it does. */
   readonly network: Network;
   activate(x: Rows): Float32Array;
   reset(): void;
@@ -72,7 +72,8 @@ export class Population {
   readonly champion: Genome;
   at(index: number): Genome;
   genome(index?: number): GenomeData;
-  /** A copy of a network, by default of the champion. */
+  /** A copy of a network, by default of the champion. Of a genome: the network that answers as it
+   *  does, one cell of the layer `genome`. */
   network(index?: number): Network;
   /** Gives a member the weights of a network of its topology. */
   setNetwork(index: number, network: Network): void;
