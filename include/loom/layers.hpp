@@ -354,8 +354,8 @@ struct Genome {
 };
 inline Layer genome(const Genome& s) {
   const Genome usual{};
-  return Layer("genome").set("out", s.out).set("activations", s.activations).set("edges", s.edges)
-      .set("ticks", s.ticks, usual.ticks);
+  return Layer("genome").set("out", s.out).set("activations", s.activations)
+      .set("edges", s.edges, usual.edges).set("ticks", s.ticks, usual.ticks);
 }
 
 // Each of groups of channels normalized by itself (arXiv 1803.08494).

@@ -69,9 +69,9 @@ struct GenomeConfig : LayerConfig {
               "`linear`, `relu` and `abs` are limited to +-1e28",
        .required = true});
     v("edges", edges,
-      {.doc = "the two nodes of each edge, one edge behind the other: from, to, from, to, ...",
-       .min = 0,
-       .required = true});
+      {.doc = "the two nodes of each edge, one edge behind the other: from, to, from, to, ...; "
+              "without any, nodes have their bias alone",
+       .min = 0});
     v("ticks", ticks,
       {.doc = "0: edges lead to later nodes. Else they may form cycles: from values of 0, all "
               "nodes compute at once as many times, from the values of the time before",

@@ -783,8 +783,9 @@ export interface GenomeCell extends AnyCell {
    *  (sigmoid(4.9 x)), `tanh`, `relu`, `gaussian` (exp(-x^2)), `sin` or `abs`; `linear`, `relu`
    *  and `abs` are limited to +-1e28 */
   activations: string[];
-  /** the two nodes of each edge, one edge behind the other: from, to, from, to, ...; at least 0 */
-  edges: number | number[];
+  /** the two nodes of each edge, one edge behind the other: from, to, from, to, ...; without
+   *  any, nodes have their bias alone; at least 0 */
+  edges?: number | number[];
   /** 0: edges lead to later nodes. Else they may form cycles: from values of 0, all nodes
    *  compute at once as many times, from the values of the time before; 0 to 1000; default 0 */
   ticks?: number;

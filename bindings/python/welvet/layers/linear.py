@@ -96,8 +96,8 @@ class Genome(Layer):
     * `activations`: of each node behind the values of the row: `linear`, `sigmoid`, `steep_sigmoid`
       (sigmoid(4.9 x)), `tanh`, `relu`, `gaussian` (exp(-x^2)), `sin` or `abs`; `linear`, `relu` and
       `abs` are limited to +-1e28.
-    * `edges`: the two nodes of each edge, one edge behind the other: from, to, from, to, ...; at
-      least 0.
+    * `edges`: the two nodes of each edge, one edge behind the other: from, to, from, to, ...;
+      without any, nodes have their bias alone; at least 0.
     * `ticks`: 0: edges lead to later nodes. Else they may form cycles: from values of 0, all nodes
       compute at once as many times, from the values of the time before; 0 to 1000.
     """
@@ -109,8 +109,8 @@ class Genome(Layer):
     _kind = "genome"
 
     @checked
-    def __init__(self, out: int, activations: Sequence[str], edges: Sequence[int], ticks: int = 0,
-                 *, dtype: Optional[str] = None, name: Optional[str] = None,
+    def __init__(self, out: int, activations: Sequence[str], edges: Optional[Sequence[int]] = (),
+                 ticks: int = 0, *, dtype: Optional[str] = None, name: Optional[str] = None,
                  enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
         super().__init__("genome", {
             "out": out, "activations": activations, "edges": numbers(edges), "ticks": ticks},
