@@ -69,7 +69,7 @@ LOOM_API int32_t loom_program_reset(loom_program program, loom_error* error);
 /* A line per register, buffer and instruction. */
 LOOM_API int32_t loom_program_text(loom_program program, loom_bytes* text, loom_error* error);
 
-/* What the program takes and returns.
+/* Registers and buffers of the program, and where it runs.
  *   info: JSON: sha256, instructions, registers [{name, type, max, value}], buffers [{name, kind
  *     (input, output, state, weight), type (a weight's format), rows (for the registers as they
  *     are set), max_rows, cols}], target, device, note, numerics, threads */

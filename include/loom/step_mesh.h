@@ -69,8 +69,9 @@ LOOM_API int32_t loom_step_mesh_snapshot(loom_step_mesh step_mesh, loom_bytes* s
 LOOM_API int32_t loom_step_mesh_restore(loom_step_mesh step_mesh, loom_bytes snapshot,
                                         loom_error* error);
 
-/* The program of so many ticks, as bytes that program_create takes: its input x has streams rows
- * of ticks x input width, its output y likewise, and its states the values of the cells.
+/* The program of that number of ticks, as bytes that program_create takes: its input x has
+ * streams rows of ticks x input width, its output y likewise, and its states the values of the
+ * cells.
  *   ticks: at least 1; of a network that takes ids 1
  *   program: docs/reference/program.md, Encoding */
 LOOM_API int32_t loom_step_mesh_save_program(loom_step_mesh step_mesh, int64_t ticks,

@@ -57,7 +57,7 @@ class StepMesh : public Object {
   void restore(const Bytes& snapshot) {
     check(loom_step_mesh_restore, handle(), snapshot.handle());
   }
-  // The program of so many ticks, which Program takes. Its input "x" has a row of ticks x input
+  // The program of a number of ticks, which Program takes. Its input "x" has a row of ticks x input
   // width for each stream, its output "y" likewise, and its states are the values of the cells.
   Bytes save_program(std::int64_t ticks) const {
     return detail::made<Bytes>(loom_step_mesh_save_program, handle(), ticks);

@@ -100,7 +100,7 @@ struct Rows {
         y_(one_of(a, info_, "output")),
         file_(read_values(a.input)) {
     for (const Json& r : member(info_, "registers").as_array())
-      if (text_in(r, "name") == "R") most_ = integer_in(r, "max");
+      if (text_in(r, "name") == "R") max_rows_ = integer_in(r, "max");
       else if (text_in(r, "type") != "measured")
         throw problem(LOOM_UNSUPPORTED,
                       a.network + ": the program has the register " + text_in(r, "name") +
@@ -117,10 +117,10 @@ struct Rows {
   }
 
   void run() {
-    const std::int64_t of_run = std::max<std::int64_t>(most_, 1);
+    const std::int64_t of_run = std::max<std::int64_t>(max_rows_, 1);
     for (std::int64_t begin = 0; begin < rows_; begin += of_run) {
       const std::int64_t rows = std::min(of_run, rows_ - begin);
-      if (most_ > 0) program_.set("R", static_cast<double>(rows));
+      if (max_rows_ > 0) program_.set("R", static_cast<double>(rows));
       write(begin * width_, rows * width_);
       program_.run();
       std::vector<double> y(static_cast<std::size_t>(rows * values_of(y_)));
@@ -139,7 +139,7 @@ struct Rows {
  private:
   // Of a row of the register R, or of a whole run where there is none.
   std::int64_t values_of(const Json& b) const {
-    return integer_in(b, "cols") * integer_in(b, "max_rows") / std::max<std::int64_t>(most_, 1);
+    return integer_in(b, "cols") * integer_in(b, "max_rows") / std::max<std::int64_t>(max_rows_, 1);
   }
   void write(std::int64_t begin, std::int64_t count) {
     const std::string name = text_in(x_, "name"), type = text_in(x_, "type");
@@ -156,7 +156,7 @@ struct Rows {
   Program& program_;
   const Json info_, x_, y_;
   const Values file_;
-  std::int64_t most_ = 0, width_ = 0, rows_ = 0;
+  std::int64_t max_rows_ = 0, width_ = 0, rows_ = 0;
   std::vector<double> out_;
 };
 

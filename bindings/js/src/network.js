@@ -161,7 +161,7 @@ export class Network extends Handled {
   }
   /** The same as bytes, which Program runs with the weights of a network. */
   saveProgram(options = {}) {
-    return this.call('save_program', { options: snake(options) }).program;
+    return this.library.take(this.call('save_program', { options: snake(options) }).program);
   }
   /** SHA-256 of that program: equal programs, equal hashes. */
   programSha256(options = {}) {

@@ -2,7 +2,8 @@
 import { onCpu, optionsOf, placeOf } from './runtime/call.js';
 import { errorNamed } from './runtime/errors.js';
 import { numbersOf, rowsOf, wideRowsOf } from './rows.js';
-import { Handled, camel, libraryOf, runLater, runNow, snake } from './runtime/runtime.js';
+import { Handled, bytesObject, camel, libraryOf, runLater, runNow, snake }
+  from './runtime/runtime.js';
 
 /** A handle from inside the package. */
 class Made {
@@ -35,7 +36,13 @@ export class Program extends Handled {
   static *#make(network, bytes, options, place) {
     const given = 'device' in options || 'mode' in options;
     const all = { ...snake(options), ...(given ? {} : optionsOf(place)) };
-    return (yield ['program_create', { network: network.handle, bytes, options: all }]).program;
+    const { library: lib } = network, saved = bytesObject(lib, 'bytes', bytes);
+    try {
+      return (yield ['program_create',
+        { network: network.handle, bytes: saved, options: all }]).program;
+    } finally {
+      lib.release(saved);
+    }
   }
   #now(work) {
     if (!onCpu(this.#place))

@@ -2,7 +2,8 @@
 import { onCpu, optionsOf, placeOf } from './runtime/call.js';
 import { errorNamed, known } from './runtime/errors.js';
 import { BLOCK, numbersOf, rowsOf, typed, wideRowsOf } from './rows.js';
-import { Handled, camel, libraryOf, runLater, runNow, snake } from './runtime/runtime.js';
+import { Handled, bytesObject, camel, libraryOf, runLater, runNow, snake }
+  from './runtime/runtime.js';
 
 /** A handle from inside the package. */
 class Made {
@@ -117,18 +118,6 @@ export class StepMesh extends Handled {
   *#restore(snapshot) {
     yield ['step_mesh_restore', { step_mesh: this.handle, snapshot }];
   }
-  /** A bytes object of the module with these bytes. */
-  #bytes(source) {
-    const view = ArrayBuffer.isView(source)
-      ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
-      : source instanceof ArrayBuffer ? new Uint8Array(source) : null;
-    if (!view)
-      throw errorNamed('invalid_argument',
-        `snapshot: expected bytes, got ${source === null ? 'null' : typeof source}`);
-    const { bytes } = this.library.call('bytes_create', { size: view.length });
-    this.library.view(bytes).set(view);
-    return bytes;
-  }
 
   /** streams, tick, cells, inputWidth, inputDtype, outputWidth, outputDtype, target, device, note,
    *  numerics, threads. */
@@ -176,11 +165,11 @@ export class StepMesh extends Handled {
   async resetAsync() {
     await this.#later(this.#reset());
   }
-  /** The program of so many ticks, as bytes, which Program runs: its input "x" has a row of ticks x
-   *  input width for each stream, its output "y" likewise, and its states are the values of the
-   *  cells. */
+  /** The program of a number of ticks, as bytes, which Program runs: its input "x" has a row of
+   *  ticks x input width for each stream, its output "y" likewise, and its states are the values of
+   *  the cells. */
   saveProgram(ticks = 1) {
-    return this.call('save_program', { ticks }).program;
+    return this.library.take(this.call('save_program', { ticks }).program);
   }
   /** The values of all cells, and the tick. */
   snapshot() {
@@ -192,7 +181,7 @@ export class StepMesh extends Handled {
   }
   /** Continues from a snapshot, with the same bits. */
   restore(snapshot) {
-    const bytes = this.#bytes(snapshot);
+    const bytes = bytesObject(this.library, 'snapshot', snapshot);
     try {
       this.#now(this.#restore(bytes));
     } finally {
@@ -200,7 +189,7 @@ export class StepMesh extends Handled {
     }
   }
   async restoreAsync(snapshot) {
-    const bytes = await this.library.turn(() => this.#bytes(snapshot));
+    const bytes = await this.library.turn(() => bytesObject(this.library, 'snapshot', snapshot));
     try {
       await this.#later(this.#restore(bytes));
     } finally {

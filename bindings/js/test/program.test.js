@@ -21,6 +21,7 @@ test('a saved program has the bits of its network', async () => {
   assert.throws(() => program.run({ z: x }), InvalidArgumentError);
   assert.throws(() => program.set({ R: 5 }), { code: 'out_of_range' });
   assert.throws(() => new Program(network, new Uint8Array(40)), { code: 'corrupt' });
+  assert.throws(() => new Program(network, 'bytes'), /bytes: expected bytes, got string/);
   assert.throws(() => new Program(network, network.saveProgram(), { mode: 'auto' }),
     UnsupportedError);
 });

@@ -44,6 +44,20 @@ export async function bringEmbedded(lib, options) {
 const forgotten = new FinalizationRegistry(({ lib, handle }) => lib.release(handle));
 const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 
+/** A bytes object of the module with the bytes of `source`, to release; `name` says what they are
+ *  in an error. */
+export function bytesObject(lib, name, source) {
+  const view = ArrayBuffer.isView(source)
+    ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+    : source instanceof ArrayBuffer ? new Uint8Array(source) : null;
+  if (!view)
+    throw errorNamed('invalid_argument',
+      `${name}: expected bytes, got ${source === null ? 'null' : typeof source}`);
+  const { bytes } = lib.call('bytes_create', { size: view.length });
+  lib.view(bytes).set(view);
+  return bytes;
+}
+
 /** An object of the module. dispose() gives it back at once; else the garbage collector does,
  *  some time. */
 export class Handled {
