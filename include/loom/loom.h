@@ -502,10 +502,11 @@ LOOM_API int32_t loom_session_forecast(loom_session session, const char* options
                                        loom_error* error);
 
 /* From the next run on, statistics of the outputs of every cell are kept: an event for each cell
- * of an observed pass, which is a run of this session (docs/guide/observe.md). Observed passes
- * run a second program with outputs of the same bits; passes that are not observed run the one
- * of always. Begins anew where the session observes already.
- *   options: JSON: every (1), passes (0), window (1), keep (64), total (false):
+ * of an observed pass, which is a run of this session, and with nested for each layer inside it
+ * (docs/guide/observe.md). Observed passes run a second program with outputs of the same bits;
+ * passes that are not observed run the one of always. Begins anew where the session observes
+ * already.
+ *   options: JSON: every (1), passes (0), window (1), keep (64), nested (false), total (false):
  *     docs/reference/options.md, session_observe */
 LOOM_API int32_t loom_session_observe(loom_session session, const char* options,
                                       size_t options_size, loom_error* error);

@@ -435,8 +435,8 @@ class Session : public Object {
           y.size());
   }
   // Statistics of the outputs of every cell, from the next run on (docs/guide/observe.md): JSON
-  // options every (0: none any more), passes, window, keep. statistics() takes the events so far:
-  // JSON, docs/reference/c-api.md.
+  // options every (0: none any more), passes, window, keep, nested. statistics() takes the events
+  // so far: JSON, docs/reference/c-api.md.
   void observe(std::string_view options = {}) {
     check(loom_session_observe, handle(), options.data(), options.size());
   }

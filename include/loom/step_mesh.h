@@ -57,6 +57,20 @@ LOOM_API int32_t loom_step_mesh_value(loom_step_mesh step_mesh, const char* cell
                                       int64_t stream, double* values, size_t values_count,
                                       loom_error* error);
 
+/* From the next tick on, statistics of the outputs of every cell to all streams are kept: an
+ * event for each cell of an observed tick (docs/guide/observe.md). All bits stay as they are;
+ * ticks that are observed run one by one. Drops a run that has paused. Begins anew where the
+ * mesh is observed already. LOOM_UNSUPPORTED: a mesh on a device.
+ *   options: JSON: every (1), passes (0), window (1), keep (64): docs/reference/options.md,
+ *     step_mesh_observe */
+LOOM_API int32_t loom_step_mesh_observe(loom_step_mesh step_mesh, const char* options,
+                                        size_t options_size, loom_error* error);
+
+/* Takes the events that step_mesh_observe has kept, the oldest first; none are left then.
+ *   statistics: JSON: as of session_statistics; a pass is a tick, and the rows are the streams */
+LOOM_API int32_t loom_step_mesh_statistics(loom_step_mesh step_mesh, loom_bytes* statistics,
+                                           loom_error* error);
+
 /* All values are 0 again, at tick 0. */
 LOOM_API int32_t loom_step_mesh_reset(loom_step_mesh step_mesh, loom_error* error);
 

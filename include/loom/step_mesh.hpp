@@ -52,6 +52,13 @@ class StepMesh : public Object {
     check(loom_step_mesh_value, handle(), cell.data(), cell.size(), stream, values.data(),
           values.size());
   }
+  // Statistics of the outputs of every cell, from the next tick on (docs/guide/observe.md): JSON
+  // options every (0: none any more), passes, window, keep. statistics() takes the events so far:
+  // JSON, docs/reference/c-api.md.
+  void observe(std::string_view options = {}) {
+    check(loom_step_mesh_observe, handle(), options.data(), options.size());
+  }
+  std::string statistics() { return detail::text(loom_step_mesh_statistics, handle()); }
   void reset() { check(loom_step_mesh_reset, handle()); }
   Bytes snapshot() const { return detail::made<Bytes>(loom_step_mesh_snapshot, handle()); }
   void restore(const Bytes& snapshot) {

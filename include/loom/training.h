@@ -151,6 +151,26 @@ LOOM_API int32_t loom_trainer_extend(loom_trainer trainer, int64_t steps, int64_
  *     budget, gap, learned and, once measured, alignment and alignment_step, and reach */
 LOOM_API int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_error* error);
 
+/* From the next step on, statistics of the output of every cell are kept, and of the gradient of
+ * the mean loss for it: two events for each cell of an observed step, forward and backward, and
+ * with weights one for the gradient of each parameter (docs/guide/observe.md). No bit of what is
+ * learned depends on it. Begins anew where the trainer is observed already; after an error it is
+ * not observed. LOOM_UNSUPPORTED: a trainer on a device.
+ *   options: JSON: every (1), passes (0), window (1), keep (64), nested (false), weights
+ *     (false): docs/reference/options.md, trainer_observe */
+LOOM_API int32_t loom_trainer_observe(loom_trainer trainer, const char* options,
+                                      size_t options_size, loom_error* error);
+
+/* Takes the events that trainer_observe has kept, the oldest first; none are left then. A step
+ * whose loss is not finite has events, too.
+ *   statistics: JSON: as of session_statistics; an event also has step, the number of its step
+ *     from 1, and of a parameter role, with the direction weights. Gradients are as the update
+ *     sees them before clip_norm; with a local method they are what it hands to a cell in their
+ *     place; where none arrives count is 0. In backward events active_share is of |x| > 1e-6
+ *     where x is the gradient of the row's own loss */
+LOOM_API int32_t loom_trainer_statistics(loom_trainer trainer, loom_bytes* statistics,
+                                         loom_error* error);
+
 /* SHA-256 over step, weights and moments. */
 LOOM_API int32_t loom_trainer_digest(loom_trainer trainer, loom_bytes* sha256, loom_error* error);
 
@@ -190,8 +210,9 @@ LOOM_API int32_t loom_image_decoder_unregister(loom_error* error);
 /* Reads spec and data and chooses the rest; no step runs yet. An error that concerns one option
  * alone begins with its name.
  *   options: JSON: spec, data, test, target, task, network, dtype, method, series, horizon,
- *     report (false), fp8 (false), steps (0), seed, out, resume (false), events, threads (0),
- *     isa, device, mode: docs/reference/options.md, training_open */
+ *     report (false), fp8 (false), steps (0), seed, out, resume (false), events, observe,
+ *     observe_every (1), threads (0), isa, device, mode: docs/reference/options.md,
+ *     training_open */
 LOOM_API int32_t loom_training_open(const char* options, size_t options_size,
                                     loom_training* training, loom_error* error);
 

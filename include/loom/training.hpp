@@ -124,6 +124,13 @@ class Trainer : public Object {
   // trainer is then as it was before that step.
   void cancel() { check(loom_cancel, handle()); }
   std::string info() const { return detail::text(loom_trainer_info, handle()); }
+  // Statistics of the outputs of every cell, and of gradients, from the next step on
+  // (docs/guide/observe.md): JSON options every (0: none any more), passes, window, keep, nested,
+  // weights. statistics() takes the events so far: JSON, docs/reference/c-api.md.
+  void observe(std::string_view options = {}) {
+    check(loom_trainer_observe, handle(), options.data(), options.size());
+  }
+  std::string statistics() { return detail::text(loom_trainer_statistics, handle()); }
   std::string digest() const { return detail::text(loom_trainer_digest, handle()); }
   void save(std::string_view path) const {
     check(loom_trainer_save, handle(), path.data(), path.size());

@@ -185,4 +185,13 @@ Status no_such_handle(loom_handle handle, std::int32_t expected) {
                                           ", which was released or never made");
 }
 
+Json statistics(Observing* observing, std::int64_t passes, std::int64_t observed) {
+  Json json = Json::object();
+  json.set("passes", passes);
+  json.set("observed", observed);
+  json.set("dropped", observing ? observing->recorder.dropped() : 0);
+  json.set("events", observing ? observing->recorder.take() : Json::array());
+  return json;
+}
+
 }  // namespace loom::c_api

@@ -144,7 +144,7 @@ struct PausingOf : WorkerOf<Kind> {
   std::int64_t budget = 0;
 };
 
-// Events of a session until somebody takes them.
+// Events of a session, a step mesh or a trainer until somebody takes them.
 struct Observing {
   Observing(std::int64_t keep, std::int64_t window)
       : recorder(keep), window(window, recorder), total(this->window) {}
@@ -155,6 +155,9 @@ struct Observing {
   TotalObserver total;
   Observer* first() { return with_total ? static_cast<Observer*>(&total) : &window; }
 };
+
+// What is told of passes, and of their events, which are taken; null: it never began.
+Json statistics(Observing* observing, std::int64_t passes, std::int64_t observed);
 
 struct SessionObject : PausingOf<LOOM_KIND_SESSION> {
   using PausingOf::PausingOf;
@@ -181,9 +184,17 @@ struct StepMeshObject : PausingOf<LOOM_KIND_STEP_MESH> {
   using PausingOf::PausingOf;
   // Before the mesh is made anew: its values, with which the next one continues if its cells fit.
   void keep() {
-    if (mesh) kept = mesh->snapshot();
+    if (!mesh) return;
+    kept = mesh->snapshot();
+    count();
+  }
+  void count() {
+    if (!observing || !observing->on || !mesh) return;
+    observing->options.passed = mesh->passes();
+    observing->options.observed = mesh->observed_passes();
   }
   StepMeshOptions options;
+  std::unique_ptr<Observing> observing;  // outlives the mesh
   std::optional<StepMesh> mesh;
   std::string kept;
 };
@@ -217,6 +228,7 @@ struct TrainerObject : WorkerOf<LOOM_KIND_TRAINER> {
   TrainerObject(NetworkPtr n, std::shared_ptr<const DataSource> d, int threads)
       : WorkerOf(std::move(n), threads), data(std::move(d)) {}
   std::shared_ptr<const DataSource> data;
+  std::unique_ptr<Observing> observing;  // outlives the trainer
   std::unique_ptr<Trainer> trainer;
   std::uint64_t acts = 0;  // of the network, when the trainer was made for it
 };

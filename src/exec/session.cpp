@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/files/bytes.h"
+#include "exec/observe/tap_plan.h"
 #include "grid/emit/emitter.h"
 
 namespace loom {
@@ -18,71 +19,14 @@ bool has_states(const Program& program) {
                              [](const Buffer& b) { return b.kind == BufferKind::state; });
 }
 
-// Whether an instruction from `begin` on writes columns of a view.
-bool written(const Program& program, const View& v, std::size_t begin) {
-  for (std::size_t n = begin; n < program.code.size(); ++n) {
-    const Instruction& ins = program.code[n];
-    const OpInfo& op = info(ins.op);
-    for (std::size_t i = 0; i < op.operands.size(); ++i) {
-      const View& to = ins.operands[i];
-      if (op.operands[i].role != Role::read && to.buffer == v.buffer && to.col < v.col + v.cols &&
-          v.col < to.col + to.cols)
-        return true;
-    }
-  }
-  return false;
-}
-
-// Makes a value outlive the run: a temporary becomes an output as it is. `begin`: instructions that
-// were there when it was.
-Result<View> keep(ProgramBuilder& emit, View y, std::size_t begin, const std::string& name) {
-  Program& program = emit.program();
-  Buffer& b = program.buffers[static_cast<std::size_t>(y.buffer)];
-  if (written(program, y, begin))
-    return Status(Code::internal,
-                  "session: the value of " + name + " is overwritten, and cannot be observed");
-  if (b.kind == BufferKind::temp) {
-    b.kind = BufferKind::output;
-    b.role = name;
-  } else if (b.kind != BufferKind::output && b.kind != BufferKind::input) {
-    const View copy = emit.output(name, b.type, b.rows, y.cols);
-    emit.copy_to(y, copy);
-    y = copy;
-  }
-  return y;
-}
-
-// What each cell hands on.
-Status keep_cells(ProgramBuilder& emit, const NetworkEmitter& emitter, std::vector<View>& views) {
-  for (const NetworkEmitter::CellValue& cell : emitter.cell_values()) {
-    LOOM_ASSIGN(const View y, keep(emit, cell.y, cell.end, "cell" + std::to_string(views.size())));
-    views.push_back(y);
-  }
-  return {};
-}
-
-// Rows that the run measures end with it, as those of an expert do.
-bool dynamic_rows(const Program& program, const View& v) {
-  const Rows& rows = program.buffers[static_cast<std::size_t>(v.buffer)].rows;
-  return std::ranges::any_of(std::initializer_list<RegisterId>{rows.a, rows.b}, [&](RegisterId r) {
-    return r != kNone &&
-           program.registers[static_cast<std::size_t>(r)].type == RegisterType::dynamic_rows;
-  });
-}
-
 // What layers with rules take and give.
-Status keep_watched(ProgramBuilder& emit, const NetworkEmitter& emitter, TapPlan& taps) {
+Status ask_watched(Keeper& keeper, const NetworkEmitter& emitter, TapPlan& taps) {
   for (const NetworkEmitter::Watched& w : emitter.watched()) {
-    if (dynamic_rows(emit.program(), w.x) || dynamic_rows(emit.program(), w.y))
+    if (!keeper.ask(w.x, w.begin) || !keeper.ask(w.y, w.end))
       return Status(Code::unsupported,
                     "session: the metacognition at " + w.path +
                         " runs on the rows that \"top_k\" gives it alone, and its rules cannot be "
                         "evaluated: take them out, or create the session with \"ignore_rules\"");
-    const std::string name = "watched" + std::to_string(taps.watched.size());
-    LOOM_ASSIGN(const View x, keep(emit, w.x, w.begin, name + " in"));
-    LOOM_ASSIGN(const View y, keep(emit, w.y, w.end, name + " out"));
-    taps.views.push_back(x);
-    taps.views.push_back(y);
     taps.watched.push_back(w.path);
   }
   return {};
@@ -116,6 +60,8 @@ Result<Program> emit_program(Network& network, const SessionOptions& options, Ta
   eo.sequences = options.sequences;
   eo.adapter = options.adapter.get();
   eo.watch = options.watch && taps;
+  eo.record = taps && !taps->cells.empty();
+  eo.record_nested = eo.record && taps->cells.size() > network.size();
   eo.max_positions =
       static_cast<std::int64_t>(align_up(static_cast<std::uint64_t>(options.max_positions), 64));
   if (network.head >= 0) {
@@ -129,21 +75,23 @@ Result<Program> emit_program(Network& network, const SessionOptions& options, Ta
   if (emit.type(last) == ValueType::u32)
     return Status(Code::invalid_argument, "session: the network has no layers");
   emit.copy_to(last, emit.output("y", emit.type(last), emit.rows(last), last.cols));
-  if (taps && taps->cells) LOOM_TRY(keep_cells(emit, emitter, taps->views));
-  if (eo.watch) LOOM_TRY(keep_watched(emit, emitter, *taps));
+  Keeper keeper(emit);
+  if (taps) taps->of = ask_recorded(keeper, emitter, taps->cells);
+  if (eo.watch) LOOM_TRY(ask_watched(keeper, emitter, *taps));
+  if (taps) taps->views = keeper.keep();
   remove_dead_code(program);
   return program;
 }
 
 Result<Session> Session::create(Network& network, ThreadPool& pool, const SessionOptions& options) {
-  return make(network, pool, options, false);
+  return make(network, pool, options, {});
 }
 
 Result<Session> Session::make(Network& network, ThreadPool& pool, const SessionOptions& options,
-                              bool tapped) {
+                              std::vector<ObservedCell> cells) {
   TapPlan taps;
-  taps.cells = tapped;
-  const bool keeps = tapped || options.watch;
+  taps.cells = std::move(cells);
+  const bool keeps = !taps.cells.empty() || options.watch;
   LOOM_ASSIGN(Program program, emit_program(network, options, keeps ? &taps : nullptr));
   Session s;
   s.network_ = &network;
@@ -163,7 +111,8 @@ Result<Session> Session::make(Network& network, ThreadPool& pool, const SessionO
   s.find_buffers();
   s.reserve();
   if (keeps) s.taps_ = std::make_unique<Taps>(*s.executor_, taps.views, s.head_);
-  s.tapped_cells_ = tapped ? network.size() : 0;
+  s.joined_.resize(taps.cells.size());
+  s.taps_of_ = std::move(taps.of);
   s.watched_paths_ = std::move(taps.watched);
   if (options.auto_device && eo.device) LOOM_TRY(s.add_cpu_fallback());
   return s;

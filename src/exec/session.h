@@ -86,13 +86,14 @@ class Session {
   // There unrounded; empty where they compute in f32.
   std::span<const double> output_f64(std::int64_t i);
 
-  // From the next run on `observer` has an event per cell of each pass that the options ask for
-  // (null: of none any more). A pass is a call of run. Observed ones run a second program, in which
-  // what every cell hands on is kept: the outputs have the same bits, and passes in between run the
-  // program that runs without an observer. Costs its arena and its prepared weights again, and
-  // where the network has states a copy of them when the programs change over. Nothing is allocated
-  // by runs. The observer must outlive the session or its end here. A session that observes is not
-  // resident. Errors: invalid_argument for the options.
+  // From the next run on `observer` has an event per cell, and per layer inside it where the
+  // options say `nested`, of each pass that they ask for (null: of none any more). A pass is a call
+  // of run. Observed ones run a second program, in which what every cell hands on is kept: the
+  // outputs have the same bits, and passes in between run the program that runs without an
+  // observer. Costs its arena and its prepared weights again, and where the network has states a
+  // copy of them when the programs change over. Nothing is allocated by runs. The observer must
+  // outlive the session or its end here. A session that observes is not resident. Errors:
+  // invalid_argument for the options, and `weights`.
   Status observe(Observer* observer, const ObserveOptions& options = {});
   // Passes since observe(), and those of them that were observed.
   std::int64_t passes() const { return observation_ ? observation_->passes : 0; }
@@ -167,8 +168,7 @@ class Session {
   };
   Session() = default;
   static Result<Session> make(Network& network, ThreadPool& pool, const SessionOptions& options,
-                              bool tapped);
-  std::vector<ObservedCell> observed_cells() const;
+                              std::vector<ObservedCell> cells);
   template <class Run>
   auto observed(const Run& run) -> decltype(run(*this));
   // Which session a pass runs; `o` holds the observation meanwhile, as neither side may have it.
@@ -224,10 +224,11 @@ class Session {
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Session> cpu_fallback_;  // on the CPU, where this one is on a device
   bool on_cpu_fallback_ = false;           // the last run
-  // Of a session of the second program, or one that watches: its cells, then what watched layers
-  // take and give.
+  // Of a session of the second program, or one that watches: what cells give, each view with its
+  // cell, then what watched layers take and give; and room for the statistics of the cells.
   std::unique_ptr<Taps> taps_;
-  std::size_t tapped_cells_ = 0;
+  std::vector<std::size_t> taps_of_;
+  std::vector<CellStatistics> joined_;
   std::vector<std::string> watched_paths_;
   std::unique_ptr<Observation> observation_;
   std::unique_ptr<Slices> slices_;
@@ -259,11 +260,12 @@ class Session {
 
 // The parameter lookup of a network and its adapter, for executors.
 WeightLookup weights_of(Network& network, const std::shared_ptr<Adapter>& adapter = {});
-// What a program keeps for observers: what each cell hands on, where `cells`; what layers with
-// rules take and give, where the options watch.
+// What a program keeps for observers: what cells and layers give; what layers with rules take and
+// give, where the options watch.
 struct TapPlan {
-  bool cells = false;
-  std::vector<View> views;  // of the cells, then two for each watched layer
+  std::vector<ObservedCell> cells;
+  std::vector<View> views;      // of the cells, then two for each watched layer
+  std::vector<std::size_t> of;  // the cells of those views; one may have none, or several
   std::vector<std::string> watched;
 };
 // The program a session of these options runs; with `taps` one that keeps what they say.

@@ -369,9 +369,8 @@ Status StepMesh::run(const Values& x, std::int64_t ticks, const Values& y) {
 Status StepMesh::run_from(std::int64_t done, const Values& x, std::int64_t ticks, const Values& y) {
   slices_.begun = false;
   while (done < ticks) {
-    Ticks& program = slices_.half                                    ? this->*slices_.half
-                     : many_.executor && ticks - done >= many_.ticks ? many_
-                                                                     : one_;
+    const bool many = many_.executor && std::min(ticks - done, quiet_ticks()) >= many_.ticks;
+    Ticks& program = slices_.half ? this->*slices_.half : many ? many_ : one_;
     if (!slices_.half) {
       hand_over(program);
       put(program, x, done);
@@ -381,6 +380,7 @@ Status StepMesh::run_from(std::int64_t done, const Values& x, std::int64_t ticks
     if (y.count > 0) get(program, y, done);
     done += program.ticks;
     tick_ += program.ticks;
+    LOOM_TRY(report_ticks(program.ticks));
     if (done < ticks && slices_.deadline != Executor::kNoDeadline &&
         Executor::slice_clock() >= slices_.deadline)
       return pause(done);

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "base/threads/thread_pool.h"
+#include "exec/observe/observer.h"
 #include "grid/adapter.h"
 #include "grid/emit/cell_groups.h"
 #include "grid/network.h"
@@ -42,6 +43,9 @@ class StepMesh {
   // shared with it; it need not live on, the pool must.
   static Result<StepMesh> create(const Network& network, ThreadPool& pool,
                                  const StepMeshOptions& options = {});
+  StepMesh(StepMesh&&) noexcept;
+  StepMesh& operator=(StepMesh&&) noexcept;
+  ~StepMesh();
 
   // Runs `ticks` ticks of all streams. x: streams x ticks x what arrives at a tick; or streams x
   // that, held for all of them. T: float, double (a network that takes f64), std::uint32_t (ids).
@@ -73,6 +77,17 @@ class StepMesh {
 
   // What cell i gave in the last tick, to one stream: as many values as the cell's output has.
   Result<std::vector<double>> value(std::size_t cell, std::int64_t stream);
+
+  // From the next tick on `observer` has an event per cell of each tick that the options ask for
+  // (null: of none any more): of its output to all streams. A pass is a tick. The program of a
+  // tick stays as it is, and so do all bits; ticks that are observed are not joined with others in
+  // one program. Ticks allocate nothing for it. A run that has paused is dropped. An error of the
+  // observer ends a run after that tick. The observer must outlive the mesh or its end here.
+  // invalid_argument: options, `nested` and `weights` among them. unsupported: a device.
+  Status observe(Observer* observer, const ObserveOptions& options = {});
+  // Ticks since observe(), and those of them that were observed.
+  std::int64_t passes() const;
+  std::int64_t observed_passes() const;
 
   // All values begin at 0 again.
   Status reset();
@@ -122,7 +137,10 @@ class StepMesh {
     static_assert(kType<T> != ValueType::i32, "float, double or std::uint32_t");
     return {reinterpret_cast<std::byte*>(v.data()), v.size(), kType<T>};
   }
-  StepMesh() = default;
+  StepMesh();
+  // Ticks before the next one that is observed; of ticks that are done those that are.
+  std::int64_t quiet_ticks() const;
+  Status report_ticks(std::int64_t ticks);
   Result<Ticks> make(std::int64_t ticks);
   Result<Program> emit_ticks(Ticks& t);
   Result<Program> emit_cells(Ticks& t) const;
@@ -161,6 +179,7 @@ class StepMesh {
   void put(Ticks& program, const Values& x, std::int64_t tick);
   void get(Ticks& program, const Values& y, std::int64_t tick);
 
+  struct Observation;
   std::unique_ptr<Network> network_;
   ThreadPool* pool_ = nullptr;
   StepMeshOptions options_;
@@ -168,6 +187,7 @@ class StepMesh {
   Ticks one_, many_;  // of one tick, and of many: on the CPU they share their states
   std::vector<std::byte> saved_;
   Slices slices_;
+  std::unique_ptr<Observation> observation_;
   bool in_many_ = false;  // which of the two has the values
   std::int64_t tick_ = 0, input_width_ = 0, output_width_ = 0;
   ValueType input_type_ = ValueType::f32, output_type_ = ValueType::f32;

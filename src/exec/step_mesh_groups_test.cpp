@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
 
@@ -225,6 +226,88 @@ TEST(StepMeshGroups, AreWhereAllIsIdsOrWide) {
   ASSERT_TRUE(grouped.run(std::span<const std::uint32_t>(x), 60, std::span<float>(y)).ok());
   ASSERT_TRUE(single.run(std::span<const std::uint32_t>(x), 60, std::span<float>(wanted)).ok());
   EXPECT_TRUE(same(y, wanted));
+}
+
+struct List : Observer {
+  Status begin(const std::vector<ObservedCell>& list) override {
+    cells = list;
+    return {};
+  }
+  Status on_forward(const CellEvent& event) override {
+    if (refuses) return Status(Code::io, "full");
+    events.push_back(event);
+    return {};
+  }
+  std::vector<ObservedCell> cells;
+  std::vector<CellEvent> events;
+  bool refuses = false;
+};
+
+// The statistics are those of the values that a mesh has that runs tick by tick.
+TEST(StepMeshObserver, HasTheValuesOfEachTick) {
+  for (const std::uint64_t seed : {1, 4, 5}) {
+    const int width = seed == 4 ? 1 : 9, cells = 90;
+    const Network n = made(random_mesh(seed, cells, width, true), seed);
+    ThreadPool pool(3);
+    StepMesh plain = mesh_of(n, pool, {.streams = 2}), seen = mesh_of(n, pool, {.streams = 2});
+    const auto of_tick = static_cast<std::size_t>(width);
+    const std::vector<float> x = inputs(2 * 40 * of_tick, seed);
+    List list;
+    const auto hash = seen.program().hash();
+    ASSERT_TRUE(seen.observe(&list, {.every = 3}).ok());
+    EXPECT_TRUE(same(run(plain, x, 40), run(seen, x, 40)));
+    EXPECT_EQ(plain.snapshot(), seen.snapshot());
+    EXPECT_EQ(seen.program().hash(), hash);
+    EXPECT_EQ(seen.passes(), 40);
+    EXPECT_EQ(seen.observed_passes(), 14);
+    ASSERT_EQ(list.events.size(), 14 * n.size());
+    ASSERT_EQ(list.cells.size(), n.size());
+    StepMesh slow = mesh_of(n, pool, {.streams = 2, .group = false});
+    std::size_t next = 0;
+    for (std::size_t tick = 0; tick < 40; ++tick) {
+      std::vector<float> now;
+      for (std::size_t s = 0; s < 2; ++s)
+        for (std::size_t i = 0; i < of_tick; ++i) now.push_back(x[(s * 40 + tick) * of_tick + i]);
+      run(slow, now, 1);
+      for (std::size_t cell = 0; tick % 3 == 0 && cell < n.size(); ++cell) {
+        const CellEvent& e = list.events[next++];
+        EXPECT_EQ(e.cell, cell);
+        EXPECT_EQ(e.pass, static_cast<std::int64_t>(tick));
+        double sum = 0, max = -INFINITY;
+        for (std::int64_t s = 0; s < 2; ++s) {
+          const std::vector<double> of_stream = slow.value(cell, s).value();
+          for (const double v : of_stream) sum += v, max = std::max(max, v);
+        }
+        ASSERT_EQ(e.statistics.count, 2 * width);
+        EXPECT_NEAR(e.statistics.mean, sum / (2 * width), 1e-12 * (1 + std::abs(sum)));
+        EXPECT_EQ(e.statistics.max, max);
+      }
+    }
+  }
+}
+
+TEST(StepMeshObserver, EndsAndRefuses) {
+  const Network n = made(random_mesh(5, 40, 3, true), 5);
+  ThreadPool pool(1);
+  StepMesh mesh = mesh_of(n, pool, {});
+  const std::vector<float> x = inputs(3 * 50, 1);
+  List list;
+  EXPECT_EQ(mesh.observe(&list, {.every = 0}).code(), Code::invalid_argument);
+  EXPECT_EQ(mesh.observe(&list, {.nested = true}).code(), Code::invalid_argument);
+  EXPECT_EQ(mesh.observe(&list, {.weights = true}).code(), Code::invalid_argument);
+  ASSERT_TRUE(mesh.observe(&list, {.every = 2, .passes = 2}).ok());
+  run(mesh, x, 50);
+  EXPECT_EQ(list.events.size(), 2 * n.size());
+  EXPECT_EQ(mesh.passes(), 50);
+  ASSERT_TRUE(mesh.observe(&list).ok());
+  list.refuses = true;
+  std::vector<float> y;
+  EXPECT_EQ(mesh.run(std::span<const float>(x), 50, std::span<float>(y)).code(), Code::io);
+  EXPECT_EQ(mesh.tick(), 51);
+  ASSERT_TRUE(mesh.observe(nullptr).ok());
+  run(mesh, x, 50);
+  EXPECT_EQ(mesh.tick(), 101);
+  EXPECT_EQ(list.events.size(), 2 * n.size());
 }
 
 }  // namespace

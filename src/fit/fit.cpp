@@ -26,6 +26,7 @@ Result<EventFile> open_events(const std::string& folder, bool resume, double now
 
 Status write_events(Fit::State& course, const StepReport& r, const std::optional<Metrics>& metrics,
                     bool told) {
+  if (course.lines) LOOM_TRY(course.lines->flush());
   if (!course.events) return {};
   LOOM_TRY(course.events->scalar("loss", r.step, static_cast<float>(r.loss), course.seconds()));
   LOOM_TRY(course.events->scalar("lr", r.step, static_cast<float>(r.lr), course.seconds()));
@@ -88,6 +89,12 @@ Result<std::unique_ptr<Fit>> Fit::open(const FitOptions& options, const Where& w
     auto events = open_events(options.events, options.resume, seconds());
     if (!events.ok()) return events.status().at("events");
     s->events.emplace(std::move(*events));
+  }
+  if (!options.observe.empty()) {
+    auto lines = EventLines::open(options.observe, options.resume);
+    if (!lines.ok()) return lines.status().at("observe");
+    s->lines = std::move(*lines);
+    LOOM_TRY(s->trainer->observe(s->lines.get(), {.every = options.observe_every}));
   }
   return std::unique_ptr<Fit>(new Fit(std::move(s)));
 }

@@ -69,9 +69,9 @@ Result<TrainingSpec> read_spec(const FitOptions& a) {
 
 // Before anything that takes time: what stands at the end can be written, and is nothing that the
 // training reads. `spec`: null where it is chosen; `texts`: of an adapter that learns them.
-Status check_out(const FitOptions& a, const TrainingSpec* spec,
-                 const std::vector<std::string>& texts) {
-  if (a.out.empty()) return {};
+Status check_output(const FitOptions& a, const std::string& out, bool adapter,
+                    const TrainingSpec* spec, const std::vector<std::string>& texts) {
+  if (out.empty()) return {};
   std::vector<std::string> inputs = texts;
   if (spec) {
     const std::string folder = parent_of(a.spec), &network = spec->network_file;
@@ -81,17 +81,17 @@ Status check_out(const FitOptions& a, const TrainingSpec* spec,
         base.ok() ? *base : "",
         network.empty() || network[0] == '/' || folder.empty() ? network : folder + "/" + network};
   }
-  const bool adapter = spec ? spec->lora.rank > 0 : !texts.empty();
-  std::vector<std::string> outputs = {a.out};
+  if (out != a.out) inputs.push_back(a.out);
+  std::vector<std::string> outputs = {out};
   if (adapter)
     for (const char* name :
          {"/adapter_config.json", "/adapter_model.safetensors", "/training.safetensors"})
-      outputs.push_back(a.out + name);
-  for (const std::string& out : outputs) {
-    LOOM_TRY(check_not_input(out, inputs));
-    if (!spec && texts.empty()) LOOM_TRY(check_not_input(out, {a.data, a.test}, Depth::all));
+      outputs.push_back(out + name);
+  for (const std::string& file : outputs) {
+    LOOM_TRY(check_not_input(file, inputs));
+    if (!spec && texts.empty()) LOOM_TRY(check_not_input(file, {a.data, a.test}, Depth::all));
   }
-  return check_checkpoint_output(a.out, adapter);
+  return {};
 }
 
 Result<Job> job_of_spec(const FitOptions& a, TrainingSpec spec) {
@@ -258,7 +258,15 @@ Result<Job> open_job(FitOptions a, const ImageDecoder& decoder) {
   } else if (a.target.empty()) {
     LOOM_ASSIGN(texts, texts_without_classes(a.data));
   }
-  LOOM_TRY(check_out(a, spec ? &*spec : nullptr, texts).at("out"));
+  const TrainingSpec* const given = spec ? &*spec : nullptr;
+  const bool adapter = spec ? spec->lora.rank > 0 : !texts.empty();
+  LOOM_TRY(check_output(a, a.out, adapter, given, texts).at("out"));
+  if (!a.out.empty()) LOOM_TRY(check_checkpoint_output(a.out, adapter).at("out"));
+  if (a.observe.empty() && a.observe_every != 1)
+    return Status(Code::invalid_argument, "observe_every: is of \"observe\", which is not given");
+  if (!a.observe.empty() && a.observe == a.out)
+    return Status(Code::invalid_argument, "observe: " + a.out + ": is the file of \"out\", too");
+  LOOM_TRY(check_output(a, a.observe, false, given, texts).at("observe"));
   if (a.resume && !spec) LOOM_TRY(take_planned_steps(a));
   if (spec) return job_of_spec(a, std::move(*spec));
   return texts.empty() ? job_of_data(a, decoder) : job_of_texts(a, texts);

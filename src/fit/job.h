@@ -19,9 +19,10 @@ namespace loom {
 
 // As loom_training_open takes them. Errors that concern one of them alone begin with its name.
 struct FitOptions {
-  std::string spec, data, test, target, task, network, dtype, method, series, out, events;
+  std::string spec, data, test, target, task, network, dtype, method, series, out, events, observe;
   std::optional<std::int64_t> seed, horizon;
   std::int64_t steps = 0;  // 0: chosen
+  std::int64_t observe_every = 1;
   bool fp8 = false, resume = false;
   bool report = false;  // data that are no table are refused
 };

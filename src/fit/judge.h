@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exec/machine.h"
+#include "fit/event_lines.h"
 #include "fit/fit.h"
 #include "telemetry/event_file.h"
 #include "train/judge/validation.h"
@@ -15,6 +16,7 @@ struct Fit::State {
   std::unique_ptr<Job> job;
   Machine machine;
   std::unique_ptr<ThreadPool> pool;
+  std::unique_ptr<EventLines> lines;  // of observed steps
   std::unique_ptr<Trainer> trainer;
   std::unique_ptr<Validation> validation;
   EntitySections sections;

@@ -14,6 +14,7 @@ Status Trainer::measure_alignment(std::int64_t micro_batches,
   whole.method = {};
   whole.matrices = nullptr;
   whole.update = false;
+  whole.taps = {};
   LOOM_ASSIGN(Learner other, Learner::create(network_, pool_, whole));
   other.resume(done_);
   other.set_sums(learner_.sums());

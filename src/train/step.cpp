@@ -140,13 +140,16 @@ Result<StepReport> Trainer::try_step(std::int64_t micro_batches,
                                      const std::function<Status(std::int64_t)>& fill_micro_batch) {
   StepReport report = begin_report();
   double weight = 0;
+  tap_step();
   for (std::int64_t micro = 0; micro < micro_batches; ++micro) {
     LOOM_TRY(fill_micro_batch(micro));
     if (spec_.fp8) learner_.set_loss_scale(scale_.value());
     LOOM_TRY(learner_.accumulate(micro));
     add_losses(report, weight);
   }
-  LOOM_TRY(mean_losses(report, weight));
+  const Status learnable = mean_losses(report, weight);
+  LOOM_TRY(report_taps(report.step, weight));
+  LOOM_TRY(learnable);
   std::vector<double> alignment;
   if (aligns(report.step)) LOOM_TRY(measure_alignment(micro_batches, fill_micro_batch, alignment));
   if (!report.skipped) LOOM_TRY(learner_.update(report.lr, weight, report.step - scale_.skipped));
@@ -181,6 +184,7 @@ Status Trainer::begin_step_on(const DataSource& batch) {
     return given;
   }
   if (spec_.fp8) learner_.set_loss_scale(scale_.value());
+  tap_step();
   slices_ = Slices();
   slices_->report = begin_report();
   slices_->quantized = quantized;
@@ -200,7 +204,9 @@ Result<bool> Trainer::slice(Slices& s, std::int64_t deadline) {
     s.at = At::passes;
     if (!passed) return false;
     add_losses(s.report, s.weight);
-    LOOM_TRY(mean_losses(s.report, s.weight));
+    const Status learnable = mean_losses(s.report, s.weight);
+    LOOM_TRY(report_taps(s.report.step, s.weight));
+    LOOM_TRY(learnable);
     if (aligns(s.report.step))
       LOOM_TRY(measure_alignment(1, [&](std::int64_t) { return give(); }, s.alignment));
     s.at = At::passed;

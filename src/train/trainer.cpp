@@ -301,7 +301,7 @@ Status Trainer::follow() {
       }
     });
   }
-  return {};
+  return begin_observer();
 }
 
 // Forward and backward of the first micro-batch, the shortest of three; no weight changes.

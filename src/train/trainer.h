@@ -103,6 +103,23 @@ class Trainer {
   Status drop_step();
   // Of all later steps: their learning rate is the schedule's times this.
   void set_rate_factor(double factor) { rate_factor_ = factor; }
+  // From the next step on `observer` has events of each step that the options ask for; null ends
+  // that. Of each cell they are its output, "forward", and the gradient of the mean loss for that,
+  // "backward"; with `weights` there is the gradient of each parameter, as the update sees it
+  // before `clip_norm`. The micro-batches, and ticks, of a step are one event. With a local method,
+  // gradients are what it hands to a cell in their place; a cell that none reaches has the count 0.
+  // Values of a row's gradient count as active by the row's own loss, times its weight. A pass is a
+  // step whose gradients were there: its loss may be no number, and it is done again then. An error
+  // of the observer ends the step before its update.
+  // The program keeps these values as long as there is an observer, and is the one of before after
+  // it; no learned bit depends on that. Steps allocate nothing for it. Meanwhile the passes of a
+  // step in slices are one slice. The observer must outlive the trainer or its end here.
+  // invalid_argument: options (nobody observes then), or a step under way in slices. unsupported: a
+  // device.
+  Status observe(Observer* observer, const ObserveOptions& options = {});
+  // Steps since observe(), and those of them that were observed.
+  std::int64_t passes() const { return observation_.passes; }
+  std::int64_t observed_passes() const { return observation_.observed; }
   // Steps until the end; after each the callback says whether to go on (else `cancelled`).
   Status run(const std::function<Result<bool>(const StepReport&)>& after_step);
 
@@ -152,6 +169,7 @@ class Trainer {
   // where parameters have the sizes that they had; those of other and of frozen ones begin anew.
   // invalid_argument, and nothing has changed: with "quantize", a method with matrices or ticks.
   Status follow();
+  const Program& program() const { return learner_.executor().program(); }
   // Of the program's activations and gradients.
   std::int64_t arena_bytes() const { return learner_.executor().arena_bytes(); }
   // The instruction set or the device that computes.
@@ -212,6 +230,17 @@ class Trainer {
     bool quantized = false;
   };
   Status whole() const;
+  // Who looks at the steps; null: nobody.
+  struct Observation {
+    Observer* observer = nullptr;
+    ObserveOptions options;
+    std::int64_t passes = 0, observed = 0;
+    std::vector<CellStatistics> statistics;
+  };
+  Status set_taps(const TapOptions& taps);
+  Status begin_observer();
+  void tap_step();
+  Status report_taps(std::int64_t step, double weight);
   Result<bool> slice(Slices& s, std::int64_t deadline);
   Status measure_alignment(std::int64_t micro_batches,
                            const std::function<Status(std::int64_t)>& fill_micro_batch,
@@ -252,6 +281,7 @@ class Trainer {
   std::vector<PartReport> parts_;
   std::int64_t done_ = 0;
   std::optional<Slices> slices_;
+  Observation observation_;
   double rate_factor_ = 1;
   // Of "fp8" (dynamic loss scaling: Micikevicius et al., Mixed Precision Training, arXiv
   // 1710.03740, section 3.2).

@@ -277,6 +277,12 @@ inline result step_mesh_value(handle h, text c, size n, std::int64_t stream, dou
 inline result step_mesh_reset(handle h, err e) {
   return attempt(e, [&] { As<StepMesh>(h)->reset(); });
 }
+inline result step_mesh_observe(handle h, text s, size n, err e) {
+  return attempt(e, [&] { As<StepMesh>(h)->observe(sv(s, n)); });
+}
+inline result step_mesh_statistics(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<StepMesh>(h)->statistics(); });
+}
 inline result step_mesh_snapshot(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<StepMesh>(h)->snapshot(); });
 }
@@ -502,6 +508,12 @@ inline result trainer_extend(handle h, std::int64_t steps, std::int64_t epochs, 
 inline result trainer_info(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Trainer>(h)->info(); });
 }
+inline result trainer_observe(handle h, text s, size n, err e) {
+  return attempt(e, [&] { As<Trainer>(h)->observe(sv(s, n)); });
+}
+inline result trainer_statistics(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Trainer>(h)->statistics(); });
+}
 inline result trainer_digest(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Trainer>(h)->digest(); });
 }
@@ -726,37 +738,8 @@ inline result image_decoder_unregister(err e) {
   return attempt(e, [&] { loom::unregister_image_decoder(); });
 }
 
-// The calls with structs of options: in C++, with aggregates.
-inline result session_create_with(handle h, const loom::SessionOptions& p, handle* o, err e) {
-  return gives(o, e, [&] { return Session(*As<Network>(h), p); });
-}
-inline result seq2seq_create_with(handle h, const loom::Seq2SeqOptions& p, handle* o, err e) {
-  return gives(o, e, [&] { return Seq2Seq(*As<Network>(h), p); });
-}
-inline result step_mesh_create_with(handle h, const loom::StepMeshOptions& p, handle* o, err e) {
-  return gives(o, e, [&] { return StepMesh(*As<Network>(h), p); });
-}
-inline result online_create_with(handle h, text s, size n, const loom::OnlineOptions& p, handle* o,
-                                 err e) {
-  return gives(o, e, [&] { return Online(*As<Network>(h), sv(s, n), p); });
-}
-inline result seq2seq_search_with(handle h, std::int64_t rows, const double* x, size n,
-                                  const loom::SearchOptions& p, handle* o, err e) {
-  return gives(o, e, [&] { return As<Seq2Seq>(h)->search(rows, sp(x, n), p); });
-}
-inline result trainer_create_with(handle h, handle d, const loom::TrainingOptions& p, handle* o,
-                                  err e) {
-  return gives(o, e, [&] { return Trainer(*As<Network>(h), *As<Data>(d), p); });
-}
-inline result generator_create_with(handle h, const loom::GeneratorOptions& p, handle* o, err e) {
-  return gives(o, e, [&] { return Generator(*As<Model>(h), p); });
-}
-inline result generator_start_with(handle h, std::int64_t q, const loom::SamplingOptions& p,
-                                   err e) {
-  return attempt(e, [&] { As<Generator>(h)->start(p, q); });
-}
-
 }  // namespace hpp
 
 #include "hpp_groups.h"
 #include "hpp_program.h"
+#include "hpp_structs.h"

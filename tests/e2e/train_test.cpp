@@ -60,6 +60,34 @@ TEST(Train, LearnsAndResumesWithTheSameBits) {
   EXPECT_EQ(loom({"show", folder / "once.entity"}).code, 0);
 }
 
+TEST(Train, WritesTheEventsOfObservedSteps) {
+  const Folder folder;
+  const std::string data = folder.write("table.csv", table()),
+                    four = folder.write("4.json", spec(4)), six = folder.write("6.json", spec(6)),
+                    lines = folder / "steps.jsonl", out = folder / "net.entity";
+  const Outcome plain = loom({"train", six, "--data", data, "--out", folder / "plain.entity"});
+  const Outcome first = loom(
+      {"train", four, "--data", data, "--out", out, "--observe", lines, "--observe-every", "3"});
+  ASSERT_EQ(first.code, 0) << first.err;
+  std::string text = file_bytes(lines);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2 * 4);
+  const auto line = Json::parse(text.substr(0, text.find('\n')));
+  ASSERT_TRUE(line.ok()) << text;
+  EXPECT_EQ(line->find("direction")->as_string(), "forward");
+  EXPECT_EQ(line->find("count")->as_integer(), 27 * 24);
+  const Outcome second =
+      loom({"train", six, "--data", data, "--out", out, "--observe", lines, "--resume"});
+  ASSERT_EQ(second.code, 0) << second.err;
+  EXPECT_EQ(digest(second), digest(plain));
+  text = file_bytes(lines);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4 * 4);
+  EXPECT_NE(text.find(R"("direction":"backward","pass":1,"step":6)"), std::string::npos);
+  for (const std::string& file : {data, six, out})
+    LOOM_EXPECT_REFUSED(
+        loom({"train", six, "--data", data, "--out", out, "--observe", file, "--resume"}), 2,
+        "--observe");
+}
+
 // Ctrl-C comes behind the line of the first step, in the second, which takes a part of a second: it
 // is not waited for, and is done again with the same bits.
 TEST(Train, EndsWithinAStepAndResumesWithTheSameBits) {

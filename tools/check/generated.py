@@ -223,6 +223,8 @@ OPTIONS = (
     ("session_observe", {"every": -1}, False),
     ("session_observe", {"keep": 65537}, False),
     ("session_observe", {"each": 1}, False),
+    ("step_mesh_observe", {"every": 2, "passes": 3, "window": 4, "keep": 5}, True),
+    ("step_mesh_observe", {"nested": True}, False),
     ("session_forecast", {"horizon": 3, "last": "1960-12"}, True),
     ("session_forecast", {"horizon": 0}, False),
     ("session_forecast", {"steps": 3}, False),
@@ -252,7 +254,7 @@ OPTIONS = (
     ("generator_start", {"min_p": 1.5}, False),
     ("generator_start", {"stop": "a"}, False),
 )
-NOTHING_NEW = ("generator_start", "session_observe")
+NOTHING_NEW = ("generator_start", "session_observe", "step_mesh_observe")
 LATER = ("generator_start", "session_forecast", "seq2seq_search")
 NETWORK = {"format": "loom-topology", "version": 1, "input": {"ids": 5}, "layers_per_cell": 2,
            "cells": [{"at": [0, 0, 0, 0], "type": "embedding", "out": 4},
@@ -297,6 +299,7 @@ def options_and_library():
     ring = ask("network_create", RING)[2]
     before = {"session_create": (network,), "session_forecast": (session,),
               "session_observe": (session,),
+              "step_mesh_observe": (ask("step_mesh_create", ring, {})[2],),
               "step_mesh_create": (ring,),
               "model_create": (network, 0),
               "seq2seq_search": (seq2seq, 1, None),

@@ -81,9 +81,13 @@ Json options() {
   add("seq2seq_create", c_api::Seq2SeqCreate(), "An encoder-decoder that runs step by step.");
   add("seq2seq_search", c_api::Seq2SeqSearch(), "Sequences that an encoder-decoder generates.");
   add("step_mesh_create", c_api::StepMeshCreate(), "A network that runs by ticks.");
+  add("step_mesh_observe", c_api::PassesObserve(),
+      "Statistics of a step mesh, of which a pass is a tick.");
   add("program_create", c_api::ProgramCreate(), "A saved program.");
   add("online_create", c_api::OnlineCreate(), "A network that learns while it answers.");
   add("trainer_create", c_api::TrainerCreate(), "Where a trainer works.");
+  add("trainer_observe", c_api::PassesObserve{.learns = true},
+      "Statistics of a trainer, of which a pass is a step.");
   add("tokenizer_train", c_api::TokenizerTrain(), "A byte-level BPE vocabulary.");
   add("model_create", c_api::ModelCreate(),
       "A language model of a network that was trained here. `loom_model_info` says the same keys.");

@@ -15,9 +15,10 @@ namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string spec, data, test, target, task, network, dtype, method, out, report, events, memory;
+  std::string spec, data, test, target, task, network, dtype, method, out, report, events, observe,
+      memory;
   MachineOptions machine;
-  std::int64_t seed = -1, steps = 0;
+  std::int64_t seed = -1, steps = 0, observe_every = 1;
   std::optional<std::int64_t> horizon;
   bool fp8 = false, resume = false, json = false, series = false, no_series = false;
 };
@@ -91,6 +92,13 @@ void bind_run(CommandLine& c, Args& a) {
          "go on from the file of --out, with the same bits as if never stopped");
   c.add("--events", a.events, "write loss and rate to a TensorBoard event file in this folder")
       .type_name("FOLDER");
+  c.add("--observe", a.observe,
+        "write statistics of the values and gradients of every cell in each step, a JSON object a "
+        "line")
+      .type_name("FILE");
+  c.add("--observe-every", a.observe_every, "the first step and every N-th after it alone (1)")
+      .positive()
+      .type_name("N");
   bind_memory(c, a.memory);
 }
 
@@ -117,6 +125,8 @@ Json options_of(const Args& a) {
   text("series", a.series ? "yes" : a.no_series ? "no" : "");
   text("out", a.out);
   text("events", a.events);
+  text("observe", a.observe);
+  json.set("observe_every", a.observe_every);
   if (a.horizon) json.set("horizon", *a.horizon);
   if (a.seed >= 0) json.set("seed", a.seed);
   json.set("steps", a.steps);
@@ -133,13 +143,14 @@ Training open_training(const Args& a) {
   } catch (const Error& error) {
     // Errors that concern one option begin with its name.
     const std::string message = error.what();
-    for (const char* name : {"out", "steps", "horizon", "events", "report"}) {
+    for (const char* name : {"out", "steps", "horizon", "events", "observe", "report"}) {
       const std::string option = name;
       if (!message.starts_with(option + ": ") && !message.starts_with(option + " ")) continue;
-      const ExitCode code = option == "horizon" || option == "report" ? kRefused
-                            : option == "events"                      ? kFailed
-                                                                      : kUsage;
-      const std::string shown_message = option == "events" ? message.substr(8) : "--" + message;
+      const ExitCode code = option == "horizon" || option == "report"   ? kRefused
+                            : option == "events" || option == "observe" ? kFailed
+                                                                        : kUsage;
+      const std::string shown_message =
+          code == kFailed ? message.substr(option.size() + 2) : "--" + message;
       throw problem(error.code(), shown_message, code);
     }
     throw Exit{problem_text(error), kRefused};
@@ -296,6 +307,12 @@ int run(const Args& a) {
   if (!a.report.empty()) {
     check_file_output("--report", a.report, {a.data, a.test, a.out});
     if (a.report == a.out) throw usage("--report: " + a.out + ": is the file of --out, too");
+  }
+  if (!a.observe.empty()) {
+    check_file_output("--observe", a.observe, {a.spec, a.data, a.test, a.out, a.report});
+    for (const std::string* other : {&a.out, &a.report})
+      if (a.observe == *other)
+        throw usage("--observe: " + a.observe + ": is another output of this command, too");
   }
   MemoryHistory memory(a.memory, {a.spec, a.data, a.test});
   if (!a.memory.empty() && (a.memory == a.out || a.memory == a.report))

@@ -30,9 +30,10 @@ export type Rows = Numbers | Numbers[];
 // Options: docs/reference/options.md. A device and a mode give always the same bits; methods that
 // return at once cannot wait for a GPU and refuse "gpu".
 import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOptions,
-  ForecastOptions, GeneratorOptions, Mode, ModelOptions, ObserveOptions, Sampling,
-  OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions,
-  ProgramOptions, StepMeshOptions, TokenizerOptions, VerifyOptions } from './types/options.js';
+  ForecastOptions, GeneratorOptions, Mode, ModelOptions, ObserveOptions, ObserveTicksOptions,
+  ObserveTrainerOptions, Sampling, OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions,
+  ProgramOptions, SessionOptions, StepMeshOptions, TokenizerOptions,
+  VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
 import type { Act, Audit, Blueprint, Dna, DnaComparison, Methods, MutationReport, Observed,
   SpliceOptions, SpliceReport } from './types/reports.js';
@@ -539,6 +540,9 @@ export class StepMesh extends Handled {
   step(x: Rows): Float32Array | Float64Array;
   step(x: Rows, options: Budget): Float32Array | Float64Array | null;
   stepAsync(x: Rows): Promise<Float32Array | Float64Array>;
+  /** From the next tick on; statistics() takes the events. */
+  observe(options?: ObserveTicksOptions): void;
+  statistics(): Observed;
   /** The values of a cell after the last tick. */
   value(cell: Cell, stream?: number): Float64Array;
   valueAsync(cell: Cell, stream?: number): Promise<Float64Array>;
@@ -615,6 +619,9 @@ export class Trainer extends Handled {
   readonly info: { step: number; steps: number; spec: object };
   readonly digest: string;
   digestAsync(): Promise<string>;
+  /** From the next step on; statistics() takes the events. */
+  observe(options?: ObserveTrainerOptions): void;
+  statistics(): Observed;
   step(steps?: number): Step;
   /** With a signal in slices of some milliseconds; steps that are done stay done. */
   stepAsync(steps?: number, options?: Abortable): Promise<Step>;

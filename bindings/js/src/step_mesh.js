@@ -1,6 +1,6 @@
 // Networks that run by ticks.
 import { onCpu, optionsOf, placeOf } from './runtime/call.js';
-import { errorNamed, known } from './runtime/errors.js';
+import { errorNamed, known, refuseSignal } from './runtime/errors.js';
 import { BLOCK, numbersOf, rowsOf, typed, wideRowsOf } from './rows.js';
 import { Handled, bytesObject, camel, libraryOf, runLater, runNow, snake }
   from './runtime/runtime.js';
@@ -58,6 +58,18 @@ export class StepMesh extends Handled {
   }
   #later(work, signal) {
     return this.within(undefined, () => runLater(this.library, work, this.#place, signal));
+  }
+
+  /** Statistics of what every cell gives, from the next tick on (docs/guide/observe.md); not on a
+   *  device. Options: every (0: none any more), passes, window, keep: docs/reference/options.md,
+   *  step_mesh_observe. */
+  observe(options = {}) {
+    refuseSignal('observe', options);
+    this.call('observe', { options: snake(options) });
+  }
+  /** Takes the events of the ticks so far: {passes, observed, dropped, events}. */
+  statistics() {
+    return camel(this.call('statistics').statistics);
   }
 
   /** x as it goes in, and how many ticks. */

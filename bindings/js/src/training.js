@@ -1,9 +1,9 @@
 // Data to learn from, and trainers.
 import { bytesOf, onCpu, optionsOf, placeOf } from './runtime/call.js';
-import { errorNamed, known, signalOf } from './runtime/errors.js';
+import { errorNamed, known, refuseSignal, signalOf } from './runtime/errors.js';
 import { flat, inputRows, isList, isNamed, numbersOf, rowsOf, stepsOf, targetRows, typeOf, typed,
   wideRowsOf } from './rows.js';
-import { Handled, SLICE_MS, breathe, library, libraryOf, runLater, runNow,
+import { Handled, SLICE_MS, breathe, camel, library, libraryOf, runLater, runNow,
   snake } from './runtime/runtime.js';
 
 /** Work: {name, arguments} of the call that makes data. */
@@ -172,7 +172,7 @@ export class Trainer extends Handled {
     }
   }
   call(name, args) {
-    if (!onCpu(this.#place) && name !== 'info')
+    if (!onCpu(this.#place) && !['info', 'observe', 'statistics'].includes(name))
       throw errorNamed('unsupported',
           `trainer_${name}: this trainer is on a device, where the methods named ...Async do its ` +
           `work`);
@@ -190,6 +190,18 @@ export class Trainer extends Handled {
   }
   async digestAsync() {
     return (await this.#ask('digest')).sha256;
+  }
+  /** Statistics of what every cell gives, and of the gradient of the mean loss for that, from the
+   *  next step on (docs/guide/observe.md); not on a device. Options: every (0:
+   *  none any more), passes, window, keep, nested, weights: docs/reference/options.md,
+   *  trainer_observe. */
+  observe(options = {}) {
+    refuseSignal('observe', options);
+    this.call('observe', { options: snake(options) });
+  }
+  /** Takes the events of the steps so far: {passes, observed, dropped, events}. */
+  statistics() {
+    return camel(this.call('statistics').statistics);
   }
   /** Optimizer steps done. */
   get done() {

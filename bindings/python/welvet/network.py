@@ -87,19 +87,21 @@ class Session(Runner):
         weight_bytes."""
         return call("session_info", self._handle)  # type: ignore[no-any-return]
 
-    def observe(self, every: int = 1, passes: int = 0, window: int = 1, total: bool = False,
-                sink: Union[Sink, Sequence[Sink]] = ()) -> Observation:
+    def observe(self, every: int = 1, passes: int = 0, window: int = 1, nested: bool = False,
+                total: bool = False, sink: Union[Sink, Sequence[Sink]] = ()) -> Observation:
         """Statistics of what every cell hands on, from the next run on (docs/guide/observe.md): a
         list that grows with each run, to be used in a `with` block, at whose end observation ends.
         `every`: runs 0, every, 2 * every, ... are observed; `passes`: at most this many of them (0:
-        all); `window`: observed runs that become one event per cell; `total`: all of them together
-        as well; `sink`: a welvet.sinks.Sink, or several, which take each event, too, and are
-        flushed where observation ends, but not closed. The outputs keep their bits. A second
-        observation ends the first."""
+        all); `window`: observed runs that become one event per cell; `nested`: layers inside cells
+        have events, too; `total`: all passes together as well; `sink`: a welvet.sinks.Sink, or
+        several, which take each event, too, and are flushed where observation ends, but not closed.
+        The outputs keep their bits. A second observation ends the first."""
         sinks = (sink,) if isinstance(sink, Sink) else tuple(sink)
-        before, seen = self._seen, Observation(self, every, passes, window, total, sinks)
+        before = self._seen
+        seen = Observation(self, "session", every, window, total, sinks, passes=passes,
+                           nested=nested)
         if before is not None:
-            before._session = None
+            before._owner = None
         self._seen = seen
         return seen
 
@@ -565,10 +567,11 @@ class Network(Object):
 
     __call__ = forward
 
-    def observe(self, x: Any, every: int = 1) -> List[Dict[str, Any]]:
+    def observe(self, x: Any, every: int = 1, nested: bool = False) -> List[Dict[str, Any]]:
         """Statistics of what each cell hands on for x, as forward() takes it: a list of dicts, one
-        per cell (Observation has the keys). `every`: of the passes of 256 rows that a long x is cut
-        into, the first one and each `every`-th after it are observed."""
+        per cell (Observation has the keys), and with `nested` one per layer inside it. `every`: of
+        the passes of 256 rows that a long x is cut into, the first one and each `every`-th after it
+        are observed."""
         info = self.info
         given = info["input"]
         tokens = "ids" in given and "dims" not in given
@@ -584,7 +587,7 @@ class Network(Object):
         blocks = [np.arange(begin, min(begin + _ROWS, len(x)), dtype=np.int32)
                   for begin in range(0, len(x), _ROWS)]
         window = 1 + (len(blocks) - 1) // every if every > 0 else 1
-        with session.observe(every=every, window=window) as cells:
+        with session.observe(every=every, window=window, nested=nested) as cells:
             for block in blocks:
                 if tokens:
                     session.run_tokens(x[block], block, head=block - block[0])
@@ -686,7 +689,7 @@ class Network(Object):
               validation: Union[float, Tuple[Any, ...], None] = None,
               callbacks: Optional["Callbacks"] = None, progress: Optional[bool] = None,
               seed: Optional[int] = None, threads: int = 0, isa: str = "", mode: str = "",
-              **settings: Any) -> "History":
+              observe: Any = False, **settings: Any) -> "History":
         """Learns, and returns the History: lists of losses by epoch.
 
         x: (samples, width) or with the dimensions of the network's input; or a Data object, without
@@ -704,8 +707,8 @@ class Network(Object):
           0 is refused. `sample_weight`: (samples,), of the losses of rows; `class_weight`: {class:
           weight}, a list, or "balanced". A step's loss is the mean by weights, and so is that of
           the validation, whose accuracy counts each row once.
-        * `callbacks`: Callback objects, or functions of a step's Progress; False stops. `progress`:
-          a bar on stderr; None: where that is a terminal.
+        * `callbacks`: Callback objects or functions of a step's Progress; False stops. `progress`: a
+          bar (None: on a terminal). `observe`: True or a dict for Trainer.observe: History.events.
         * `mode`, `threads`, `isa`: what computes (docs/reference/modes.md).
         * `spec`: a training spec (docs/reference/training-spec.md) as a dict, whose values the
           keywords replace; `settings`: further keys of one (heads, lora, checkpoint,
@@ -735,5 +738,5 @@ class Network(Object):
             schedule=schedule, lr=lr, method=method, epochs=epochs, steps=steps,
             steps_per_epoch=steps_per_epoch, batch_size=batch_size, ignore=ignore,
             sample_weight=sample_weight, class_weight=class_weight, validation=validation,
-            callbacks=callbacks, progress=progress, seed=seed, threads=threads, isa=isa, mode=mode,
-            **settings)
+            callbacks=callbacks, progress=progress, observe=observe, seed=seed, threads=threads,
+            isa=isa, mode=mode, **settings)

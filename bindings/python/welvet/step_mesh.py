@@ -10,6 +10,7 @@ from ._core.call import array, call, library, new_bytes, place, plain
 from ._core.errors import InvalidArgument
 from ._core.object import Runner, cell_name
 from .network import Network
+from .observe import KEPT, Observation
 
 
 def _whole(value: Any, name: str) -> int:
@@ -34,6 +35,7 @@ class StepMesh(Runner):
 
     _instead = "pickle the network and the snapshot(), and restore() that in a mesh of the network"
     _cells: Optional[Dict[str, int]] = None  # their widths
+    _seen: Optional[Observation] = None
     _nothing = ("step_mesh_run", 0, (), np.empty(0, np.float32))
 
     def __init__(self, network: Network, streams: int = 1, *, device: Optional[str] = None,
@@ -102,6 +104,8 @@ class StepMesh(Runner):
         try:
             if not self._within(budget_us, name, count, values, y.reshape(-1), size=max(1, count)):
                 return None
+            if self._seen is not None:
+                self._seen._ran(count)
         except InvalidArgument:
             if not wide or self.info["input_dtype"] == "f64":
                 raise
@@ -172,6 +176,21 @@ class StepMesh(Runner):
         y = np.empty(self._cells.get(name, 0))
         call("step_mesh_value", self._handle, name, stream, y)
         return y
+
+    def observe(self, every: int = 1, passes: int = 0, window: int = 1,
+                keep: int = KEPT) -> Observation:
+        """Statistics of what every cell gives to all streams, from the next tick on
+        (docs/guide/observe.md): a list that grows with each run, to be used in a `with` block, at
+        whose end observation ends. `every`: ticks 0, every, 2 * every, ... from here on are
+        observed; `passes`: at most this many of them (0: all); `window`: observed ticks that become
+        one event per cell; `keep`: the last ticks of a run whose events are kept, with room for all
+        cells; its `dropped` counts those of the ones before. All values keep their bits. A second
+        observation ends the first."""
+        before = self._seen
+        if before is not None:
+            before._owner = self._seen = None
+        self._seen = Observation(self, "step_mesh", every, window, passes=passes, keep=keep)
+        return self._seen
 
     def reset(self) -> None:
         """All values are 0 again, at tick 0."""

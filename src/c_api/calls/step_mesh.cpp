@@ -17,6 +17,8 @@ auto ready(StepMeshObject& s) {
     // Values of another size than a changed network has are no error: the mesh begins anew.
     if (!s.kept.empty()) (void)fresh.restore(s.kept);
     s.kept.clear();
+    if (s.observing && s.observing->on)
+      LOOM_TRY(fresh.observe(&s.observing->window, s.observing->options));
     return fresh;
   });
 }
@@ -94,6 +96,21 @@ Status value(StepMesh& mesh, std::string_view cell, std::int64_t stream, double*
   return {};
 }
 
+Status observe(StepMeshObject& s, const PassesObserve& o) {
+  if (o.observe.every == 0) {
+    LOOM_TRY(s.mesh->observe(nullptr));
+    if (!s.observing || !s.observing->on) return {};
+    s.count();
+    s.observing->on = false;
+    return s.observing->window.flush();
+  }
+  auto next = std::make_unique<Observing>(o.keep, o.window);
+  next->options = o.observe;
+  LOOM_TRY(s.mesh->observe(&next->window, next->options));
+  s.observing = std::move(next);
+  return {};
+}
+
 std::string_view dtype_of(bool f64) { return f64 ? "f64" : "f32"; }
 
 Json info_of(StepMeshObject& s) {
@@ -166,6 +183,27 @@ int32_t loom_step_mesh_cells(loom_step_mesh step_mesh, loom_bytes* cells, loom_e
       list.push(std::move(cell));
     }
     *cells = new_json(list);
+    return {};
+  });
+}
+
+int32_t loom_step_mesh_observe(loom_step_mesh step_mesh, const char* options, size_t options_size,
+                               loom_error* error) {
+  return on_mesh(step_mesh, error, [&](StepMeshObject& s) -> Status {
+    PassesObserve o;
+    LOOM_TRY(read_options(options, options_size, o));
+    return observe(s, o);
+  });
+}
+
+int32_t loom_step_mesh_statistics(loom_step_mesh step_mesh, loom_bytes* statistics_json,
+                                  loom_error* error) {
+  return on_mesh(step_mesh, error, [&](StepMeshObject& s) -> Status {
+    LOOM_TRY(want(statistics_json));
+    s.count();
+    const Observing* seen = s.observing.get();
+    *statistics_json = new_json(statistics(s.observing.get(), seen ? seen->options.passed : 0,
+                                           seen ? seen->options.observed : 0));
     return {};
   });
 }

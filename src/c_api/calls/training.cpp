@@ -142,6 +142,17 @@ Status create(loom_network network, loom_data data, const Result<Json>& spec,
   return {};
 }
 
+Status observe(TrainerObject& t, const PassesObserve& o) {
+  if (o.observe.every == 0) {
+    LOOM_TRY(t.trainer->observe(nullptr));
+    return t.observing ? t.observing->window.flush() : Status();
+  }
+  auto next = std::make_unique<Observing>(o.keep, o.window);
+  LOOM_TRY(t.trainer->observe(&next->window, o.observe));
+  t.observing = std::move(next);
+  return {};
+}
+
 Status given_twice(const std::string& key) {
   return Status(Code::invalid_argument,
                 "options: " + key + " is given, and \"spec\" has it, too: give one of them");
@@ -396,6 +407,29 @@ int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_error* er
       *info = new_json(json);
       return Status();
     });
+  });
+}
+
+int32_t loom_trainer_observe(loom_trainer trainer, const char* options, size_t options_size,
+                             loom_error* error) {
+  return call(error, [&]() -> Status {
+    PassesObserve o{.learns = true};
+    LOOM_TRY(read_options(options, options_size, o));
+    LOOM_ASSIGN(const auto object, get<TrainerObject>(trainer));
+    return training(trainer, false, [&](Trainer&) { return observe(*object, o); });
+  });
+}
+
+int32_t loom_trainer_statistics(loom_trainer trainer, loom_bytes* statistics_json,
+                                loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(statistics_json));
+    LOOM_ASSIGN(const auto object, get<TrainerObject>(trainer));
+    LOOM_ASSIGN(const auto inside, enter(*object));
+    const Trainer& t = *object->trainer;
+    *statistics_json =
+        new_json(statistics(object->observing.get(), t.passes(), t.observed_passes()));
+    return {};
   });
 }
 

@@ -138,6 +138,7 @@ void fields(V& v, SessionObserve& o) {
             "oldest are dropped and counted",
      .min = 1,
      .max = Recorder::kMaxKept});
+  v("nested", o.observe.nested, {.doc = "layers inside cells have events, too"});
   v("total", o.total,
     {.doc = "`session_statistics` has the statistics of all observed passes together as well"});
 }
@@ -270,6 +271,29 @@ void fields(V& v, StepMeshCreate& o) {
   place_fields(v, o.machine);
 }
 
+// Of a step mesh, whose passes are ticks, and of a trainer (`learns`), whose passes are steps.
+struct PassesObserve {
+  ObserveOptions observe;
+  std::int64_t window = 1, keep = 64;
+  bool learns = false;
+};
+template <class V>
+void fields(V& v, PassesObserve& o) {
+  v("every", o.observe.every,
+    {.doc = "passes 0, `every`, 2 x `every`, ... are observed; 0: none any more", .min = 0});
+  v("passes", o.observe.passes, {.doc = "that are observed; 0: all of those", .min = 0});
+  v("window", o.window,
+    {.doc = "observed passes that an event stands for, with all their values", .min = 1});
+  v("keep", o.keep,
+    {.doc = "passes (windows) whose events are kept until they are taken; the oldest are dropped "
+            "and counted",
+     .min = 1,
+     .max = Recorder::kMaxKept});
+  if (!o.learns) return;
+  v("nested", o.observe.nested, {.doc = "layers inside cells have events, too"});
+  v("weights", o.observe.weights, {.doc = "the gradients of parameters have events, too"});
+}
+
 struct ProgramCreate {
   std::int64_t sequences = 1;
   MachineOptions machine;
@@ -397,6 +421,12 @@ void fields(V& v, TrainingOpen& o) {
             "go"});
   v("resume", f.resume, {.doc = "resumes from `out`, with the same bits as if never stopped"});
   v("events", f.events, {.doc = "a folder for TensorBoard event files"});
+  v("observe", f.observe,
+    {.doc = "a file of [events](../guide/observe.md) of the steps, a JSON object a line; with "
+            "`resume` they follow those that are there"});
+  v("observe_every", f.observe_every,
+    {.doc = "the first step from here on and each `observe_every`-th after it are observed",
+     .min = 1});
   place_fields(v, o.machine);
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/random.h"
+#include "exec/observe/tap_plan.h"
 #include "exec/observe/totals.h"
 #include "exec/session.h"
 
@@ -413,6 +414,84 @@ TEST(Observe, ARecorderKeepsTheLastPasses) {
   EXPECT_EQ(events.as_array()[0].find("pass")->as_integer(), 3);
   EXPECT_EQ(events.as_array()[13].find("path")->as_string(), "6.0.0.0");
   EXPECT_TRUE(recorder.take().as_array().empty());
+}
+
+// Layers inside a container have the values that they have as cells.
+TEST(Observe, NestedLayersAsCells) {
+  const std::string dense = R"("type":"dense","out":33,"activation":"tanh")",
+                    norm = R"("type":"layer_norm")";
+  Network flat = network_of(R"({"at":[0,0,0,0],)" + dense + R"(},{"at":[1,0,0,0],)" + norm +
+                                R"(},{"at":[2,0,0,0],"type":"dense","out":9})",
+                            R"({"width":33})", 3);
+  Network deep = network_of(
+      R"({"at":[0,0,0,0],"type":"sequential","layers":[{)" + dense +
+          R"(},{"type":"sequential","layers":[{)" + norm +
+          R"(}]},{"type":"residual","enabled":false}]},{"at":[1,0,0,0],"type":"dense","out":9})",
+      R"({"width":33})", 2);
+  const auto copy = [&](const char* to, const char* from, const char* role) {
+    auto a = deep.find(to, role)->mutable_master();
+    const auto b = flat.find(from, role)->mutable_master();
+    std::ranges::copy(b, a.begin());
+    deep.find(to, role)->touch();
+  };
+  for (const char* role : {"weight", "bias"})
+    copy("0.0.0.0/0", "0.0.0.0", role), copy("1.0.0.0", "2.0.0.0", role);
+  ThreadPool pool(2);
+  auto one = Session::create(flat, pool), other = Session::create(deep, pool);
+  List want, list;
+  ASSERT_TRUE(one->observe(&want).ok());
+  ASSERT_TRUE(other->observe(&list).ok());
+  const auto x = values<float>(50 * 33, 0, 1);
+  ASSERT_TRUE(other->run(x, 50).ok());
+  EXPECT_EQ(list.events.size(), 2u);
+  list.events.clear();
+  ASSERT_TRUE(other->observe(&list, {.nested = true}).ok());
+  ASSERT_TRUE(one->run(x, 50).ok() && other->run(x, 50).ok());
+  EXPECT_EQ(outputs(*one, 50), outputs(*other, 50));
+  ASSERT_EQ(list.events.size(), 6u);
+  const char* const paths[] = {"0.0.0.0",     "0.0.0.0/0", "0.0.0.0/1",
+                               "0.0.0.0/1/0", "0.0.0.0/2", "1.0.0.0"};
+  const std::size_t cells[] = {1, 0, 1, 1, 1, 2};
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(list.cells[i].path, paths[i]);
+    EXPECT_EQ(list.cells[i].enabled, i != 4);
+    EXPECT_EQ(list.events[i].statistics.mean, want.events[cells[i]].statistics.mean) << i;
+    EXPECT_EQ(list.events[i].statistics.squares, want.events[cells[i]].statistics.squares) << i;
+    EXPECT_EQ(list.events[i].statistics.count, want.events[cells[i]].statistics.count) << i;
+  }
+  EXPECT_FALSE(other->observe(&list, {.weights = true}).ok());
+  ASSERT_TRUE(other->observe(&list).ok());
+  ASSERT_TRUE(other->run(x, 50).ok());
+  EXPECT_EQ(list.events.size(), 8u);
+}
+
+// A value is kept as it was when it was asked for.
+TEST(Keeper, CopiesWhatIsOverwritten) {
+  Program program;
+  ProgramBuilder emit(program);
+  Keeper keeper(emit);
+  const View a = emit.temp(ValueType::f32, Rows{2}, 3), b = emit.temp(ValueType::f32, Rows{2}, 3);
+  const auto write = [&](View v, double value, bool asks) {
+    emit.fill(v, value);
+    if (asks) EXPECT_TRUE(keeper.ask(v, program.code.size()));
+  };
+  write(a, 1, true), write(b, 2, true), write(a, 3, true), write(a, 4, false), write(a, 5, true);
+  const View y = emit.output("y", ValueType::f32, Rows{2}, 3);
+  emit.copy_to(emit.add(a, b), y);
+  const std::vector<View> views = keeper.keep();
+  EXPECT_EQ(views[1], b);
+  EXPECT_EQ(views[3], a);
+  ThreadPool pool(2);
+  auto executor = Executor::create(
+      program, [](std::string_view, std::string_view) -> WeightStore* { return nullptr; }, pool,
+      {.poison = true});
+  ASSERT_TRUE(executor.ok()) << executor.status().to_string();
+  ASSERT_TRUE((*executor)->run().ok());
+  const float wanted[] = {1, 2, 3, 5};
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::int64_t r = 0; r < 2; ++r)
+      for (const float v : (*executor)->row<float>(views[i].buffer, r)) EXPECT_EQ(v, wanted[i]);
+  EXPECT_EQ((*executor)->row<float>(y.buffer, 1)[2], 7);
 }
 
 }  // namespace

@@ -18,10 +18,12 @@ Json event_json(const ObservedCell& cell, const CellEvent& event) {
     bad.push(s.bad_column);
   }
   Json json = Json::object();
-  json.set("direction", "forward");
+  json.set("direction", std::string(cell.direction));
   json.set("pass", event.pass);
+  if (event.step > 0) json.set("step", event.step);
   json.set("passes", event.passes);
   json.set("path", cell.path);
+  if (!cell.role.empty()) json.set("role", cell.role);
   json.set("at", std::move(at));
   json.set("type", cell.type);
   json.set("enabled", cell.enabled);
@@ -37,6 +39,16 @@ Json event_json(const ObservedCell& cell, const CellEvent& event) {
   return json;
 }
 
+Status check_observe(const ObserveOptions& options) {
+  if (options.every < 1)
+    return Status(Code::invalid_argument,
+                  "observe: every must be at least 1, got " + std::to_string(options.every));
+  if (options.passes < 0)
+    return Status(Code::invalid_argument, "observe: passes must be at least 0 (all), got " +
+                                              std::to_string(options.passes));
+  return {};
+}
+
 Status WindowObserver::begin(const std::vector<ObservedCell>& cells) {
   LOOM_TRY(flush());
   CellEvent none;
@@ -50,7 +62,7 @@ Status WindowObserver::on_forward(const CellEvent& event) {
   if (open.passes == 0) {
     open = event;
   } else {
-    open.pass = event.pass;
+    open.pass = event.pass, open.step = event.step;
     open.passes += event.passes;
     open.statistics.add(event.statistics);
   }

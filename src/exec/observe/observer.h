@@ -1,5 +1,5 @@
-// Who looks at the cells of a network while it runs: an event per cell and observed pass, with
-// statistics of the cell's output.
+// Who looks at the cells of a network while it runs or learns: an event per cell and observed pass,
+// with statistics of the cell's output; of a trainer also of gradients.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,26 @@ struct ObserveOptions {
   std::int64_t passes = 0;  // of them the first ones alone; 0: all
   // Passes before, and those of them that were observed: a session made anew continues.
   std::int64_t passed = 0, observed = 0;
+  bool nested = false;   // layers inside cells have events, too
+  bool weights = false;  // of a trainer: so have the gradients of parameters
 };
 
 struct ObservedCell {
   std::string path, type;  // "0.0.0.0"; of a cell that runs another's layer that layer's type
   Coordinate at;
   bool enabled = true;
+  // "forward": what it gives; "backward": the gradient of that; "weights": that of the parameter
+  // `role`, whose path is this one.
+  std::string_view direction = "forward";
+  std::string role;
   friend bool operator==(const ObservedCell&, const ObservedCell&) = default;
 };
 
 struct CellEvent {
   std::int64_t pass = 0;    // since observation began; of a window its last
+  std::int64_t step = 0;    // of a training, from 1; 0: it is none
   std::int64_t passes = 1;  // that it stands for
-  std::size_t cell = 0;     // index in the network
+  std::size_t cell = 0;     // index in the list of begin()
   CellStatistics statistics;
 };
 
@@ -42,14 +49,17 @@ class Observer {
   virtual ~Observer() = default;
   // Before the first event, and again where the network has changed. May allocate.
   virtual Status begin(const std::vector<ObservedCell>& cells) = 0;
-  // Cells in the order of their indices.
+  // An event of any direction; cells in the order of the list.
   virtual Status on_forward(const CellEvent& event) = 0;
 };
 
-// {"direction": "forward", "pass", "passes", "path", "at", "type", "enabled", "mean", "std", "min",
-// "max" (null where no value is finite), "active_share", "nan_count", "inf_count", "count",
-// "first_bad": [row, column] or null}
+// {"direction", "pass", "step" (of a training), "passes", "path", "role" (of weights), "at",
+// "type", "enabled", "mean", "std", "min", "max" (null where no value is finite), "active_share",
+// "nan_count", "inf_count", "count", "first_bad": [row, column] or null}
 Json event_json(const ObservedCell& cell, const CellEvent& event);
+
+// invalid_argument: options out of range.
+Status check_observe(const ObserveOptions& options);
 
 // Hands on one event per cell for `window` observed passes: all their values together. Passes of a
 // window that is not full when observation ends are handed on by flush().

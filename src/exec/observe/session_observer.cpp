@@ -1,6 +1,7 @@
 // Sessions that are observed: the second program, and what goes from one to the other.
 #include <algorithm>
 
+#include "exec/observe/tap_plan.h"
 #include "exec/session.h"
 
 namespace loom {
@@ -11,18 +12,22 @@ Status Session::observe(Observer* observer, const ObserveOptions& options) {
     if (observation_) observation_->observer = nullptr;
     return {};
   }
-  if (options.every < 1)
+  LOOM_TRY(check_observe(options));
+  if (options.weights)
     return Status(Code::invalid_argument,
-                  "observe: every must be at least 1, got " + std::to_string(options.every));
-  if (options.passes < 0)
-    return Status(Code::invalid_argument, "observe: passes must be at least 0 (all), got " +
-                                              std::to_string(options.passes));
-  LOOM_TRY(observer->begin(observed_cells()));
+                  "observe: weights have gradients in a training, not in a session");
+  std::vector<ObservedCell> cells = observed_cells(*network_, options.nested);
+  LOOM_TRY(observer->begin(cells));
+  // The second program is another one with layers inside cells.
+  if (observation_ && observation_->session->joined_.size() != cells.size()) {
+    if (observation_->last) observation_->session->hand_states(*this);
+    observation_.reset();
+  }
   if (!observation_) {
     SessionOptions tapped = options_;
     if (tapped.auto_device && (cpu_fallback_ || network_->on_cpu_alone())) tapped.device = nullptr;
     tapped.auto_device = false;
-    LOOM_ASSIGN(Session session, make(*network_, *pool_, tapped, true));
+    LOOM_ASSIGN(Session session, make(*network_, *pool_, tapped, std::move(cells)));
     observation_ = std::make_unique<Observation>();
     observation_->session = std::make_unique<Session>(std::move(session));
   }
@@ -31,16 +36,6 @@ Status Session::observe(Observer* observer, const ObserveOptions& options) {
   observation_->passes = options.passed;
   observation_->observed = options.observed;
   return {};
-}
-
-std::vector<ObservedCell> Session::observed_cells() const {
-  std::vector<ObservedCell> cells;
-  for (std::size_t i = 0; i < network_->size(); ++i) {
-    const Node& node = network_->node(network_->executed(i));
-    cells.push_back({network_->path(i), std::string(node.type ? node.type->name() : "empty"),
-                     network_->coordinate(i), network_->node(i).enabled && node.enabled});
-  }
-  return cells;
 }
 
 Session& Session::begin_pass(std::unique_ptr<Observation>& o) {
@@ -64,12 +59,13 @@ Status Session::end_pass(std::unique_ptr<Observation> o, bool ran) {
 
 Status Session::report_pass() {
   Observation& o = *observation_;
-  const Taps& taps = *o.session->taps_;
+  std::vector<CellStatistics>& joined = o.session->joined_;
+  o.session->taps_->join(o.session->taps_of_, joined);
   ++o.observed;
   CellEvent event;
   event.pass = o.passes - 1;
-  for (event.cell = 0; event.cell < o.session->tapped_cells_; ++event.cell) {
-    event.statistics = taps.of(event.cell);
+  for (event.cell = 0; event.cell < joined.size(); ++event.cell) {
+    event.statistics = joined[event.cell];
     LOOM_TRY(o.observer->on_forward(event));
   }
   return {};
@@ -89,15 +85,15 @@ std::vector<Session::Watched> Session::watched() {
     const std::string& path = s.watched_paths_[i];
     auto at = std::ranges::find(list, path, &Watched::path);
     if (at == list.end()) at = list.insert(at, {path, {}, {}});
-    at->in.add(s.taps_->of(s.tapped_cells_ + 2 * i));
-    at->out.add(s.taps_->of(s.tapped_cells_ + 2 * i + 1));
+    at->in.add(s.taps_->of(s.taps_of_.size() + 2 * i));
+    at->out.add(s.taps_->of(s.taps_of_.size() + 2 * i + 1));
   }
   return list;
 }
 
 void Session::watch(bool on) {
   // Those of the second program are for its observer, too.
-  if (taps_) taps_->enable(on || tapped_cells_ > 0);
+  if (taps_) taps_->enable(on || !joined_.empty());
   if (cpu_fallback_) cpu_fallback_->watch(on);
 }
 

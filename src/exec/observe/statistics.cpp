@@ -23,15 +23,13 @@ using Vector = typename VectorOf<T, count>::type;
 // The sums of values that are all finite; `x` has whole lanes, at least one. `kWide` doubles are a
 // vector: lanes do not meet before the end, so that each width has the same bits.
 template <std::size_t kWide, class T>
-[[gnu::always_inline]] inline void sum_lanes(const T* x, std::size_t count, BlockSums& s) {
+[[gnu::always_inline]] inline void sum_lanes(const T* x, std::size_t count, T limit, BlockSums& s) {
   // As many bytes of T as a vector of doubles has, but not more than a step's values.
   constexpr std::size_t kPer = std::min(kWide * sizeof(double) / sizeof(T), kLanes);
   constexpr std::size_t kParts = kLanes / kPer, kDoubles = kLanes / kWide;
   using Doubles = Vector<double, kWide>;
   using Values = Vector<T, kPer>;
   using Counts = Vector<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>, kPer>;
-  // Of float, 1e-6f lies just below 1e-6, and no float lies between.
-  const T limit = static_cast<T>(CellStatistics::kActive);
   const Doubles pivot = Doubles{} + s.pivot;
   Doubles sum[kDoubles]{}, squares[kDoubles]{};
   Values min[kParts], max[kParts];
@@ -70,23 +68,23 @@ template <std::size_t kWide, class T>
 
 // Two doubles are the vectors that every target has.
 template <class T>
-void sum_narrow(const T* x, std::size_t count, BlockSums& s) {
-  sum_lanes<2>(x, count, s);
+void sum_narrow(const T* x, std::size_t count, T limit, BlockSums& s) {
+  sum_lanes<2>(x, count, limit, s);
 }
 #ifdef __x86_64__
 template <class T>
-[[gnu::target("avx2")]] void sum_avx2(const T* x, std::size_t count, BlockSums& s) {
-  sum_lanes<4>(x, count, s);
+[[gnu::target("avx2")]] void sum_avx2(const T* x, std::size_t count, T limit, BlockSums& s) {
+  sum_lanes<4>(x, count, limit, s);
 }
 template <class T>
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void sum_avx512(const T* x, std::size_t count,
-                                                                      BlockSums& s) {
-  sum_lanes<8>(x, count, s);
+                                                                      T limit, BlockSums& s) {
+  sum_lanes<8>(x, count, limit, s);
 }
 #endif
 
 template <class T>
-using Sum = void (*)(const T*, std::size_t, BlockSums&);
+using Sum = void (*)(const T*, std::size_t, T, BlockSums&);
 
 template <class T>
 Sum<T> best_sum() {
@@ -100,17 +98,20 @@ Sum<T> best_sum() {
 }
 
 template <class T>
-void sum_finite(const T* x, std::size_t count, BlockSums& s) {
+void sum_finite(const T* x, std::size_t count, double active, BlockSums& s) {
   static const Sum<T> sum = best_sum<T>();
-  sum(x, count, s);
+  // The largest T that is not above it: no other lies between.
+  T limit = static_cast<T>(active);
+  if (static_cast<double>(limit) > active) limit = std::nextafter(limit, T{0});
+  sum(x, count, limit, s);
 }
 
 template <class T>
-void sum_padded(const T* x, std::size_t count, T pivot, BlockSums& s) {
+void sum_padded(const T* x, std::size_t count, T pivot, double limit, BlockSums& s) {
   s.pivot = static_cast<double>(pivot);
   const std::size_t whole = count / kLanes * kLanes;
   if (whole == count) {
-    sum_finite(x, count, s);
+    sum_finite(x, count, limit, s);
     return;
   }
   // The pivot once more in the lanes that are left: it adds zeros.
@@ -118,17 +119,17 @@ void sum_padded(const T* x, std::size_t count, T pivot, BlockSums& s) {
   std::copy_n(x, count, padded);
   const std::size_t end = whole + kLanes;
   std::fill(padded + count, padded + end, pivot);
-  sum_finite(padded, end, s);
-  if (std::fabs(static_cast<double>(pivot)) > CellStatistics::kActive)
+  sum_finite(padded, end, limit, s);
+  if (std::fabs(static_cast<double>(pivot)) > limit)
     s.active -= static_cast<std::int32_t>(end - count);
 }
 
 // With values that are not finite, in whose place the pivot stands.
-void sum_others(const double* x, std::size_t count, BlockSums& s) {
+void sum_others(const double* x, std::size_t count, double limit, BlockSums& s) {
   double finite[BlockSums::kBlock];
   const double* first = std::find_if(x, x + count, [](double v) { return std::isfinite(v); });
   const double pivot = first == x + count ? 0.0 : *first;
-  const bool pivot_active = std::fabs(pivot) > CellStatistics::kActive;
+  const bool pivot_active = std::fabs(pivot) > limit;
   std::int32_t active = 0;
   for (std::size_t i = 0; i < count; ++i) {
     finite[i] = std::isfinite(x[i]) ? x[i] : pivot;
@@ -138,28 +139,28 @@ void sum_others(const double* x, std::size_t count, BlockSums& s) {
     else ++s.inf_count, ++active;
     if (pivot_active) --active;
   }
-  sum_padded(finite, count, pivot, s);
+  sum_padded(finite, count, pivot, limit, s);
   s.active += active;
 }
 
 }  // namespace
 
 template <class T>
-BlockSums block_sums(const T* x, std::size_t count) {
+BlockSums block_sums(const T* x, std::size_t count, double limit) {
   BlockSums s;
   s.count = static_cast<std::int32_t>(count);
   if (count == 0) return s;
-  sum_padded(x, count, x[0], s);
+  sum_padded(x, count, x[0], limit, s);
   // Anything that is not finite makes the sum of squares so.
   if (!std::isfinite(s.squares)) {
     double wide[BlockSums::kBlock];
     std::copy_n(x, count, wide);
-    sum_others(wide, count, s);
+    sum_others(wide, count, limit, s);
   }
   return s;
 }
-template BlockSums block_sums(const float*, std::size_t);
-template BlockSums block_sums(const double*, std::size_t);
+template BlockSums block_sums(const float*, std::size_t, double);
+template BlockSums block_sums(const double*, std::size_t, double);
 
 CellStatistics::CellStatistics() : min(kInfinity), max(-kInfinity) {}
 
@@ -182,6 +183,10 @@ void CellStatistics::add(const CellStatistics& o) {
   max = std::max(max, o.max);
   if (bad_row < 0) bad_row = o.bad_row, bad_column = o.bad_column;
   count += o.count, nan_count += o.nan_count, inf_count += o.inf_count, active += o.active;
+}
+
+void CellStatistics::scale(double factor) {
+  mean *= factor, squares *= factor * factor, min *= factor, max *= factor;
 }
 
 CellStatistics combine(std::span<const BlockSums> blocks, std::int64_t width) {

@@ -36,6 +36,8 @@ struct CellStatistics {
   double active_share() const;
   // As if the other's values followed these.
   void add(const CellStatistics& other);
+  // As if the values were times `factor` (> 0); active ones stay so.
+  void scale(double factor);
 };
 
 // Sums of up to kBlock values.
@@ -46,9 +48,9 @@ struct BlockSums {
   std::int32_t first_bad = -1;  // of the block
 };
 
-// Of at most kBlock values. T: float, double.
+// Of at most kBlock values. T: float, double. Those above `active` count as such.
 template <class T>
-BlockSums block_sums(const T* x, std::size_t count);
+BlockSums block_sums(const T* x, std::size_t count, double active = CellStatistics::kActive);
 
 // Combines the blocks of one tensor in their order. `width`: values of a row, which say where a
 // value stands.

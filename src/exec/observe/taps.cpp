@@ -14,7 +14,7 @@ std::size_t size_of(ValueType type) { return type == ValueType::f64 ? 8 : 4; }
 
 }  // namespace
 
-Taps::Taps(Executor& executor, const std::vector<View>& cells, RegisterId head) {
+Taps::Taps(Executor& executor, const std::vector<View>& cells, RegisterId head, Watch watch) {
   const Program& p = executor.program();
   std::size_t blocks = 0;
   Executor::Watcher watcher;
@@ -24,7 +24,8 @@ Taps::Taps(Executor& executor, const std::vector<View>& cells, RegisterId head) 
     cell.view = view;
     cell.type = b.type;
     cell.head = head != kNone && (b.rows.a == head || b.rows.b == head);
-    cell.of_row = b.rows.a == kNone && b.rows.b == kNone ? 1 : b.rows.constant;
+    cell.of_run = b.rows.a != kNone || b.rows.b != kNone;
+    cell.of_row = cell.of_run ? b.rows.constant : 1;
     cell.count = p.max_rows(view.buffer) * view.cols;
     cell.first = blocks;
     blocks += cell.blocks();
@@ -33,13 +34,14 @@ Taps::Taps(Executor& executor, const std::vector<View>& cells, RegisterId head) 
       return r != kNone &&
              p.registers[static_cast<std::size_t>(r)].type == RegisterType::dynamic_rows;
     };
-    if (!dynamic(b.rows.a) && !dynamic(b.rows.b)) {
+    if (watch == Watch::during && !dynamic(b.rows.a) && !dynamic(b.rows.b)) {
       watched_.push_back(cells_.size());
       watcher.buffers.push_back(view.buffer);
     }
     cells_.push_back(cell);
   }
   blocks_.resize(blocks);
+  if (watch == Watch::after) return;
   watcher.written = &Taps::written;
   watcher.context = this;
   if (!executor.watch(std::move(watcher))) watched_.clear();
@@ -47,6 +49,11 @@ Taps::Taps(Executor& executor, const std::vector<View>& cells, RegisterId head) 
 
 void Taps::clear() {
   for (Cell& cell : cells_) cell.statistics = CellStatistics();
+}
+
+void Taps::join(const std::vector<std::size_t>& of, std::vector<CellStatistics>& cells) const {
+  std::ranges::fill(cells, CellStatistics());
+  for (std::size_t i = 0; i < of.size(); ++i) cells[of[i]].add(cells_[i].statistics);
 }
 
 // Values [index * kBlock, ...) of a cell's rows, which need not lie side by side.
@@ -68,15 +75,17 @@ BlockSums Taps::block(const Cell& cell, std::size_t index) const {
     }
     from = copy;
   }
-  if (cell.type == ValueType::f64) return block_sums(reinterpret_cast<const double*>(from), count);
-  if (cell.type == ValueType::f32) return block_sums(reinterpret_cast<const float*>(from), count);
+  if (cell.type == ValueType::f64)
+    return block_sums(reinterpret_cast<const double*>(from), count, cell.active);
+  if (cell.type == ValueType::f32)
+    return block_sums(reinterpret_cast<const float*>(from), count, cell.active);
   double wide[BlockSums::kBlock];  // ids
   for (std::size_t i = 0; i < count; ++i) {
     std::uint32_t id;
     std::memcpy(&id, from + i * 4, 4);
     wide[i] = id;
   }
-  return block_sums(wide, count);
+  return block_sums(wide, count, cell.active);
 }
 
 // A worker's blocks of a cell.
@@ -92,6 +101,7 @@ void Taps::written(void* context, std::size_t index, int worker, int workers) no
   Taps& taps = *static_cast<Taps*>(context);
   if (!taps.enabled_) return;
   Cell& cell = taps.cells_[taps.watched_[index]];
+  if (cell.active == 0) return;
   taps.sum(cell, worker, workers);
   if (worker == 0) cell.summed = true;
 }
@@ -109,7 +119,7 @@ void Taps::place(Cell& cell, Executor& executor, const Places& places) {
   std::int64_t rows = b.rows.constant;
   for (const RegisterId r : {b.rows.a, b.rows.b})
     if (r != kNone) rows *= executor.get(r);
-  if (cell.head && places.head_unwanted) rows = 0;
+  if (cell.active == 0 || (cell.head && places.head_unwanted)) rows = 0;
   cell.count = rows * cell.view.cols;
   if (rows == 0) return;
   const std::byte* first = executor.row_bytes(cell.view.buffer, 0);
@@ -142,7 +152,7 @@ void Taps::read(Executor& executor, ThreadPool& pool, const Places& places) {
       auto row = static_cast<std::size_t>(s.bad_row);
       if (cell.head && !places.head.empty()) row = places.head[row];
       if (!places.rows.empty()) row = places.rows[row];
-      s.bad_row = static_cast<std::int64_t>(row);
+      s.bad_row = static_cast<std::int64_t>(row) + (cell.of_run ? places.first : 0);
     }
     cell.statistics.add(s);
   }

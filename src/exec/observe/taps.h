@@ -17,29 +17,37 @@ class Taps {
  public:
   // `cells`: the view of each cell's output in the executor's program, in host memory after a run.
   // `head`: the register of the rows from the head cell on, or kNone. The executor calls these taps
-  // from now on, so they must outlive its runs.
-  Taps(Executor& executor, const std::vector<View>& cells, RegisterId head);
+  // from now on, so they must outlive its runs; `after`: it does not, and all is read after a run.
+  enum class Watch : bool { during, after };
+  Taps(Executor& executor, const std::vector<View>& cells, RegisterId head,
+       Watch watch = Watch::during);
 
   // The statistics of a pass begin anew.
   void clear();
   // Whether runs are read.
   void enable(bool on) { enabled_ = on; }
+  // Values of one view count as active above `limit` from the next run on; 0: it is not read.
+  void set_active(std::size_t cell, double limit) { cells_[cell].active = limit; }
   // Which rows of the pass an executor's run had; empty: all, in their order.
   struct Places {
     std::span<const std::size_t> rows;    // of each row of the run
     std::span<const std::uint32_t> head;  // of each row from the head cell on, its row of the run
     bool head_unwanted = false;           // those are of no row that was asked for
+    std::int64_t first = 0;               // added to rows of the run: of other runs before it
   };
   // Before a run of the executor, whose registers are set, and after it; read adds what it left.
   void begin(Executor& executor, const Places& places);
   void read(Executor& executor, ThreadPool& pool, const Places& places);
   const CellStatistics& of(std::size_t cell) const { return cells_[cell].statistics; }
+  // The statistics of each cell, where view i is of cell of[i]: of all of its views together.
+  void join(const std::vector<std::size_t>& of, std::vector<CellStatistics>& cells) const;
   std::size_t size() const { return cells_.size(); }
 
  private:
   struct Cell {
     View view;
     ValueType type = ValueType::f32;
+    bool of_run = false;      // its rows are those of the run, or a number of each
     bool head = false;        // its rows are those from the head cell on
     std::int64_t of_row = 1;  // rows of the buffer for a row of the pass
     const std::byte* data = nullptr;
@@ -47,6 +55,7 @@ class Taps {
     std::int64_t count = 0;   // values of the run
     std::size_t first = 0;    // its first block
     bool summed = false;      // in this run
+    double active = CellStatistics::kActive;
     CellStatistics statistics;
     std::size_t blocks() const {
       return (static_cast<std::size_t>(count) + BlockSums::kBlock - 1) / BlockSums::kBlock;

@@ -108,14 +108,16 @@ class NodeContext : public LayerContext {
     child.type = type;
     child.again = tape_.again;
     child.tick = tape_.tick;
-    if (!child.node || child.node == &node) return e_.run_node(child, x, skip);
-    child.type = computes_in_f64(*child.node) ? ValueType::f64 : ValueType::f32;
-    LOOM_ASSIGN(const View y,
-                e_.run_node(child, emit.type(x) == type ? emit.convert(x, child.type) : x, {}));
-    return emit.type(y) == child.type ? emit.convert(y, type) : y;
+    const bool here = !child.node || child.node == &node;
+    if (!here) child.type = computes_in_f64(*child.node) ? ValueType::f64 : ValueType::f32;
+    if (!here && emit.type(x) == type) x = emit.convert(x, child.type);
+    LOOM_ASSIGN(const View y, e_.run_node(child, x, here ? skip : View{}));
+    if (e_.options_.record_nested && !child.again) e_.record(child.path, false, y);
+    return !here && emit.type(y) == child.type ? emit.convert(y, type) : y;
   }
   Result<View> child_backward(std::size_t i, View gy, View* gskip) override {
     NetworkEmitter::Tape& child = tape_.children[i];
+    if (e_.options_.record_nested) e_.record(child.path, true, gy);
     if (!gy.valid() || child.type == type) return e_.run_node_back(child, gy, gskip);
     LOOM_ASSIGN(const View gx, e_.run_node_back(child, emit.convert(gy, child.type), gskip));
     return gx.valid() ? emit.convert(gx, type) : gx;
@@ -305,6 +307,7 @@ Status NetworkEmitter::run(Execution& execution) {
   }
   if (network_.passes(execution.cell)) {
     execution.y = execution.x;
+    record(network_.path(execution.cell), false, execution.y);
     return {};
   }
   const std::size_t executed = network_.executed(execution.cell);
@@ -312,6 +315,7 @@ Status NetworkEmitter::run(Execution& execution) {
   execution.tape.path = network_.path(executed);
   execution.tape.type = type;
   LOOM_ASSIGN(execution.y, run_node(execution.tape, execution.x, View{}));
+  record(network_.path(execution.cell), false, execution.y);
   if (looks_outside_.empty()) return {};
   return Status(Code::unsupported,
                 looks_outside_ +
@@ -346,17 +350,13 @@ Status NetworkEmitter::begin(View x) {
 
 Result<View> NetworkEmitter::forward(View x) {
   LOOM_TRY(begin(x));
-  for (Execution& execution : executions_) {
-    LOOM_TRY(run(execution));
-    execution.end = emit_.program().code.size();
-  }
+  for (Execution& execution : executions_) LOOM_TRY(run(execution));
   return answer();
 }
 
-std::vector<NetworkEmitter::CellValue> NetworkEmitter::cell_values() const {
-  std::vector<CellValue> cells(network_.size());
-  for (const Execution& e : executions_) cells[e.cell] = {e.y, e.end};
-  return cells;
+void NetworkEmitter::record(const std::string& path, bool gradient, View value) {
+  if (options_.record && value.valid())
+    recorded_.push_back({path, gradient, value, emit_.program().code.size()});
 }
 
 // Readers' gradients are added in the order in which they were emitted.
@@ -382,6 +382,7 @@ Status NetworkEmitter::run_back(Execution& execution) {
   View g = total(execution);
   if (!g.valid()) return {};  // nothing downstream learns from this cell
   if (options_.look) options_.look(options_.looker, execution.cell, execution.y, g);
+  record(network_.path(execution.cell), true, g);
   if (execution.tape.node) {
     View gskip;
     if (options_.recompute) {

@@ -46,6 +46,8 @@ struct EmitOptions {
   // Who looks at what cells gave, and at the gradient of that, as backward() comes to them.
   void (*look)(void* looker, std::size_t cell, View y, View gradient) = nullptr;
   void* looker = nullptr;
+  bool record = false;         // what cells give, and the gradients of that (recorded)
+  bool record_nested = false;  // then those of the layers inside them, too
 };
 
 // A stretch of a network that is a chain of cells: one that has matrices, and those behind it that
@@ -104,13 +106,17 @@ class NetworkEmitter {
   View input_gradient() const { return input_gradient_; }
   // By ticks, after forward(): what each cell gave in the last one.
   std::vector<View> values() const;
-  // After forward(): what each cell gave (by ticks: in the last one), and the number of
-  // instructions then; later ones may write there again.
-  struct CellValue {
-    View y;
+  // With `record`: what cells and layers gave, and the gradients of that, in order of emission, and
+  // the number of instructions then; later ones may write there again. A path stands there several
+  // times where its layer runs in several places, or ticks.
+  struct Recorded {
+    std::string path;
+    bool gradient = false;
+    View value;
     std::size_t end = 0;
   };
-  std::vector<CellValue> cell_values() const;
+  const std::vector<Recorded>& recorded() const { return recorded_; }
+  void record(const std::string& path, bool gradient, View value);
   // With `watch`: what layers with rules take and make of it, in order of execution, and the number
   // of instructions when both were there.
   struct Watched {
@@ -159,7 +165,6 @@ class NetworkEmitter {
     std::vector<View> arrivals;  // converted to the cell's type
     std::vector<ValueType> arrival_types;
     View x, y;
-    std::size_t end = 0;  // instructions when y was there
     Tape tape;
     View selected_from;  // head cell: what its rows were picked from
     std::vector<View> gradients;
@@ -211,6 +216,7 @@ class NetworkEmitter {
   std::map<const WeightStore*, std::size_t> sum_of_;  // where a store's is
   std::vector<Average> averages_;
   std::vector<Watched> watched_;
+  std::vector<Recorded> recorded_;
   std::set<const WeightStore*> frozen_;  // those that no gradient goes to
   std::map<std::string, View> states_;
   std::string shared_state_;

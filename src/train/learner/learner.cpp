@@ -64,6 +64,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
   LOOM_TRY(check(options));
   Learner learner;
   learner.network_ = &network;
+  learner.pool_ = &pool;
   learner.options_ = options;
   const bool by_ticks = network.ticks() > 0;
   if (options.method.kind != MethodKind::back_propagation && !options.matrices && !by_ticks) {
@@ -93,18 +94,23 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
                           .truncate = options.truncate,
                           .handed_back = by_ticks ? learner.handed_back() : 1,
                           .look = by_ticks ? learner.look() : nullptr,
-                          .looker = &tick_parts});
+                          .looker = &tick_parts,
+                          .record = options.taps.on,
+                          .record_nested = options.taps.nested});
   LOOM_TRY(learner.emit_passes(emit, emitter, x, rows));
   if (options.micro_batches > 1) learner.emit_merge(program, emit);
   if (options.fp8) learner.emit_squares(emit);
   if (options.update) learner.emit_update(emit);
   for (const auto& [name, state] : emitter.states())
     learner.moments_.push_back({name, state.buffer, 2 * options.streams, state.cols, true});
+  const std::vector<View> taps = learner.plan_taps(emit, emitter);
   remove_dead_code(program);
 
   LOOM_ASSIGN(learner.executor_, Executor::create(std::move(program), learner.weights(), pool,
                                                   executor_options(options)));
   learner.find_buffers();
+  if (!taps.empty()) learner.taps_ = std::make_unique<Taps>(*learner.executor_, taps, kNone);
+  learner.tap(false);
   learner.set_loss_scale(1);
   learner.width_ = network.input().width;
   learner.classes_ = network.class_axis();
@@ -665,7 +671,11 @@ Result<bool> Learner::accumulate_until(std::int64_t micro, std::int64_t deadline
                                         steps_ * options_.micro_batches + micro))));
   LOOM_TRY(prepare());
   step_rows_ = micro == 0 ? given_rows_ : step_rows_ + given_rows_;
-  return executor_->run_until(Segment::forward, Segment::backward, deadline);
+  begin_taps(micro);
+  LOOM_ASSIGN(const bool all, executor_->run_until(Segment::forward, Segment::backward,
+                                                   tapping_ ? Executor::kNoDeadline : deadline));
+  if (all) read_taps();
+  return all;
 }
 
 void Learner::set_loss_scale(double scale) {

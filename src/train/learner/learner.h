@@ -13,6 +13,8 @@
 
 #include "base/status.h"
 #include "base/threads/thread_pool.h"
+#include "exec/observe/observer.h"
+#include "exec/observe/taps.h"
 #include "grid/emit/emitter.h"
 #include "grid/network.h"
 #include "ops/executor.h"
@@ -45,6 +47,12 @@ struct HeadSums {
   std::vector<double> heads;
 };
 
+// Observers see the output of each cell and the gradient for it; with `nested` those of the layers
+// inside them, too; with `weights` the gradient of each parameter. No learned bit depends on it.
+struct TapOptions {
+  bool on = false, nested = false, weights = false;
+};
+
 struct LearnerOptions {
   Loss loss = Loss::mse;
   double loss_weight = 1;               // of the loss in the gradients
@@ -74,6 +82,7 @@ struct LearnerOptions {
   std::string isa;
   bool fuse = true;  // ExecutorOptions
   bool poison = false;
+  TapOptions taps;
   const std::atomic<bool>* cancel = nullptr;  // set: accumulate() ends as cancelled
 };
 
@@ -115,8 +124,17 @@ class Learner {
   // Prepares weights that an update has moved, which accumulate() does otherwise, until a deadline;
   // false: not all of them.
   Result<bool> prepare_until(std::int64_t deadline);
-  // The same until a deadline (Executor::run_until); executor().resume() continues.
+  // The same until a deadline (Executor::run_until); executor().resume() continues. With taps that
+  // are read there is no deadline.
   Result<bool> accumulate_until(std::int64_t micro, std::int64_t deadline);
+  // With `taps`: whether the next steps are read; a step begins with micro-batch 0.
+  void tap(bool on);
+  bool tapping() const { return tapping_; }
+  // What is observed, in the order of observed(): cells forward, cells backward, parameters.
+  const std::vector<ObservedCell>& observed_cells() const { return observed_; }
+  // After the last micro-batch: the statistics of each. Gradients are of the mean loss, whose sum
+  // over the rows is divided by `weight`; as update() sees them, before `clip_norm`.
+  void observed(double weight, std::vector<CellStatistics>& statistics) const;
   // Number of updates already applied; training resumes after them. Sets the noise of the next
   // ones.
   void resume(std::int64_t steps) { steps_ = steps; }
@@ -219,6 +237,12 @@ class Learner {
   void set_part_rates(double learning_rate, double inv_n);
   View emit_projection(ProgramBuilder& emit, const MethodMatrix& matrix, ValueType type, View h,
                        ValueType out, Rows rows);
+  // The list of observed_cells(); the views that are tapped, each of one of them (taps_of_); a
+  // micro-batch of a step, and what it left.
+  void list_observed(const Network& network);
+  std::vector<View> plan_taps(ProgramBuilder& emit, const NetworkEmitter& emitter);
+  void begin_taps(std::int64_t micro);
+  void read_taps();
   void emit_merge(Program& program, ProgramBuilder& emit);
   void emit_squares(ProgramBuilder& emit);
   void emit_update(ProgramBuilder& emit);
@@ -268,6 +292,7 @@ class Learner {
   template <class X, class Target>
   Status take(std::span<const X> x, std::span<const Target> target);
   Network* network_ = nullptr;
+  ThreadPool* pool_ = nullptr;
   LearnerOptions options_;
   std::unique_ptr<Executor> executor_;
   std::vector<NetworkEmitter::Gradient> gradients_, projections_;
@@ -292,7 +317,13 @@ class Learner {
   std::span<const float> given_weights_;
   std::span<const std::uint32_t> given_positions_;
   std::int64_t lane_ = 0;  // of the next micro-batch's first row
-  bool odd_ = false;       // the step: states lie in two halves, of which it reads one
+  std::unique_ptr<Taps> taps_;
+  std::vector<ObservedCell> observed_;
+  std::vector<std::size_t> taps_of_;
+  bool tapping_ = false;
+  double tapped_weight_ = 0;      // of the step's micro-batches until now
+  std::int64_t tapped_rows_ = 0;  // of those that were read
+  bool odd_ = false;              // the step: states lie in two halves, of which it reads one
 };
 
 }  // namespace loom

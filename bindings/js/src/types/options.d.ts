@@ -86,6 +86,8 @@ export interface ObserveOptions {
   /** passes (windows) whose events are kept until `session_statistics` takes them; the oldest
    *  are dropped and counted; 1 to 65536 */
   keep?: number;
+  /** layers inside cells have events, too */
+  nested?: boolean;
   /** `session_statistics` has the statistics of all observed passes together as well */
   total?: boolean;
 }
@@ -164,6 +166,19 @@ export interface StepMeshOptions {
   /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    *  `device` */
   mode?: Mode;
+}
+
+/** Statistics of a step mesh, of which a pass is a tick. */
+export interface ObserveTicksOptions {
+  /** passes 0, `every`, 2 x `every`, ... are observed; 0: none any more; at least 0 */
+  every?: number;
+  /** that are observed; 0: all of those; at least 0 */
+  passes?: number;
+  /** observed passes that an event stands for, with all their values; at least 1 */
+  window?: number;
+  /** passes (windows) whose events are kept until they are taken; the oldest are dropped and
+   *  counted; 1 to 65536 */
+  keep?: number;
 }
 
 /** A saved program. */
@@ -253,6 +268,23 @@ export interface TrainerOptions {
   /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    *  `device` */
   mode?: Mode;
+}
+
+/** Statistics of a trainer, of which a pass is a step. */
+export interface ObserveTrainerOptions {
+  /** passes 0, `every`, 2 x `every`, ... are observed; 0: none any more; at least 0 */
+  every?: number;
+  /** that are observed; 0: all of those; at least 0 */
+  passes?: number;
+  /** observed passes that an event stands for, with all their values; at least 1 */
+  window?: number;
+  /** passes (windows) whose events are kept until they are taken; the oldest are dropped and
+   *  counted; 1 to 65536 */
+  keep?: number;
+  /** layers inside cells have events, too */
+  nested?: boolean;
+  /** the gradients of parameters have events, too */
+  weights?: boolean;
 }
 
 /** A byte-level BPE vocabulary. */
@@ -385,6 +417,11 @@ export interface FileTrainingOptions {
   resume?: boolean;
   /** a folder for TensorBoard event files */
   events?: string;
+  /** a file of events (docs/reference/../guide/observe.md) of the steps, a JSON object a line;
+   *  with `resume` they follow those that are there */
+  observe?: string;
+  /** the first step from here on and each `observe_every`-th after it are observed; at least 1 */
+  observeEvery?: number;
   /** of the CPU; 0: one per core; 0 to 1024 */
   threads?: number;
   /** the CPU's instruction set, one of `isas` or `fast_isas` of `loom_info`; empty: the best of

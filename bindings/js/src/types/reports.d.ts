@@ -102,11 +102,16 @@ export interface Blueprint {
   }[];
 }
 
-/** Of a cell of an observed run: docs/guide/observe.md. */
+/** Of a cell of an observed run or step: docs/guide/observe.md. */
 export interface CellStatistics {
-  direction: 'forward';
+  /** What a cell gives; of a trainer also the gradient of that, and those of parameters. */
+  direction: 'forward' | 'backward' | 'weights';
   /** From 0; of a window its last. */
   pass: number;
+  /** Of a trainer: from 1. */
+  step?: number;
+  /** Of a parameter. */
+  role?: string;
   passes: number;
   path: string;
   at: number[];

@@ -4,6 +4,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from contextlib import nullcontext
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
@@ -85,16 +86,19 @@ class History(Dict[str, List[float]]):
     Keys: epoch, step, loss, lr, seconds, and with held-back samples validation_loss and, for
     classes, validation_accuracy; with target_propagation reach. `steps` and `losses` have an entry
     per optimizer step, `parts`, with target_propagation, the parts of Trainer.info per epoch;
-    `stopped` says whether a callback ended the training."""
+    `events` are those of Trainer.observe, where train() was asked for them; `stopped` says whether
+    a callback ended the training."""
 
     steps: List[int]
     losses: List[float]
     parts: List[List[Dict[str, Any]]]
+    events: List[Dict[str, Any]]
     stopped: bool
 
     def __init__(self) -> None:
         super().__init__()
         self.steps, self.losses, self.parts, self.stopped = [], [], [], False
+        self.events = []
 
 
 class _Bar:
@@ -149,7 +153,8 @@ _SPELLED = {
 
 def train(network: Network, x: Any, y: Any = None, /, *, validation: Any = None,
           callbacks: Optional[Callbacks] = None, progress: Optional[bool] = None,
-          steps_per_epoch: Optional[int] = None, **keywords: Any) -> History:
+          steps_per_epoch: Optional[int] = None, observe: Union[bool, Dict[str, Any]] = False,
+          **keywords: Any) -> History:
     """Network.train, which says what is what."""
     if isinstance(validation, (list, str, dict)) or not isinstance(
             validation, (int, float, tuple, type(None))):
@@ -162,8 +167,9 @@ def train(network: Network, x: Any, y: Any = None, /, *, validation: Any = None,
     if y is None and come_one_by_one(x):
         first, batches = fit.batches(x, steps_per_epoch, validation)
         with fit.trainer(first, None, None) as trainer:
-            return _run(trainer, network, 1, batches.per_epoch, fit.held, hooks, bar,
-                        _steps_on(trainer, first, batches))
+            with _observed(trainer, observe) as events:
+                return _run(trainer, network, 1, batches.per_epoch, fit.held, hooks, bar,
+                            _steps_on(trainer, first, batches), events)
     if steps_per_epoch is not None:
         raise ValueError("train: steps_per_epoch is for batches from an iterator: here an epoch is "
                          "all samples once")
@@ -176,8 +182,19 @@ def train(network: Network, x: Any, y: Any = None, /, *, validation: Any = None,
         took = fit.spec.get("batch", 1)
         if fit.streams:
             took, samples = 1, trainer.info["streams"]["windows"]
-        return _run(trainer, network, took, samples, fit.held, hooks, bar,
-                    lambda: trainer._run("trainer_step", 1))
+        with _observed(trainer, observe) as events:
+            return _run(trainer, network, took, samples, fit.held, hooks, bar,
+                        lambda: trainer._run("trainer_step", 1), events)
+
+
+def _observed(trainer: Trainer, observe: Union[bool, Dict[str, Any]]) -> Any:
+    """A block with the events of the trainer's steps."""
+    if observe is False or observe is None:
+        return nullcontext([])
+    if observe is not True and not isinstance(observe, dict):
+        raise TypeError("train: observe: expects True, or a dict of what Trainer.observe takes, "
+                        "got %r" % (observe,))
+    return trainer.observe(**({} if observe is True else observe))
 
 
 def trainer_of(network: Network, x: Any, y: Any = None, /, **keywords: Any) -> Trainer:
@@ -365,9 +382,11 @@ def _steps_on(trainer: Trainer, first: Data, batches: Batches) -> Callable[[],
 
 def _run(trainer: Trainer, network: Network, batch: int, samples: int, held: Optional[_Held],
          callbacks: List[Any], bar: _Bar,
-         step: Callable[[], Tuple[int, float, float, int]]) -> History:
+         step: Callable[[], Tuple[int, float, float, int]],
+         events: List[Dict[str, Any]]) -> History:
     """An epoch is `samples`, of which a step takes `batch`."""
     history, info = History(), trainer.info
+    history.events = events
     steps, epochs = info["steps"], info["spec"].get("epochs") or -(
         -info["steps"] * batch // samples)
     done, begun, of_epoch = 0, time.perf_counter(), []

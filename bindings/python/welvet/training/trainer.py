@@ -10,10 +10,12 @@ import numpy as np
 
 from .._core import call as _call
 from .._core.call import array, call, library, new_bytes, numbers, together
+from .._core.errors import InvalidArgument
 from .._core.object import Object, Runner
 from .._core.outputs import flat, heads_of, joined_targets, outputs_of
 from .._core.rows import rows_of
 from ..network import Network, Path
+from ..observe import KEPT, Observation
 
 IGNORED = -100  # the class that is not counted, where a spec names no other
 _SLICE = 0.05  # seconds between looks at callbacks and Ctrl-C
@@ -175,6 +177,7 @@ class Trainer(Runner):
 
     _instead = "to_bytes() is its checkpoint, which resume() of a new one takes"
     _nothing = ("trainer_step", 0)
+    _seen: Optional[Observation] = None
 
     def __init__(self, network: Network, data: Data, spec: Dict[str, Any], threads: int = 0,
                  isa: str = "", mode: str = "") -> None:
@@ -182,11 +185,42 @@ class Trainer(Runner):
         self._own(call("trainer_create", network._handle, data._handle, spec, options))
         self._in_place = _call.python_layers and '"custom"' in json.dumps(network.topology)
 
+    def observe(self, every: int = 1, passes: int = 0, window: int = 1, nested: bool = False,
+                weights: bool = False) -> Observation:
+        """Statistics of what every cell gives, and of the gradient of the mean loss for that, from
+        the next step on (docs/guide/observe.md): a list that grows with each step, to be used in a
+        `with` block, at whose end observation ends. `every`: steps 0, every, 2 * every, ... from
+        here on are observed; `passes`: at most this many of them (0: all); `window`: observed steps
+        that become one event; `nested`: layers inside cells have events, too; `weights`: so have
+        the gradients of parameters. What is learned keeps its bits. A second observation ends the
+        first."""
+        before = self._seen
+        if before is not None:  # the library's ends also where the next one is refused
+            before._owner = self._seen = None
+        self._seen = Observation(self, "trainer", every, window, passes=passes, nested=nested,
+                                 weights=weights)
+        return self._seen
+
+    def _run(self, name: str, *inputs: Any, size: Any = 1) -> Any:
+        try:
+            result = super()._run(name, *inputs, size=size)
+        except InvalidArgument:  # a loss that is not finite has events, too
+            if self._seen is not None:
+                self._seen._take()
+            raise
+        if self._seen is not None:
+            self._seen._ran(size)
+        return result
+
     def step(self, steps: int = 1) -> Step:
         """This many optimizer steps, fewer at the end of the training. Raises LoomError where a
         loss is not finite; the weights then are those before that step."""
+        seen = 0
+        while self._seen is not None and isinstance(steps, int) and steps > KEPT:
+            seen += self._run("trainer_step", KEPT, size=KEPT)[3]
+            steps -= KEPT
         done, loss, lr, rows = self._run("trainer_step", steps, size=steps)
-        return Step(done, self.info["steps"], loss, lr, rows)
+        return Step(done, self.info["steps"], loss, lr, seen + rows)
 
     def run(self, callback: Optional[Callable[[Step], Optional[bool]]] = None) -> Step:
         """To the end of the training. callback(step) is called a few times a second; False,
@@ -201,6 +235,8 @@ class Trainer(Runner):
             if callback is not None and stops(callback(last)):
                 break
             size = max(1, min(2 * size, int(size * _SLICE / max(seconds, 1e-9))))
+            if self._seen is not None:
+                size = min(size, KEPT)
         return last
 
     @property
