@@ -48,11 +48,14 @@ std::vector<std::string> shape_names() {
 }
 
 void bind(CommandLine& c, Args& a) {
-  c.add(
-       "WHAT", a.what,
-       "llm; ops; layers: forward and backward of each; training: six small networks; crossover: "
-       "CPU, device and auto over the width of a layer; train: a decoder of 33 M parameters in f32")
-      .one_of({"ops", "llm", "train", "layers", "training", "crossover"});
+  c.add("WHAT", a.what,
+        "llm; ops; layers: forward and backward of each; training: six small networks; crossover: "
+        "CPU, device and auto over the width of a layer; train: a decoder of 33 M parameters in "
+        "f32; "
+        "costs: the table of costs of a search of networks")
+      .one_of({"ops", "llm", "train", "layers", "training", "crossover", "costs"});
+  c.add("--spec", a.spec, "costs: the spec of the search (.json)").type_name("FILE");
+  c.add("--out", a.out, "costs: where the table goes, in place of stdout").type_name("FILE");
   c.add("--model", a.model, "shape").one_of(shape_names());
   c.add("--dtype", a.dtype, "weights, for example f32, i8, i4");
   c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
@@ -322,6 +325,9 @@ int bench_train(const Args& a, ThreadPool& pool) {
 
 int run(const Args& given) {
   Args a = given;
+  if (a.what != "costs" && !(a.spec + a.out).empty())
+    return fail(Status(Code::invalid_argument, "--spec and --out are of costs"), kUsage);
+  if (a.what == "costs") return bench_costs(a);
   if (a.what == "crossover") return bench_crossover(a);
   if (a.what == "layers" || a.what == "training") {
     for (const std::string& d : a.dtypes) {
