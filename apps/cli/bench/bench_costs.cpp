@@ -12,11 +12,16 @@ namespace {
 
 Result<Json> measured(const std::string& path) {
   LOOM_ASSIGN(const Json json, Json::parse(read_text(path)));
-  LOOM_ASSIGN(const populations::SearchSpec spec, populations::search_spec(json));
+  if (!json.is_object()) return Status(Code::invalid_argument, "must be an object");
+  // What says which networks there are; the rest is of their fitness, and may need data.
+  Json part = Json::object();
+  for (const char* key : {"level", "network", "rates", "limits", "seed"})
+    if (const Json* found = json.find(key)) part.set(key, *found);
+  LOOM_ASSIGN(const populations::SearchSpec spec, populations::search_spec(part));
   if (spec.network.is_null())
     return Status(Code::invalid_argument, "\"network\": the topology that the search begins with");
   LOOM_ASSIGN(Network network, Network::from_json(spec.network));
-  network.initialize(static_cast<std::uint64_t>(spec.seed));
+  LOOM_TRY(network.initialize(static_cast<std::uint64_t>(spec.seed)));
   LOOM_ASSIGN(const populations::Costs costs,
               populations::measure_costs(network, spec.rates, spec.limits.rows));
   return populations::to_json(costs);
