@@ -96,6 +96,8 @@ Status Population::read_state(const Json& state) {
   LOOM_ASSIGN(evaluations_, count_of(state, "evaluations"));
   LOOM_ASSIGN(next_species_, count_of(state, "next_species"));
   LOOM_ASSIGN(threshold_, state.get_number("threshold", spec_.threshold));
+  if (!(threshold_ >= 0 && threshold_ <= kMaxThreshold))
+    return corrupt("threshold must be within 0 and 1e300");
   LOOM_ASSIGN(const Json* innovations, member(state, "innovations", Json::Type::object));
   LOOM_ASSIGN(innovations_, Innovations::from_json(*innovations, shape_));
   LOOM_ASSIGN(const Json* genomes, member(state, "genomes", Json::Type::array));

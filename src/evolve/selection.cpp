@@ -95,7 +95,7 @@ void note_progress(Kin& kin, std::span<const double> key, std::int64_t generatio
 double moved_threshold(double threshold, std::size_t species, std::int64_t wanted) {
   const auto count = static_cast<std::int64_t>(species);
   if (wanted == 0 || count == wanted) return threshold;
-  return count > wanted ? threshold * 1.1 : threshold / 1.1;
+  return count > wanted ? std::min(threshold * 1.1, kMaxThreshold) : threshold / 1.1;
 }
 
 }  // namespace loom::evolve

@@ -64,6 +64,7 @@ void drop_stagnant(std::vector<Species>& species, const SelectionRules& rules,
   });
 }
 
+inline constexpr double kMaxThreshold = 1e300;
 // The threshold of species that is moved towards a number of them; 0: it stays.
 double moved_threshold(double threshold, std::size_t species, std::int64_t wanted);
 

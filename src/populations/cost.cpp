@@ -33,8 +33,15 @@ void write(const OpCost& cost, Json& json) {
   json.set("ns_per_product", cost.ns_per_product);
 }
 
-double cost_of(const OpCost& cost, const Program& program, const Instruction& ins,
-               std::span<const std::uint32_t> registers) {
+bool is_op(std::string_view name) {
+  for (int i = 0; i < kOpCount; ++i)
+    if (info(static_cast<Op>(i)).name == name) return true;
+  return false;
+}
+
+// Values that an instruction writes, and products.
+std::pair<double, double> amounts_of(const Program& program, const Instruction& ins,
+                                     std::span<const std::uint32_t> registers) {
   const OpInfo& op = info(ins.op);
   double values = 0;
   std::int64_t weight_cols = 0;
@@ -47,8 +54,7 @@ double cost_of(const OpCost& cost, const Program& program, const Instruction& in
         program.max_rows(v.buffer) > 1)
       weight_cols = std::max<std::int64_t>(weight_cols, v.cols);
   }
-  return cost.ns + cost.ns_per_value * values +
-         cost.ns_per_product * values * static_cast<double>(weight_cols);
+  return {values, values * static_cast<double>(weight_cols)};
 }
 
 SessionOptions options_of(std::int64_t rows) {
@@ -61,6 +67,24 @@ SessionOptions options_of(std::int64_t rows) {
 // A step mesh as it runs for one tick.
 Result<Network> plain(Network& network) {
   return network.over_ticks(1, Network::Answers::last_tick);
+}
+
+// Of a run of `rows` rows: f(op, values, products).
+template <class F>
+Status each_instruction(Network& network, std::int64_t rows, const F& f) {
+  if (network.step_mesh) {
+    LOOM_ASSIGN(Network mesh, plain(network));
+    return each_instruction(mesh, rows, f);
+  }
+  LOOM_ASSIGN(const Program program, emit_program(network, options_of(rows), nullptr));
+  std::vector<std::uint32_t> registers;
+  for (const Register& r : program.registers)
+    registers.push_back(r.name == "R" ? static_cast<std::uint32_t>(rows) : r.max);
+  for (const Instruction& ins : program.code) {
+    const auto [values, products] = amounts_of(program, ins, registers);
+    LOOM_TRY(f(info(ins.op).name, values, products));
+  }
+  return {};
 }
 
 }  // namespace
@@ -79,15 +103,21 @@ Result<Costs> costs_from_json(const Json& json) {
   for (std::size_t i = 0; ops && i < ops->as_object().size(); ++i) {
     const auto& [name, value] = ops->as_object()[i];
     OpCost cost{name, 0, 0, 0};
+    if (!is_op(name))
+      return Status(Code::invalid_argument, "costs: ops: there is no op \"" + name + "\"");
     LOOM_TRY(read(value, cost).at("costs: ops: " + name));
     costs.ops.push_back(std::move(cost));
   }
+  costs.only_listed =
+      !json.find("ns") && !json.find("ns_per_value") && !json.find("ns_per_product");
+  if (costs.only_listed && costs.ops.empty())
+    return Status(Code::invalid_argument, "costs: a table without costs");
   return costs;
 }
 
 Json to_json(const Costs& costs) {
   Json json = Json::object(), ops = Json::object();
-  write(costs.others, json);
+  if (!costs.only_listed) write(costs.others, json);
   for (const OpCost& cost : costs.ops) {
     Json one = Json::object();
     write(cost, one);
@@ -97,20 +127,31 @@ Json to_json(const Costs& costs) {
   return json;
 }
 
+Result<std::vector<OpCost>> op_amounts(Network& network, std::int64_t rows) {
+  std::vector<OpCost> all;
+  LOOM_TRY(
+      each_instruction(network, rows, [&](std::string_view op, double values, double products) {
+        auto own = std::ranges::find(all, op, &OpCost::op);
+        if (own == all.end()) own = all.insert(all.end(), {std::string(op), 0, 0, 0});
+        own->ns += 1;
+        own->ns_per_value += values;
+        own->ns_per_product += products;
+        return Status();
+      }));
+  return all;
+}
+
 Result<double> milliseconds_by(const Costs& costs, Network& network, std::int64_t rows) {
-  if (network.step_mesh) {
-    LOOM_ASSIGN(Network mesh, plain(network));
-    return milliseconds_by(costs, mesh, rows);
-  }
-  LOOM_ASSIGN(const Program program, emit_program(network, options_of(rows), nullptr));
-  std::vector<std::uint32_t> registers;
-  for (const Register& r : program.registers)
-    registers.push_back(r.name == "R" ? static_cast<std::uint32_t>(rows) : r.max);
   double ns = 0;
-  for (const Instruction& ins : program.code) {
-    const auto own = std::ranges::find(costs.ops, info(ins.op).name, &OpCost::op);
-    ns += cost_of(own == costs.ops.end() ? costs.others : *own, program, ins, registers);
-  }
+  LOOM_TRY(
+      each_instruction(network, rows, [&](std::string_view op, double values, double products) {
+        const auto own = std::ranges::find(costs.ops, op, &OpCost::op);
+        if (own == costs.ops.end() && costs.only_listed)
+          return Status(Code::invalid_argument, "costs: no row for the op " + std::string(op));
+        const OpCost& cost = own == costs.ops.end() ? costs.others : *own;
+        ns += cost.ns + cost.ns_per_value * values + cost.ns_per_product * products;
+        return Status();
+      }));
   return ns * 1e-6;
 }
 

@@ -110,6 +110,64 @@ TEST(EvolveCommand, EvolvesWholeNetworks) {
   EXPECT_EQ(loom({"evolve", "xor", "--data", data}).code, 2);
 }
 
+TEST(EvolveCommand, ReadsTablesWithNames) {
+  const Folder folder;
+  const std::string rows = "0,0,0\n0,1,0\n1,0,0\n1,1,1\n";
+  const auto champion = [&](const std::string& name, const std::string& text) {
+    return champion_of(
+        json_of(loom({"evolve", folder.write(name, text), "--generations", "3", "--json"})));
+  };
+  const std::string want = champion("plain.csv", rows);
+  EXPECT_EQ(champion("names.csv", "a,b,\"both, really\"\n" + rows), want);
+  EXPECT_EQ(champion("windows.csv", "a;b;c\r\n0;0;0\r\n0;1;0\r\n1;0;0\r\n1;1;1\r\n"), want);
+  // A line of names and numbers is no header.
+  const Outcome mixed = loom({"evolve", folder.write("mixed.csv", "a,1,c\n" + rows)});
+  EXPECT_EQ(mixed.code, 3);
+  EXPECT_NE(mixed.err.find("line 1, column 1"), std::string::npos) << mixed.err;
+  EXPECT_EQ(loom({"evolve", folder.write("none.csv", "a,b,c\n")}).code, 3);
+}
+
+TEST(EvolveCommand, SearchesByATableOfCostsThatWasMeasured) {
+  const Folder folder;
+  Json spec = *Json::parse(kNetworks);
+  spec.set("network", *Json::parse(kStart));
+  const std::string search = folder.write("spec.json", spec.dump()), costs = folder / "costs.json",
+                    data = folder.write("xor.csv", "0,0,0\n0,1,1\n1,0,1\n1,1,0\n");
+  const Outcome measured = loom({"bench", "costs", "--spec", search, "--out", costs});
+  ASSERT_EQ(measured.code, 0) << measured.err;
+  const auto table = Json::parse(file_bytes(costs));
+  ASSERT_TRUE(table.ok());
+  for (const char* key : {"ns", "ns_per_value", "ns_per_product"})
+    EXPECT_GT(table->find(key)->as_number(), 0) << key;
+  const auto& ops = table->find("ops")->as_object();
+  EXPECT_GE(ops.size(), 5u);
+  for (const auto& [op, cost] : ops) EXPECT_GT(cost.find("ns")->as_number(), 0) << op;
+  const auto run = [&](const char* threads) {
+    return json_of(loom({"evolve", search, "--data", data, "--costs", costs, "--generations", "3",
+                         "--threads", threads, "--json"}));
+  };
+  const Json one = run("1"), two = run("2");
+  EXPECT_EQ(champion_of(one), champion_of(two));
+  EXPECT_GT(one.find("champion")->find("milliseconds")->as_number(), 0);
+  EXPECT_EQ(one.find("champion")->find("milliseconds")->dump(),
+            two.find("champion")->find("milliseconds")->dump());
+  const auto refused = [&](const std::string& text, int code, const char* why) {
+    const Outcome o =
+        loom({"evolve", search, "--data", data, "--costs", folder.write("bad.json", text)});
+    EXPECT_EQ(o.code, code) << o.err;
+    EXPECT_NE(o.err.find(why), std::string::npos) << o.err;
+  };
+  refused(R"({"ops": {"matmul": {"ns": 1}}})", 1, "no row for the op");
+  refused(R"({"ns": 1, "ops": {"matmuls": {"ns": 1}}})", 3, "matmuls");
+  refused("{}", 3, "without costs");
+  EXPECT_EQ(loom({"bench", "costs"}).code, 2);
+  EXPECT_EQ(
+      loom({"bench", "costs", "--spec", folder.write("no.json", R"({"level":"networks"})")}).code,
+      3);
+  EXPECT_EQ(loom({"bench", "ops", "--out", costs}).code, 2);
+  EXPECT_EQ(loom({"evolve", "xor", "--costs", costs}).code, 2);
+}
+
 TEST(EvolveCommand, RefusesWhatItCannotDo) {
   const Folder folder;
   const auto refused = [](const std::vector<std::string>& arguments, int code, const char* why) {

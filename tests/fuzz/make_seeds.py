@@ -508,8 +508,44 @@ def llama():
     yield "model", struct.pack("<H", len(head)) + head + tensors
 
 
+def populations():
+    """States of saved populations; the target adds what stands around them."""
+    def genome(weight, activation):
+        return {"nodes": [{"id": 0, "kind": "input"}, {"id": 1, "kind": "input"},
+                          {"id": 2, "kind": "output", "activation": activation, "bias": -0.5},
+                          {"id": 3, "kind": "hidden", "activation": "tanh", "bias": 0.25}],
+                "edges": [{"innovation": i, "from": a, "to": b, "weight": weight + i,
+                           "enabled": i != 0}
+                          for i, (a, b) in enumerate([(0, 2), (1, 2), (0, 3), (3, 2)])]}
+
+    for spec in ({"task": "xor"}, {"task": "xor", "recurrent": True, "species": 2},
+                 {"task": "table", "data": {"x": [[0, 1], [1, 0]], "y": [[1], [0]]}},
+                 {"inputs": 2, "outputs": 1, "activations": ["sin", "abs", "relu"]}):
+        yield "population", json.dumps({
+            "spec": {**spec, "population": 2, "add_node": 0.5, "add_edge": 0.5, "remove_edge": 0.1,
+                     "remove_node": 0.1, "toggle_edge": 0.2, "change_activation": 0.2},
+            "generation": 1, "evaluations": 4, "threshold": 3.0, "next_species": 1,
+            "innovations": {"edges": [0, 2, 1, 2, 0, 3, 3, 2], "splits": [0, 0]},
+            "genomes": [genome(0.5, "steep_sigmoid"), genome(-1.5, "linear")],
+            "species": [{"id": 0, "born": 0, "improved": 0, "best": 2.5,
+                         "representative": genome(1, "sigmoid"), "members": [0, 1]}],
+            "fitness": [2.5, 2.25], "champion": genome(2, "sigmoid"),
+            "champion_fitness": 2.5}).encode()
+    network = {"format": "loom-topology", "version": 3, "layers_per_cell": 1, "input": {"width": 1},
+               "cells": [{"at": [0, 0, 0, 0], "type": "dense", "out": 1}]}
+    member = {"topology": network, "types": "ss", "weights": "Q57vvgAAAAA="}
+    measured = {"fitness": 0.0, "bytes": 0, "milliseconds": 0.0, "violation": 0.0}
+    yield "population", json.dumps({
+        "spec": {"level": "networks", "task": "host", "population": 2, "network": network},
+        "generation": 0, "evaluations": 0, "next_species": 1, "threshold": 0.4, "evaluated": False,
+        "members": [{**member, **measured}] * 2,
+        "species": [{"id": 0, "born": 0, "improved": 0, "best": 0.0, "members": [0, 1],
+                     "representative": member}]}).encode()
+
+
 def more_seeds():
     yield from llama()
+    yield from populations()
     yield "spec", json.dumps(
         {"format": "loom-training", "version": 2,
          "network": {"format": "loom-topology", "version": 1, "input": {"width": 3},

@@ -15,7 +15,7 @@
 namespace loom::cli {
 
 struct BenchArgs {
-  std::string what = "llm", model = "smollm2-135m", dtype = "i4", isa, device = "cpu";
+  std::string what = "llm", model = "smollm2-135m", dtype = "i4", isa, device = "cpu", spec, out;
   int threads = 0, repeats = 0, context = 0;
   std::vector<std::string> layers, dtypes, modes;
   bool json = false, quick = false, fp8 = false;
@@ -55,5 +55,7 @@ int bench_training(const BenchArgs& args);
 int bench_crossover(const BenchArgs& args);
 // Step meshes of 1,000 to 1,000,000 cells.
 int bench_mesh(const BenchArgs& args);
+// A table of costs of this machine for a search of networks.
+int bench_costs(const BenchArgs& args);
 
 }  // namespace loom::cli

@@ -51,8 +51,11 @@ void bind(CommandLine& c, Args& a) {
   c.add("WHAT", a.what,
         "llm; ops; layers: forward and backward of each; training: six small networks; crossover: "
         "CPU, device and auto over the width of a layer; mesh: ticks of 1,000 to 1,000,000 cells; "
-        "train: a decoder of 33 M parameters in f32")
-      .one_of({"ops", "llm", "train", "layers", "training", "crossover", "mesh"});
+        "train: a decoder of 33 M parameters in f32; costs: the table of costs of a search of "
+        "networks")
+      .one_of({"ops", "llm", "train", "layers", "training", "crossover", "mesh", "costs"});
+  c.add("--spec", a.spec, "costs: the spec of the search (.json)").type_name("FILE");
+  c.add("--out", a.out, "costs: where the table goes, in place of stdout").type_name("FILE");
   c.add("--model", a.model, "shape").one_of(shape_names());
   c.add("--dtype", a.dtype, "weights, for example f32, i8, i4");
   c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
@@ -323,6 +326,9 @@ int bench_train(const Args& a, ThreadPool& pool) {
 
 int run(const Args& given) {
   Args a = given;
+  if (a.what != "costs" && !(a.spec + a.out).empty())
+    return fail(Status(Code::invalid_argument, "--spec and --out are of costs"), kUsage);
+  if (a.what == "costs") return bench_costs(a);
   if (a.what == "crossover") return bench_crossover(a);
   if (a.what == "mesh") return bench_mesh(a);
   if (a.what == "layers" || a.what == "training") {

@@ -14,7 +14,7 @@ namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string task, out, champion, svg, score, data, network;
+  std::string task, out, champion, svg, score, data, network, costs;
   std::optional<std::int64_t> seed, population, outputs, threads;
   std::optional<double> goal;
   std::int64_t generations = 300;
@@ -34,6 +34,8 @@ void bind(CommandLine& c, Args& a) {
   c.add("--data", a.data, "of a spec of level networks: the table (.csv or .npy)")
       .type_name("FILE");
   c.add("--network", a.network, "likewise: the first network (.entity, or a topology as .json)")
+      .type_name("FILE");
+  c.add("--costs", a.costs, "likewise: a table of costs (.json), as bench costs measures it")
       .type_name("FILE");
   c.add("--outputs", a.outputs, "of a table: how many columns are outputs (1)").positive();
   c.add("--score", a.score, "of a table (mse)").one_of({"mse", "sse", "accuracy"});
@@ -71,7 +73,7 @@ Json rows_of(const Values& file, std::int64_t rows, std::int64_t width, std::int
 
 // {"x": [[...]], "y": [[...]]} of a file whose last columns are the outputs.
 Json table_of(const std::string& path, std::int64_t outputs) {
-  const Values file = read_values(path);
+  const Values file = read_table(path);
   if (file.shape.size() != 2 || file.shape[0] < 1 || file.shape[1] <= outputs)
     throw problem(LOOM_INVALID_ARGUMENT,
                   path + ": has the shape " + shape_text(file.shape) +
@@ -131,6 +133,7 @@ Population networks_of(const Args& a, Json spec) {
     if (!spec.find("task")) spec.set("task", "table");
   }
   check_task(a, spec);
+  if (!a.costs.empty()) spec.set("costs", read_json(a.costs));
   const std::int64_t threads = a.threads.value_or(0);
   if (ends_with(a.network, ".json")) spec.set("network", read_json(a.network));
   if (a.network.empty() || ends_with(a.network, ".json"))
@@ -148,8 +151,8 @@ Population population_of(const Args& a) {
   const bool networks = is_of_networks(spec);
   if (!is_table(a) && (!a.score.empty() || (a.outputs && a.data.empty())))
     throw usage("--outputs and --score need a table");
-  if (!networks && (!a.data.empty() || !a.network.empty()))
-    throw usage("--data and --network need a spec with \"level\": \"networks\"");
+  if (!networks && !(a.data + a.network + a.costs).empty())
+    throw usage("--data, --network and --costs need a spec with \"level\": \"networks\"");
   if (spec.find("format")) {
     if (a.seed || a.population || a.goal || a.recurrent)
       throw usage("a saved population has its spec: only --generations can be given");
@@ -250,7 +253,7 @@ void check_outputs(const Args& a) {
     // A population may replace the one that it continues from.
     std::vector<std::string> inputs;
     if (path != &a.out && !is_builtin(a)) inputs.push_back(a.task);
-    for (const std::string* read : {&a.data, &a.network})
+    for (const std::string* read : {&a.data, &a.network, &a.costs})
       if (!read->empty()) inputs.push_back(*read);
     check_file_output(name, *path, inputs);
     for (const auto& [other, same] : outputs)

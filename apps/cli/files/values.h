@@ -14,6 +14,9 @@ struct Values {
 };
 // What is neither ends the action as kRefused, by the line and column of CSV.
 Values read_values(const std::string& path);
+// The same of a table: the first line may be a header, names of columns and no numbers, and CSV may
+// have semicolons or tabs in place of commas.
+Values read_table(const std::string& path);
 // The sizes before those that make rows of `width` values: of (streams, ticks, width) the first
 // two; of (n,) for a width of 1 n, and none for a single row (width,). Nothing where no sizes at
 // the end make `width`: values are not put into other rows than those of the file.

@@ -1,4 +1,4 @@
-// Every allocation of 31 scenarios fails, alone and with all that follow: each call is
+// Every allocation of 33 scenarios fails, alone and with all that follow: each call is
 // LOOM_OUT_OF_MEMORY or succeeds, nothing is lost, and the next call succeeds.
 // LOOM_SOAK=1 takes every number, otherwise every k-th, so that it ends in seconds; LOOM_PART=i of
 // LOOM_PARTS=n every n-th of them, so that n programs share them.

@@ -388,6 +388,46 @@ std::int32_t ticks(Handles& h, Taken& taken, loom_error& error) {
   return LOOM_OK;
 }
 
+// Genomes that evolve, continue from their file and become a network; networks that evolve.
+std::int32_t evolution(Handles& h, Taken& taken, loom_error& error) {
+  loom_population p = 0, q = 0;
+  LOOM_TRY_CALL(loom_population_create(
+      LOOM_TEXT(R"({"task":"xor","population":8,"add_node":0.5,"add_edge":0.5})"), 1, &p, &error));
+  *h.next() = p;
+  LOOM_TRY_CALL(loom_population_run(p, 3, &error));
+  loom_bytes file = 0, genome = 0;
+  LOOM_TRY_CALL(loom_population_save(p, &file, &error));
+  *h.next() = file;
+  LOOM_TRY_CALL(loom_population_load(file, 1, &q, &error));
+  *h.next() = q;
+  LOOM_TRY_CALL(loom_population_run(q, 2, &error));
+  const float x[8] = {0, 0, 0, 1, 1, 0, 1, 1};
+  float y[4] = {};
+  LOOM_TRY_CALL(loom_population_activate(q, -1, x, 8, y, 4, &error));
+  taken.add(y);
+  loom_network champion = 0;
+  LOOM_TRY_CALL(loom_population_network(q, -1, &champion, &error));
+  *h.next() = champion;
+  LOOM_TRY_CALL(take_digest(champion, taken, error));
+  LOOM_TRY_CALL(loom_population_genome(q, -1, &genome, &error));
+  return take(genome, taken, error);
+}
+
+std::int32_t networks(Handles& h, Taken& taken, loom_error& error) {
+  loom_network n = 0, best = 0;
+  loom_population p = 0;
+  LOOM_TRY_CALL(network(h, kGrid, &n, error));
+  LOOM_TRY_CALL(loom_population_create_from(
+      n, LOOM_TEXT(R"({"level":"networks","population":3,"costs":"reference"})"), 1, &p, &error));
+  *h.next() = p;
+  const double fitness[3] = {1, 3, 2};
+  LOOM_TRY_CALL(loom_population_set_fitness(p, fitness, 3, &error));
+  LOOM_TRY_CALL(loom_population_step(p, &error));
+  LOOM_TRY_CALL(loom_population_network(p, -1, &best, &error));
+  *h.next() = best;
+  return take_digest(best, taken, error);
+}
+
 }  // namespace
 
 const std::map<std::string, MakeScenario>& object_scenarios() {
@@ -398,7 +438,7 @@ const std::map<std::string, MakeScenario>& object_scenarios() {
       LOOM_SCENARIO(tokens),  LOOM_SCENARIO(weighted),   LOOM_SCENARIO(table),
       LOOM_SCENARIO(resumed), LOOM_SCENARIO(vocabulary), LOOM_SCENARIO(chat),
       LOOM_SCENARIO(model),   LOOM_SCENARIO(own_layer),  LOOM_SCENARIO(translation),
-      LOOM_SCENARIO(ticks),
+      LOOM_SCENARIO(ticks),   LOOM_SCENARIO(evolution),  LOOM_SCENARIO(networks),
 #undef LOOM_SCENARIO
   };
   return kAll;
