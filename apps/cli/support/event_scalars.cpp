@@ -33,10 +33,13 @@ EventScalars::EventScalars(const std::string& folder) {
 EventScalars::~EventScalars() = default;
 
 void EventScalars::add(const Json& event) {
+  std::string tag = text_in(event, "path");
+  if (event.find("role")) tag += ":" + text_in(event, "role");
+  if (text_in(event, "direction") != "forward") tag += "/" + text_in(event, "direction");
   for (const char* key : {"mean", "std", "min", "max", "active_share", "nan_count"}) {
     const Json& value = member(event, key);
     if (value.is_null()) continue;
-    or_fail(file_->file.scalar(text_in(event, "path") + "/" + key, integer_in(event, "pass"),
+    or_fail(file_->file.scalar(tag + "/" + key, integer_in(event, "pass"),
                                static_cast<float>(value.as_number()), file_->time));
   }
 }

@@ -15,7 +15,7 @@ import unittest
 import numpy as np
 
 import welvet
-from welvet import sinks
+from welvet import Network, StepMesh, layers as L, sinks
 
 CELLS, PASSES = 3, 7
 
@@ -280,6 +280,38 @@ class Sinks(unittest.TestCase):
                 % os.fspath(self.folder / "e.jsonl"))
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+
+class OthersThanSessions(unittest.TestCase):
+    def test_trainers_and_meshes_send_and_replay(self):
+        network = Network(L.Sequential(L.Input(4), L.Linear(3, activation="tanh"), L.Linear(2)),
+                          seed=1)
+        x = np.random.default_rng(0).normal(size=(32, 4)).astype(np.float32)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "events.jsonl")
+            trainer = network.trainer(x, x[:, :2], steps=4, batch_size=8)
+            with sinks.JsonLines(path) as lines, trainer.observe(weights=True, sink=lines) as seen:
+                trainer.run()
+            mesh = StepMesh(Network({"format": "loom-topology", "version": 3, "depth": 3,
+                                     "step_mesh": True, "input": {"width": 1}, "cells": []}))
+            ticks = os.path.join(folder, "ticks.jsonl")
+            with sinks.JsonLines(ticks) as lines, mesh.observe(sink=lines):
+                mesh.run(np.ones((5, 1), np.float32))
+            self.assertEqual(len(list(sinks.read(ticks))), 3 * 5)
+            again = list(sinks.read(path))
+            # Two cells forward and backward, and four parameters, in four steps.
+            self.assertEqual((len(again), len(seen)), (32, 32))
+            for one, two in zip(again, seen):
+                self.assertEqual({k: one[k] for k in two}, two)
+                self.assertGreaterEqual(one["t1_ns"], one["t0_ns"])
+            with sinks.TensorBoard(folder) as board:
+                self.assertEqual(sinks.replay(path, board), 32)
+            content = b"".join(p.read_bytes() for p in pathlib.Path(folder).glob("events.out*"))
+            for tag in (b"0.0.0.1/mean", b"0.0.0.1/backward/mean", b"0.0.0.0:bias/weights/std"):
+                self.assertIn(tag, content)
+        with self.assertRaisesRegex(TypeError, "sink: expects a welvet.sinks.Sink, got int"):
+            network.trainer(x, x[:, :2], steps=4).observe(sink=[3])
 
 
 if __name__ == "__main__":

@@ -96,9 +96,8 @@ class Session(Runner):
         have events, too; `total`: all passes together as well; `sink`: a welvet.sinks.Sink, or
         several, which take each event, too, and are flushed where observation ends, but not closed.
         The outputs keep their bits. A second observation ends the first."""
-        sinks = (sink,) if isinstance(sink, Sink) else tuple(sink)
         before = self._seen
-        seen = Observation(self, "session", every, window, total, sinks, passes=passes,
+        seen = Observation(self, "session", every, window, total, sink, passes=passes,
                            nested=nested)
         if before is not None:
             before._owner = None

@@ -27,12 +27,13 @@ class Observation(List[Dict[str, Any]]):
     block, or stop(). `total` are such events of all observed passes of a Session together."""
 
     def __init__(self, owner: "Union[Session, StepMesh, Trainer]", kind: str, every: int,
-                 window: int, total: bool = False, sinks: Sequence[Sink] = (),
+                 window: int, total: bool = False, sink: Union[Sink, Sequence[Sink]] = (),
                  **options: Any) -> None:
         super().__init__()
-        for sink in sinks:
-            if not isinstance(sink, Sink):
-                raise TypeError("sink: expects a welvet.sinks.Sink, got " + type(sink).__name__)
+        sinks = (sink,) if isinstance(sink, Sink) else tuple(sink)
+        for one in sinks:
+            if not isinstance(one, Sink):
+                raise TypeError("sink: expects a welvet.sinks.Sink, got " + type(one).__name__)
         if every < 1:
             raise ValueError("every: expects at least 1, got %r" % (every,))
         if total:
@@ -45,11 +46,11 @@ class Observation(List[Dict[str, Any]]):
         self._between, self._window = window * every, window
         self._passes = self._observed = self._dropped = 0
         self._total: Optional[List[Dict[str, Any]]] = [] if total else None
-        self._sinks = tuple(sinks)
+        self._sinks = sinks
         self._began = time.perf_counter_ns()
         self._times: Optional[List[int]] = None  # of the passes since the last event
-        for sink in self._sinks:
-            sink.begin(owner._network.blueprint())  # type: ignore[union-attr]
+        for one in self._sinks:
+            one.begin(owner._network.blueprint())  # type: ignore[union-attr]
 
     @property
     def passes(self) -> int:

@@ -11,6 +11,7 @@ from ._core.errors import InvalidArgument
 from ._core.object import Runner, cell_name
 from .network import Network
 from .observe import KEPT, Observation
+from .sinks import Sink
 
 
 def _whole(value: Any, name: str) -> int:
@@ -101,6 +102,8 @@ class StepMesh(Runner):
         shape = lead[:len(lead) - (ticks is None)] + (() if last else (count,))
         y = place(out, kind, shape + (about["output_width"],))
         name = "step_mesh_run_" + ("ids" if ids else "f64") if ids or wide else "step_mesh_run"
+        if self._seen is not None:
+            self._seen._begins()
         try:
             if not self._within(budget_us, name, count, values, y.reshape(-1), size=max(1, count)):
                 return None
@@ -178,18 +181,19 @@ class StepMesh(Runner):
         return y
 
     def observe(self, every: int = 1, passes: int = 0, window: int = 1,
-                keep: int = KEPT) -> Observation:
+                keep: int = KEPT, sink: Union[Sink, Sequence[Sink]] = ()) -> Observation:
         """Statistics of what every cell gives to all streams, from the next tick on
         (docs/guide/observe.md): a list that grows with each run, to be used in a `with` block, at
         whose end observation ends. `every`: ticks 0, every, 2 * every, ... from here on are
         observed; `passes`: at most this many of them (0: all); `window`: observed ticks that become
         one event per cell; `keep`: the last ticks of a run whose events are kept, with room for all
-        cells; its `dropped` counts those of the ones before. All values keep their bits. A second
-        observation ends the first."""
+        cells; its `dropped` counts those of the ones before; `sink`: as of Session.observe. All
+        values keep their bits. A second observation ends the first."""
         before = self._seen
         if before is not None:
             before._owner = self._seen = None
-        self._seen = Observation(self, "step_mesh", every, window, passes=passes, keep=keep)
+        self._seen = Observation(self, "step_mesh", every, window, sink=sink, passes=passes,
+                                 keep=keep)
         return self._seen
 
     def reset(self) -> None:

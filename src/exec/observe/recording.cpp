@@ -1,10 +1,13 @@
 #include "exec/observe/recording.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace loom {
 namespace {
+
+constexpr std::string_view kDirections[] = {"forward", "backward", "weights"};
 
 Status expects(const char* key, const char* what) {
   return Status(Code::corrupt, std::string(key) + ": expects " + what);
@@ -65,6 +68,13 @@ Status read_event(const Json& json, ObservedCell& cell, CellEvent& event) {
   m.places("at", at, 4, false);
   m.places("first_bad", bad, 2, true);
   cell.at = {at[0], at[1], at[2], at[3]};
+  const std::string direction = m.text("direction");
+  const auto known = std::ranges::find(kDirections, direction);
+  if (known != std::end(kDirections)) cell.direction = *known;
+  else if (m.status.ok()) m.status = expects("direction", "forward, backward or weights");
+  // Of trainings, and of gradients of parameters.
+  event.step = json.find("step") ? m.whole("step") : 0;
+  cell.role = json.find("role") ? m.text("role") : std::string();
   const Json* enabled = m.of("enabled");
   if (enabled && !enabled->is_bool() && m.status.ok())
     m.status = expects("enabled", "true or false");

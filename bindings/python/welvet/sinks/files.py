@@ -119,10 +119,13 @@ class TensorBoard(Sink):
     def add(self, event: Event) -> None:
         if self._file is None:
             raise ValueError("TensorBoard: is closed")
+        tag = event["path"] + (":" + event["role"] if event.get("role") else "")
+        if event["direction"] != "forward":
+            tag += "/" + event["direction"]
         for key in _SCALARS:
             if event[key] is None:
                 continue
-            value = (_block(1, ("%s/%s" % (event["path"], key)).encode()) + b"\x15" +
+            value = (_block(1, ("%s/%s" % (tag, key)).encode()) + b"\x15" +
                      struct.pack("<f", event[key]))
             self._file.write(_record(self._head(event["pass"]) + _block(5, _block(1, value))))
         self.sent += 1

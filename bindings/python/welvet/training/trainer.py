@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Any, Callable, Dict, NamedTuple, Optional, Union
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from .._core.outputs import flat, heads_of, joined_targets, outputs_of
 from .._core.rows import rows_of
 from ..network import Network, Path
 from ..observe import KEPT, Observation
+from ..sinks import Sink
 
 IGNORED = -100  # the class that is not counted, where a spec names no other
 _SLICE = 0.05  # seconds between looks at callbacks and Ctrl-C
@@ -182,26 +183,29 @@ class Trainer(Runner):
     def __init__(self, network: Network, data: Data, spec: Dict[str, Any], threads: int = 0,
                  isa: str = "", mode: str = "") -> None:
         options = {"threads": threads, "isa": isa, "mode": mode}
+        self._network = network
         self._own(call("trainer_create", network._handle, data._handle, spec, options))
         self._in_place = _call.python_layers and '"custom"' in json.dumps(network.topology)
 
     def observe(self, every: int = 1, passes: int = 0, window: int = 1, nested: bool = False,
-                weights: bool = False) -> Observation:
+                weights: bool = False, sink: Union[Sink, Sequence[Sink]] = ()) -> Observation:
         """Statistics of what every cell gives, and of the gradient of the mean loss for that, from
         the next step on (docs/guide/observe.md): a list that grows with each step, to be used in a
         `with` block, at whose end observation ends. `every`: steps 0, every, 2 * every, ... from
         here on are observed; `passes`: at most this many of them (0: all); `window`: observed steps
         that become one event; `nested`: layers inside cells have events, too; `weights`: so have
-        the gradients of parameters. What is learned keeps its bits. A second observation ends the
-        first."""
+        the gradients of parameters; `sink`: as of Session.observe. What is learned keeps its bits.
+        A second observation ends the first."""
         before = self._seen
         if before is not None:  # the library's ends also where the next one is refused
             before._owner = self._seen = None
-        self._seen = Observation(self, "trainer", every, window, passes=passes, nested=nested,
-                                 weights=weights)
+        self._seen = Observation(self, "trainer", every, window, sink=sink, passes=passes,
+                                 nested=nested, weights=weights)
         return self._seen
 
     def _run(self, name: str, *inputs: Any, size: Any = 1) -> Any:
+        if self._seen is not None:
+            self._seen._begins()
         try:
             result = super()._run(name, *inputs, size=size)
         except InvalidArgument:  # a loss that is not finite has events, too
