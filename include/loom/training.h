@@ -151,11 +151,11 @@ LOOM_API int32_t loom_trainer_extend(loom_trainer trainer, int64_t steps, int64_
  *     budget, gap, learned and, once measured, alignment and alignment_step, and reach */
 LOOM_API int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_error* error);
 
-/* From the next step on, statistics of the output of every cell are kept, and of the gradient of
- * the mean loss for it: two events for each cell of an observed step, forward and backward, and
- * with weights one for the gradient of each parameter (docs/guide/observe.md). No bit of what is
- * learned depends on it. Begins anew where the trainer is observed already; after an error it is
- * not observed. LOOM_UNSUPPORTED: a trainer on a device.
+/* From the next step on, statistics of the outputs of cells and of their gradients are kept
+ * (docs/guide/observe.md): two events for each cell of an observed step, forward and backward.
+ * Gradients are those of the mean loss. With weights there is an event for the gradient of each
+ * parameter, too. No learned bit depends on it. Begins anew where the trainer is observed
+ * already; after an error it is not observed. LOOM_UNSUPPORTED: a trainer on a device.
  *   options: JSON: every (1), passes (0), window (1), keep (64), nested (false), weights
  *     (false): docs/reference/options.md, trainer_observe */
 LOOM_API int32_t loom_trainer_observe(loom_trainer trainer, const char* options,

@@ -706,8 +706,8 @@ class Network(Object):
           0 is refused. `sample_weight`: (samples,), of the losses of rows; `class_weight`: {class:
           weight}, a list, or "balanced". A step's loss is the mean by weights, and so is that of
           the validation, whose accuracy counts each row once.
-        * `callbacks`: Callback objects or functions of a step's Progress; False stops. `progress`: a
-          bar (None: on a terminal). `observe`: True or a dict for Trainer.observe: History.events.
+        * `callbacks`: Callback objects or functions of a step's Progress; False stops. `progress`:
+          a bar (None: on a terminal). `observe`: True or a dict for Trainer.observe: History.events
         * `mode`, `threads`, `isa`: what computes (docs/reference/modes.md).
         * `spec`: a training spec (docs/reference/training-spec.md) as a dict, whose values the
           keywords replace; `settings`: further keys of one (heads, lora, checkpoint,
