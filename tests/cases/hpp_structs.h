@@ -1,8 +1,4 @@
-// The calls with structs of options: in C++, with aggregates. The end of hpp.h.
-#pragma once
-
-#include "hpp.h"
-
+// Of hpp.h, which includes it: the calls with structs of options, which are aggregates in C++.
 namespace hpp {
 
 inline result session_create_with(handle h, const loom::SessionOptions& p, handle* o, err e) {
