@@ -60,6 +60,30 @@ TEST(Train, LearnsAndResumesWithTheSameBits) {
   EXPECT_EQ(loom({"show", folder / "once.entity"}).code, 0);
 }
 
+TEST(Train, DrawsLossesAndBudgets) {
+  const Folder folder;
+  std::string rows = "a,b,in\n";
+  for (int i = 0; i < 200; ++i) {
+    const int a = i * 37 % 101 - 50, b = i * 53 % 97 - 48;
+    rows += std::to_string(a) + "," + std::to_string(b) + "," +
+            (a * a + b * b > 1200 ? "far" : "near") + "\n";
+  }
+  const std::string data = folder.write("ring.csv", rows), svg = folder / "t.svg",
+                    out = folder / "net.entity";
+  for (const std::string method : {"back_propagation", "target_propagation"}) {
+    const Outcome o = loom({"train", "--data", data, "--method", method, "--steps", "40", "--out",
+                            out, "--svg", svg});
+    ASSERT_EQ(o.code, 0) << o.err;
+    const std::string drawing = file_bytes(svg);
+    EXPECT_NE(drawing.find("loss over the steps"), std::string::npos);
+    EXPECT_EQ(drawing.find("budget of each part") != std::string::npos,
+              method == "target_propagation");
+    EXPECT_NE(drawing.find("</svg>"), std::string::npos);
+  }
+  LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--out", out, "--svg", data}), 2, "--svg");
+  LOOM_EXPECT_REFUSED(loom({"train", "--data", data, "--out", out, "--svg", out}), 2, "--svg");
+}
+
 TEST(Train, WritesTheEventsOfObservedSteps) {
   const Folder folder;
   const std::string data = folder.write("table.csv", table()),

@@ -1,11 +1,13 @@
 // loom train: learns a network as a spec says (docs/reference/training-spec.md), or as the data
 // suggests, and saves it with all it needs to go on.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "arguments/machine_options.h"
 #include "files/files.h"
 #include "files/outputs.h"
+#include "files/train_svg.h"
 #include "images/register_decoder.h"
 #include "support/client.h"
 #include "support/console.h"
@@ -16,7 +18,7 @@ namespace {
 
 struct Args {
   std::string spec, data, test, target, task, network, dtype, method, out, report, events, observe,
-      memory;
+      memory, svg;
   MachineOptions machine;
   std::int64_t seed = -1, steps = 0, observe_every = 1;
   std::optional<std::int64_t> horizon;
@@ -100,6 +102,9 @@ void bind_run(CommandLine& c, Args& a) {
       .positive()
       .type_name("N");
   bind_memory(c, a.memory);
+  c.add("--svg", a.svg,
+        "a drawing: the loss over the steps; with target_propagation the budgets over depth, too")
+      .type_name("FILE");
 }
 
 void bind(CommandLine& c, Args& a) {
@@ -209,9 +214,24 @@ void tell_begin(const Json& info) {
 
 // Steps until the end, a signal, or an answer that nobody takes.
 struct Run {
+  std::vector<TrainPoint> points;  // of the steps that were logged
+  std::vector<std::string> parts;
   bool stopped = false;  // before its end
   std::string failed;    // why events could not be written: the training is saved before it is told
 };
+void keep_point(const Json& r, Run& run) {
+  TrainPoint point{integer_in(r, "step"), number_in(r, "loss"), {}, {}};
+  run.parts.clear();
+  if (const Json* parts = r.find("parts"))
+    for (const Json& part : parts->as_array()) {
+      run.parts.push_back(text_in(part, "path"));
+      const Json& budget = member(part, "budget");
+      point.budgets.push_back(budget.is_null() ? std::nan("") : budget.as_number());
+      point.learned.push_back(flag_in(part, "learned"));
+    }
+  run.points.push_back(std::move(point));
+}
+
 Run learn(Training& training, const Json& info, bool json) {
   Run run;
   Progress progress("training", static_cast<std::uint64_t>(integer_in(info, "steps")),
@@ -229,7 +249,7 @@ Run learn(Training& training, const Json& info, bool json) {
       progress.update(
           static_cast<std::uint64_t>(integer_in(r, "step")),
           "loss " + fixed(number_in(r, "loss"), 4) + "  lr " + fixed(number_in(r, "lr"), 6));
-      if (flag_in(r, "logged")) tell_step(r, json);
+      if (flag_in(r, "logged")) tell_step(r, json), keep_point(r, run);
       if (r.find("validation")) tell_validation(r, json);
       run.failed = text_in(r, "failed");
       if (!run.failed.empty()) break;
@@ -276,6 +296,8 @@ int train(const Args& a, Training& training, MemoryHistory& memory) {
   training.save(a.out);
   memory.finish("loom train " + a.out);
   if (!report.empty()) write_text(a.report, report);
+  if (!a.svg.empty() && !run.points.empty())
+    write_text(a.svg, train_svg("loom train " + a.out, run.points, run.parts));
   if (!a.report.empty() && report.empty())
     say(a.report + ": not written, as the training did not end");
   print(answer);
@@ -308,14 +330,16 @@ int run(const Args& a) {
     check_file_output("--report", a.report, {a.data, a.test, a.out});
     if (a.report == a.out) throw usage("--report: " + a.out + ": is the file of --out, too");
   }
-  if (!a.observe.empty()) {
-    check_file_output("--observe", a.observe, {a.spec, a.data, a.test, a.out, a.report});
-    for (const std::string* other : {&a.out, &a.report})
-      if (a.observe == *other)
-        throw usage("--observe: " + a.observe + ": is another output of this command, too");
+  for (const auto& [name, path] :
+       {std::pair("--observe", &a.observe), std::pair("--svg", &a.svg)}) {
+    if (path->empty()) continue;
+    check_file_output(name, *path, {a.spec, a.data, a.test, a.out, a.report});
+    for (const std::string* other : {&a.out, &a.report, &a.observe, &a.svg})
+      if (other != path && *path == *other)
+        throw usage(std::string(name) + ": " + *path + ": is another output of this command, too");
   }
   MemoryHistory memory(a.memory, {a.spec, a.data, a.test});
-  if (!a.memory.empty() && (a.memory == a.out || a.memory == a.report))
+  if (!a.memory.empty() && (a.memory == a.out || a.memory == a.report || a.memory == a.svg))
     throw usage("--memory: " + a.memory + ": is the file of another option, too");
   register_image_decoder();
   Training training = open_training(a);

@@ -1,6 +1,7 @@
 #include "files/adapt_svg.h"
 
 #include "files/files.h"
+#include "files/svg.h"
 #include "support/console.h"
 
 namespace loom::cli {
@@ -12,11 +13,6 @@ constexpr const char* kColors[] = {"#1f4fd8", "#c2410c", "#2a9d3a",
 
 std::string color_of(std::size_t index) { return kColors[index % std::size(kColors)]; }
 
-std::string text_at(double x, double y, const std::string& text, const char* anchor = "start",
-                    const std::string& color = "#111111") {
-  return "<text x=\"" + fixed(x, 1) + "\" y=\"" + fixed(y, 1) + "\" text-anchor=\"" + anchor +
-         "\" fill=\"" + color + "\">" + xml_text(text) + "</text>\n";
-}
 std::string path(const std::string& d, const std::string& style) {
   return "<path d=\"" + d + "\" " + style + "/>\n";
 }

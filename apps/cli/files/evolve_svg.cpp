@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "files/files.h"
+#include "files/svg.h"
 #include "support/console.h"
 
 namespace loom::cli {
@@ -10,11 +11,6 @@ namespace {
 
 constexpr double kLeft = 70, kTop = 44, kWidth = 720, kHeight = 300, kBottom = 40;
 constexpr std::size_t kMaxPoints = 2000;
-
-std::string text_at(double x, double y, const std::string& text, const char* anchor = "start") {
-  return "<text x=\"" + fixed(x, 1) + "\" y=\"" + fixed(y, 1) + "\" text-anchor=\"" + anchor +
-         "\">" + xml_text(text) + "</text>\n";
-}
 
 struct Scale {
   double low, high, first, last;

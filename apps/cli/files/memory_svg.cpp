@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "files/files.h"
+#include "files/svg.h"
 
 namespace loom::cli {
 namespace {
@@ -11,11 +12,6 @@ constexpr double kLeft = 80, kRight = 60, kTop = 92, kWidth = 720, kHeight = 260
 // Names of steps stand in the first line that has room; a step that finds none has its line alone.
 constexpr std::size_t kLines = 5;
 constexpr double kLine = 12, kNameWidth = 60;
-
-std::string text_at(double x, double y, const std::string& text, const char* anchor = "start") {
-  return "<text x=\"" + fixed(x, 1) + "\" y=\"" + fixed(y, 1) + "\" text-anchor=\"" + anchor +
-         "\">" + xml_text(text) + "</text>\n";
-}
 
 }  // namespace
 

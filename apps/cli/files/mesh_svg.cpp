@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "files/files.h"
+#include "files/svg.h"
 #include "support/console.h"
 
 namespace loom::cli {
@@ -18,11 +19,6 @@ std::string colour(double share) {
   std::snprintf(text, sizeof text, "#%02x%02xff", static_cast<unsigned>(255 - 223 * share),
                 static_cast<unsigned>(255 - 175 * share));
   return text;
-}
-
-std::string text_at(std::int64_t x, std::int64_t y, const std::string& text) {
-  return "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\">" + xml_text(text) +
-         "</text>\n";
 }
 
 }  // namespace
@@ -50,7 +46,7 @@ std::string mesh_svg(const std::string& title, const HeatMap& p) {
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::int64_t y = kTop + r * kHeight;
     const auto row = static_cast<std::size_t>(r);
-    out += text_at(kMargin, y + 12, p.cells[row]);
+    out += text_at(kMargin, static_cast<double>(y + 12), p.cells[row]);
     out += "<rect class=\"row\" x=\"" + std::to_string(kLabel) + "\" y=\"" + std::to_string(y) +
            "\" width=\"" + std::to_string(columns * step) + "\" height=\"" +
            std::to_string(kHeight - 2) + "\"/>\n";
@@ -65,12 +61,13 @@ std::string mesh_svg(const std::string& title, const HeatMap& p) {
              significant(v) + "</title></rect>\n";
     }
   }
-  const std::int64_t below = kTop + rows * kHeight + 14;
+  const auto below = static_cast<double>(kTop + rows * kHeight + 14);
   if (columns > 0) {
     out += text_at(kLabel, below, "tick " + std::to_string(p.ticks.front()));
     if (columns > 1)
-      out += text_at(std::max<std::int64_t>(kLabel + columns * step - 60, kLabel + 80), below,
-                     "tick " + std::to_string(p.ticks.back()));
+      out += text_at(
+          static_cast<double>(std::max<std::int64_t>(kLabel + columns * step - 60, kLabel + 80)),
+          below, "tick " + std::to_string(p.ticks.back()));
   }
   return out + "</svg>\n";
 }

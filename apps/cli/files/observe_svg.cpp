@@ -6,17 +6,13 @@
 #include <vector>
 
 #include "files/files.h"
+#include "files/svg.h"
 #include "support/console.h"
 
 namespace loom::cli {
 namespace {
 
 constexpr double kLeft = 70, kTop = 44, kWidth = 720, kHeight = 300, kBottom = 40;
-
-std::string text_at(double x, double y, const std::string& text, const char* anchor = "start") {
-  return "<text x=\"" + fixed(x, 1) + "\" y=\"" + fixed(y, 1) + "\" text-anchor=\"" + anchor +
-         "\">" + xml_text(text) + "</text>\n";
-}
 
 bool has_numbers(const Json& cell) {
   return !member(cell, "mean").is_null() && !member(cell, "std").is_null();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "files/files.h"
+#include "files/svg.h"
 #include "support/console.h"
 
 namespace loom::cli {
@@ -12,11 +13,6 @@ namespace {
 
 constexpr double kLeft = 70, kTop = 44, kWidth = 720, kHeight = 260, kBottom = 44;
 constexpr const char* kColors[] = {"#1f4fd8", "#2c8a3f", "#b05a00", "#7a3fb0"};
-
-std::string text_at(double x, double y, const std::string& text, const char* anchor = "start") {
-  return "<text x=\"" + fixed(x, 1) + "\" y=\"" + fixed(y, 1) + "\" text-anchor=\"" + anchor +
-         "\">" + xml_text(text) + "</text>\n";
-}
 
 // The deviations of one cell by pass.
 struct Line {
