@@ -71,8 +71,8 @@ TEST(Train, DrawsLossesAndBudgets) {
   const std::string data = folder.write("ring.csv", rows), svg = folder / "t.svg",
                     out = folder / "net.entity";
   for (const std::string method : {"back_propagation", "target_propagation"}) {
-    const Outcome o = loom({"train", "--data", data, "--method", method, "--steps", "40", "--out",
-                            out, "--svg", svg});
+    const Outcome o = loom(
+        {"train", "--data", data, "--method", method, "--steps", "40", "--out", out, "--svg", svg});
     ASSERT_EQ(o.code, 0) << o.err;
     const std::string drawing = file_bytes(svg);
     EXPECT_NE(drawing.find("loss over the steps"), std::string::npos);
