@@ -201,7 +201,10 @@ Result<StepMesh> StepMesh::create(const Network& network, ThreadPool& pool,
   // The tables of groups are filled on the CPU, whose portable kernels alone have their bits.
   if (options.group && !options.device && !options.adapter &&
       cpu::numerics_of(options.isa) == "portable")
-    m.groups_ = group_cells(*m.network_, {.part_bytes = options.part_bytes});
+    // Many streams share the weights that a tick reads, and have a row for each tick.
+    m.groups_ = group_cells(
+        *m.network_,
+        {.part_bytes = options.streams < kTicksOfParts ? options.part_bytes : SIZE_MAX});
   LOOM_ASSIGN(m.one_, m.make(1));
   LOOM_TRY(m.fill_groups());
   const Program& p = m.one_.executor->program();
