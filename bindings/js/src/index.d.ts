@@ -540,6 +540,8 @@ export class StepMesh extends Handled {
   step(x: Rows): Float32Array | Float64Array;
   step(x: Rows, options: Budget): Float32Array | Float64Array | null;
   stepAsync(x: Rows): Promise<Float32Array | Float64Array>;
+  /** The name of step in the project's earlier documents. */
+  SystolicForward: StepMesh['step'];
   /** From the next tick on; statistics() takes the events. */
   observe(options?: ObserveTicksOptions): void;
   statistics(): Observed;
@@ -792,6 +794,7 @@ export interface Loom {
   compareDna: typeof compareDna;
   /** The name of compareDna in the project's earlier documents. */
   compareDNA: typeof compareDna;
+  defaultTweenConfig: typeof defaultTweenConfig;
   gpu(): Promise<Gpu>;
   verify(options?: VerifyOptions): Promise<Report>;
   LoadTransformer(source: 'embedded' | Source, options?: ModelLoadOptions): Promise<void>;
@@ -828,5 +831,8 @@ export const simulate: typeof fakeQuantize;
 export function compareDna(a: Network, b: Network): DnaComparison;
 /** The name of compareDna in the project's earlier documents. */
 export const compareDNA: typeof compareDna;
+/** What the earlier engine learned by local targets with, as part of a spec. */
+export function defaultTweenConfig(): Pick<TrainingSpec, 'method' | 'batch' | 'optimizer' |
+  'schedule'>;
 export function gpu(): Promise<Gpu>;
 export function verify(options?: VerifyOptions): Promise<Report>;

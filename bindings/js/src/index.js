@@ -117,6 +117,11 @@ export function compareDna(a, b) {
 }
 /** The name of compareDna in the project's earlier documents. */
 export const compareDNA = compareDna;
+/** What the earlier engine learned by local targets with, as part of the spec of Network.train:
+ *  {...defaultTweenConfig(), epochs: 10}. Its rule adds a tenth of an update to the velocity, so
+ *  that its rate of 0.01 is 0.001 here (docs/guide/methods.md). */
+export const defaultTweenConfig = () => ({ method: { type: 'target_propagation' }, batch: 1,
+  optimizer: { type: 'sgd', momentum: 0.9 }, schedule: { lr: 0.001 } });
 
 /** Runs the numerics table: {equal, fingerprint, golden, rows}. Takes a second or two on the
  *  CPU. */
@@ -144,4 +149,4 @@ function Generate(prompt, maxTokens = 50, options = {}) {
 const loom = { Data, Decoder, InferenceSession, ModelFile, Network, Online, Population, Program,
   Seq2Seq, Session, StepMesh, Tensor, Tokenizer, Trainer, Transformer, convert, createWorker, audit,
   evaluate, info, version, numericsVersion, formatInfo, liveHandles, fakeQuantize, simulate,
-  compareDna, compareDNA, gpu, verify, LoadTransformer, Generate };
+  compareDna, compareDNA, defaultTweenConfig, gpu, verify, LoadTransformer, Generate };

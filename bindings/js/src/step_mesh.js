@@ -162,6 +162,10 @@ export class StepMesh extends Handled {
   async stepAsync(x) {
     return this.#later(this.#run(x, { ticks: 1 }, Infinity));
   }
+  /** The name of step in the project's earlier documents. */
+  SystolicForward(x, options = {}) {
+    return this.step(x, options);
+  }
   /** The values of a cell after the last tick: its number in the order of the grid, or "z.y.x.l" or
    *  [z, y, x, l]. */
   value(cell, stream = 0) {

@@ -1,7 +1,7 @@
 // Networks that run by ticks.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { initLoom, createWorker, gpu, Network, Seq2Seq, StepMesh, CorruptError,
+import { initLoom, createWorker, defaultTweenConfig, gpu, Network, Seq2Seq, StepMesh, CorruptError,
   InvalidArgumentError, OutOfRangeError, UnsupportedError } from '../src/index.js';
 
 await initLoom();
@@ -65,6 +65,21 @@ test('a ring, ids and doubles', () => {
   assert.deepEqual([...ids.run([[4, 0], [1, 1]])], [5, 1, 2, 2]);
   assert.throws(() => ids.run([[4, 5]].concat([[0, 0]])), OutOfRangeError);
   assert.throws(() => ids.run([[4, 0.5], [1, 1]]), InvalidArgumentError);
+});
+
+test('the names of earlier documents', () => {
+  const network = ring(), mesh = new StepMesh(network), other = new StepMesh(network);
+  const wide = network.info.input.width, x = Array(wide).fill(0.5);
+  assert.deepEqual(mesh.SystolicForward(x), other.step(x));
+  assert.equal(mesh.tick, 1);
+  const learner = new Network({ format: 'loom-topology', version: 3, layers_per_cell: 2,
+    input: { width: 1 }, cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 4, activation: 'tanh' },
+      { at: [0, 0, 0, 1], type: 'dense', out: 1 }] }, { seed: 2 });
+  const rows = Array.from({ length: 64 }, (_, i) => i / 32 - 1);
+  const trainer = learner.trainer({ x: rows, y: rows.map((v) => -v) },
+    { ...defaultTweenConfig(), epochs: 30 });
+  trainer.step(30 * 64);
+  assert.ok(Math.abs(learner.forward([0.5])[0] + 0.5) < 0.1);
 });
 
 test('with a signal the same in slices', async () => {

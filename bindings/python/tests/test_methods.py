@@ -11,7 +11,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 if os.environ.get("WELVET_INSTALLED") != "1":
     sys.path.insert(0, str(ROOT / "bindings/python"))
 
-from welvet import InvalidArgument, LoomError, Network, layers  # noqa: E402
+from welvet import (  # noqa: E402
+    InvalidArgument, LoomError, Network, defaultTweenConfig, layers)
 
 METHODS = ("mono_forward", "direct_feedback_alignment", "difference_target_propagation",
            "target_propagation")
@@ -70,6 +71,17 @@ class MethodsTest(unittest.TestCase):
                                     validation=0.2)
             self.assertGreater(history["validation_accuracy"][-1], 0.93, method)
             self.assertGreater((learned.forward(x).argmax(axis=1) == y).mean(), 0.93, method)
+
+    def test_the_settings_of_earlier_documents_learn(self):
+        random = np.random.default_rng(3)
+        x = random.normal(size=(200, 3)).astype(np.float32)
+        network = Network(layers.Sequential(layers.Input(3), layers.Linear(8, activation="tanh"),
+                                           layers.Linear(1)),
+                          seed=1)
+        history = network.train(x, x[:, :1] - x[:, 1:2], epochs=10, progress=False,
+                                **defaultTweenConfig())
+        self.assertLess(history["loss"][-1], 0.3 * history["loss"][0])
+        self.assertGreater(len(history.parts[-1]), 1)
 
     def test_no_bit_depends_on_threads_or_on_how_it_is_spelled(self):
         x, y = rings(100)

@@ -47,10 +47,10 @@ __all__ = [
     "Piece", "Population", "Predictor", "Program", "Progress", "Selection", "Seq2Seq", "Session",
     "Step", "StepMesh", "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated",
     "Unsupported", "Verification", "audit", "cluster", "compareDNA", "compare_dna", "convert",
-    "correlation", "custom_layer", "deviation", "dna", "evaluate", "fake_quantize", "fit",
-    "from_onnx", "graft", "info", "layers", "live_handles", "matches", "methods",
-    "numerics_version", "register_layer", "simulate", "sinks", "unregister_layer", "verify",
-    "version",
+    "correlation", "custom_layer", "defaultTweenConfig", "deviation", "dna", "evaluate",
+    "fake_quantize", "fit", "from_onnx", "graft", "info", "layers", "live_handles", "matches",
+    "methods", "numerics_version", "register_layer", "simulate", "sinks", "unregister_layer",
+    "verify", "version",
 ]
 __version__ = "0.1.0"
 
@@ -124,6 +124,14 @@ def graft(*networks: Network, **options: Any) -> Network:
 
 
 compareDNA = compare_dna  # the name of the project's earlier documents
+
+
+def defaultTweenConfig() -> Dict[str, Any]:
+    """What the earlier engine learned by local targets with, as arguments of Network.train:
+    `network.train(x, y, **welvet.defaultTweenConfig())`. Its rule adds a tenth of an update to the
+    velocity, so that its rate of 0.01 is 0.001 here (docs/guide/methods.md)."""
+    return {"method": "target_propagation", "optimizer": {"type": "sgd", "momentum": 0.9},
+            "lr": 0.001, "batch_size": 1}
 
 
 def verify(isa: str = "", threads: int = 0) -> Verification:

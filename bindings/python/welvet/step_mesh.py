@@ -154,6 +154,8 @@ class StepMesh(Runner):
         return self._take(x, 1, ("streams",), True, out,  # type: ignore[no-any-return]
                           budget_us)
 
+    SystolicForward = step  # the name of the project's earlier documents
+
     def value(self, cell: Union[int, str, Sequence[int]], stream: int = 0) -> np.ndarray:
         """The values of a cell after the last tick, float64: as many as its output has. `cell`: its
         number in the order of the grid, or its coordinate, "z.y.x.l" or (z, y, x, l). Raises
