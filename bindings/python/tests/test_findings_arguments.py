@@ -233,6 +233,14 @@ class Silence(unittest.TestCase):
         with self.assertRaisesRegex(InvalidArgument, "got 0 rows: give at least one sample"):
             self.network().train(x[:0], y[:0], steps=1)
 
+    def test_C5_a_text_is_no_number(self):
+        """A number became as many zero bytes."""
+        network = self.network()
+        for call in (lambda: network.morph(3), lambda: network.get(5), lambda: network.set(5, [1]),
+                     lambda: network.blueprint(3), lambda: network.morph(None)):
+            with self.assertRaisesRegex(TypeError, "expects a text.*, got (int|NoneType)"):
+                call()
+
     def test_E_a_separator_is_one_character_and_a_table_has_one_kind_of_target(self):
         for options, said in (({"targets": ["b"], "separator": ",,"}, "one character"),
                               ({"targets": ["b"], "separator": ""}, "one character"),

@@ -428,6 +428,8 @@ class Network(Object):
         return [Parameter(**p) for p in call("network_parameters", self._handle)]
 
     def _parameter(self, name: str) -> Parameter:
+        if not isinstance(name, str):
+            raise TypeError('name: expects a text, "path:role", got %s' % type(name).__name__)
         for p in self.parameters:
             if p.name == name:
                 return p

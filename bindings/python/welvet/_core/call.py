@@ -75,6 +75,15 @@ def _text(value: Any, out: List[Any]) -> None:
     out += [data, len(data)]
 
 
+def _named_text(parameter: str) -> Callable[[Any, List[Any]], None]:
+    def encode(value: Any, out: List[Any]) -> None:
+        # A number would become as many zero bytes.
+        if not isinstance(value, (str, bytes, bytearray, memoryview)):
+            raise TypeError("%s: expects a text, got %s" % (parameter, type(value).__name__))
+        _text(value, out)
+    return encode
+
+
 def _json(value: Any, out: List[Any]) -> None:
     if not isinstance(value, (str, bytes)):
         try:
@@ -312,7 +321,7 @@ class Library:
         head, _, what = kind.partition(" ")
         if kind in ("text", "json"):
             return ([ctypes.c_char_p, ctypes.c_size_t],
-                    (_json if kind == "json" else _text, 2, None))
+                    (_json if kind == "json" else _named_text(parameter), 2, None))
         if head in ("read", "fill"):
             dtype = _DTYPES[what]
             encoder = _read(dtype, parameter) if head == "read" else _fill(dtype)
