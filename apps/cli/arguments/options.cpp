@@ -22,6 +22,10 @@ CLI::Validator number_check(bool (*right)(double), const char* what) {
 
 }  // namespace
 
+Option Option::described_elsewhere() const {
+  option_->group("");
+  return *this;
+}
 Option Option::required() const { return option_->required(), *this; }
 Option Option::excludes(const Option& other) const {
   return option_->excludes(other.option_), *this;

@@ -22,6 +22,8 @@ class Option {
   explicit Option(CLI::Option* option = nullptr) : option_(option) {}
 
   Option required() const;
+  // The text of another option describes it: help has no line for it, so that it is one screen.
+  Option described_elsewhere() const;
   Option excludes(const Option& other) const;  // not both
   Option type_name(const char* name) const;    // what help calls its value
   Option delimiter(char between) const;        // several values in one word

@@ -48,8 +48,10 @@ void bind_task(CommandLine& c, Args& a) {
         "what to learn with, in place of convolutions for images and dense layers for all else; "
         "without a spec")
       .one_of({"dense", "convolutional"});
-  c.add("--dtype", a.dtype,
-        "of the weights, for example ternary, binary, i4: learned as they will run; without a spec")
+  c.add(
+       "--dtype", a.dtype,
+       "of the weights, for example ternary, binary, i4: learned as they will run; --fp8: products "
+       "in FP8, forward and backward; without a spec")
       .type_name("NAME");
   c.add("--method", a.method,
         "how gradients are found, in place of back_propagation; without a spec")
@@ -58,9 +60,8 @@ void bind_task(CommandLine& c, Args& a) {
   const Option series = c.flag(
       "--series", a.series,
       "the table is a time series, also where it has more columns than dates and numbers, or their "
-      "names say too little; without a spec");
-  c.flag("--no-series", a.no_series, "the table is learned row by row; without a spec")
-      .excludes(series);
+      "names say too little; --no-series: it is learned row by row; without a spec");
+  c.flag("--no-series", a.no_series, "").excludes(series).described_elsewhere();
   c.add("--horizon", a.horizon, "of a time series: steps ahead that are judged, 12 where not given")
       .positive()
       .type_name("N");
@@ -68,7 +69,7 @@ void bind_task(CommandLine& c, Args& a) {
 
 // How long, and what is written.
 void bind_run(CommandLine& c, Args& a) {
-  c.flag("--fp8", a.fp8, "products in FP8, forward and backward; without a spec");
+  c.flag("--fp8", a.fp8, "").described_elsewhere();
   c.add("--steps", a.steps, "in place of as many as the data suggests; without a spec")
       .between(std::int64_t{1}, std::int64_t{1} << 40)
       .type_name("N");
@@ -96,11 +97,9 @@ void bind_run(CommandLine& c, Args& a) {
       .type_name("FOLDER");
   c.add("--observe", a.observe,
         "write statistics of the values and gradients of every cell in each step, a JSON object a "
-        "line")
+        "line; --observe-every N: in the first step and every N-th after it")
       .type_name("FILE");
-  c.add("--observe-every", a.observe_every, "the first step and every N-th after it alone (1)")
-      .positive()
-      .type_name("N");
+  c.add("--observe-every", a.observe_every, "").positive().type_name("N").described_elsewhere();
   bind_memory(c, a.memory);
   c.add("--svg", a.svg,
         "a drawing: the loss over the steps; with target_propagation the budgets over depth, too")
