@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <sstream>
 
+#include "arguments/options.h"
 #include "support/client.h"
 #include "support/console.h"
 
@@ -33,6 +34,13 @@ void name_environment(CLI::App& command) {
 // --greedy".
 class Help : public CLI::Formatter {
  public:
+  std::string make_group(std::string group, bool is_positional,
+                         std::vector<const CLI::Option*> opts) const override {
+    return group == kDescribedElsewhere
+               ? std::string()
+               : CLI::Formatter::make_group(std::move(group), is_positional, std::move(opts));
+  }
+
   Help() { column_width(28); }
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_type_size() == 0 || option->get_positional()) return "";

@@ -23,7 +23,7 @@ CLI::Validator number_check(bool (*right)(double), const char* what) {
 }  // namespace
 
 Option Option::described_elsewhere() const {
-  option_->group("");
+  option_->group(kDescribedElsewhere);
   return *this;
 }
 Option Option::required() const { return option_->required(), *this; }

@@ -15,6 +15,9 @@ class Option;
 
 namespace loom::cli {
 
+// The group of options that help has no line for. (Without a group, errors would not name them.)
+inline constexpr const char* kDescribedElsewhere = "described elsewhere";
+
 // One option, as CommandLine::add or flag made it. A copy means the same option; it lives as long
 // as the command line does.
 class Option {
