@@ -24,15 +24,18 @@ extern "C" {
 LOOM_API int32_t loom_program_create(loom_network network, loom_bytes bytes, const char* options,
                                      size_t options_size, loom_program* program, loom_error* error);
 
-/* Sets a register. Numbers of rows are whole and at most the register's max.
+/* Sets a register. Numbers of rows are whole and at most the register's max; program_write sets
+ * those that inputs have. A cancel that no run has seen ends this call, too.
  *   name: of a register, such as R
  *   value: one number */
 LOOM_API int32_t loom_program_set(loom_program program, const char* name, size_t name_size,
                                   const double* value, size_t value_count, loom_error* error);
 
-/* Sets all values of an input or state of f32 or f64.
+/* Sets all values of an input or state of f32 or f64. An input whose rows one register counts
+ * sets that register.
  *   name: of an input, or a state (program_info)
- *   values: rows x cols, for the registers as they are set */
+ *   values: of an input any number of rows of of_row values (program_info); of a state all
+ *     values */
 LOOM_API int32_t loom_program_write(loom_program program, const char* name, size_t name_size,
                                     const float* values, size_t values_count, loom_error* error);
 
@@ -48,8 +51,8 @@ LOOM_API int32_t loom_program_write_ids(loom_program program, const char* name, 
                                         const int32_t* values, size_t values_count,
                                         loom_error* error);
 
-/* Runs the program once. Every register must have been set; indices in inputs are checked
- * against their limits. */
+/* Runs the program once. Every register must have been set, and every input have values for the
+ * registers as they are; indices in inputs are checked against their limits. */
 LOOM_API int32_t loom_program_run(loom_program program, loom_error* error);
 
 /* All values of an output or state, those of f64 rounded.
@@ -69,10 +72,11 @@ LOOM_API int32_t loom_program_reset(loom_program program, loom_error* error);
 /* A line per register, buffer and instruction. */
 LOOM_API int32_t loom_program_text(loom_program program, loom_bytes* text, loom_error* error);
 
-/* Registers and buffers of the program, and where it runs.
+/* Registers and buffers of the program, and where it runs. `of_row`: the values of a row as the
+ * register of an input counts rows; of other buffers all values.
  *   info: JSON: sha256, instructions, registers [{name, type, max, value}], buffers [{name, kind
  *     (input, output, state, weight), type (a weight's format), rows (for the registers as they
- *     are set), max_rows, cols}], target, device, note, numerics, threads */
+ *     are set), max_rows, cols, of_row}], target, device, note, numerics, threads */
 LOOM_API int32_t loom_program_info(loom_program program, loom_bytes* info, loom_error* error);
 
 #ifdef __cplusplus

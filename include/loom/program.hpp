@@ -21,7 +21,8 @@ class Program : public Object {
   void set(std::string_view name, double value) {
     check(loom_program_set, handle(), name.data(), name.size(), &value, 1);
   }
-  // All values of an input or state, rows x cols for the registers as they are set.
+  // All values of an input or state, row by row. An input whose rows one register counts sets that
+  // register.
   void write(std::string_view name, std::span<const float> values) {
     check(loom_program_write, handle(), name.data(), name.size(), values.data(), values.size());
   }
@@ -41,7 +42,8 @@ class Program : public Object {
   }
   // All states are 0 again.
   void reset() { check(loom_program_reset, handle()); }
-  // From any thread: the run inside, or else the next one, throws Error{LOOM_CANCELLED}.
+  // From any thread: the run inside, or else the next one or the next set(), throws
+  // Error{LOOM_CANCELLED}.
   void cancel() { check(loom_cancel, handle()); }
   // A line per register, buffer and instruction.
   std::string text() const { return detail::text(loom_program_text, handle()); }

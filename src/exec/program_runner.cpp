@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "exec/session.h"
+#include "ops/lowering/memory_planner.h"
 
 namespace loom {
 namespace {
@@ -14,15 +15,14 @@ Status bad(std::string what) { return Status(Code::invalid_argument, std::move(w
 
 bool is_plain(ValueType type) { return type != ValueType::q15 && type != ValueType::bf16x2; }
 
-// One value into or out of a buffer; false: its type does not take it.
-bool store(ValueType type, std::byte* to, double value) {
-  const auto put = [&](auto v) { return std::memcpy(to, &v, sizeof v), true; };
+// One value into or out of a buffer of plain values.
+void store(ValueType type, std::byte* to, double value) {
+  const auto put = [&](auto v) { std::memcpy(to, &v, sizeof v); };
   switch (type) {
     case ValueType::f32: return put(static_cast<float>(value));
     case ValueType::f64: return put(value);
     case ValueType::i32: return put(static_cast<std::int32_t>(value));
-    case ValueType::u32: return value >= 0 && put(static_cast<std::uint32_t>(value));
-    default: return false;
+    default: return put(static_cast<std::uint32_t>(value));
   }
 }
 double load(ValueType type, const std::byte* from) {
@@ -34,8 +34,6 @@ double load(ValueType type, const std::byte* from) {
     default: return get(std::uint32_t{0});
   }
 }
-std::size_t size_of(ValueType type) { return type == ValueType::f64 ? 8 : 4; }
-
 // Whether a host's type goes into a buffer of that type without a loss.
 template <class T>
 bool takes(ValueType type) {
@@ -73,6 +71,7 @@ Result<ProgramRunner> ProgramRunner::create(const Program& program, Network& net
               Executor::create(program, weights_of(network, options.adapter), pool, eo));
   r.set_.resize(program.registers.size());
   r.values_.resize(program.registers.size());
+  r.written_.resize(program.buffers.size(), -1);
   r.reset();
   return r;
 }
@@ -102,8 +101,26 @@ std::int64_t ProgramRunner::rows(BufferId id) const {
   return program().rows(id, registers);
 }
 
-Result<BufferId> ProgramRunner::find(std::string_view name, BufferKind kind,
-                                     std::size_t count) const {
+RegisterId ProgramRunner::counts(BufferId id) const {
+  const Buffer& b = program().buffers[static_cast<std::size_t>(id)];
+  return b.kind == BufferKind::input && b.rows.b == kNone ? b.rows.a : kNone;
+}
+
+std::int64_t ProgramRunner::of_row(BufferId id) const {
+  const Buffer& b = program().buffers[static_cast<std::size_t>(id)];
+  return counts(id) == kNone ? rows(id) * b.cols : b.rows.constant * b.cols;
+}
+
+Status ProgramRunner::fit(BufferId id, std::size_t count) const {
+  const auto given = static_cast<std::int64_t>(count), wanted = of_row(id);
+  const bool any = counts(id) != kNone;  // number of rows
+  if (any ? wanted > 0 && given % wanted == 0 : given == wanted) return {};
+  const Buffer& b = program().buffers[static_cast<std::size_t>(id)];
+  return bad("program: \"" + name_of(b) + "\" has " + (any ? "rows of " : "") +
+             std::to_string(wanted) + " values, got " + std::to_string(count));
+}
+
+Result<BufferId> ProgramRunner::find(std::string_view name, BufferKind kind) const {
   const std::vector<Buffer>& buffers = program().buffers;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const Buffer& b = buffers[i];
@@ -111,12 +128,7 @@ Result<BufferId> ProgramRunner::find(std::string_view name, BufferKind kind,
     if (!is_plain(b.type))
       return Status(Code::unsupported, "program: \"" + std::string(name) + "\" is " +
                                            std::string(loom::name(b.type)) + ", packed values");
-    const auto id = static_cast<BufferId>(i);
-    const std::int64_t wanted = rows(id) * b.cols;
-    if (static_cast<std::int64_t>(count) != wanted)
-      return bad("program: \"" + std::string(name) + "\" has " + std::to_string(rows(id)) + " x " +
-                 std::to_string(b.cols) + " values, got " + std::to_string(count));
-    return id;
+    return static_cast<BufferId>(i);
   }
   return bad("program: it has no " + std::string(loom::name(kind)) + " or state \"" +
              std::string(name) + "\"");
@@ -124,8 +136,9 @@ Result<BufferId> ProgramRunner::find(std::string_view name, BufferKind kind,
 
 template <class T>
 Status ProgramRunner::write(std::string_view name, std::span<const T> values) {
-  LOOM_ASSIGN(const BufferId id, find(name, BufferKind::input, values.size()));
+  LOOM_ASSIGN(const BufferId id, find(name, BufferKind::input));
   const Buffer& b = program().buffers[static_cast<std::size_t>(id)];
+  LOOM_TRY(fit(id, values.size()));
   if (!takes<T>(b.type))
     return bad("program: \"" + std::string(name) + "\" takes " + std::string(loom::name(b.type)));
   for (const T v : values)
@@ -133,21 +146,33 @@ Status ProgramRunner::write(std::string_view name, std::span<const T> values) {
       return Status(Code::out_of_range, "program: \"" + std::string(name) +
                                             "\" takes nothing below 0, got " +
                                             std::to_string(static_cast<std::int64_t>(v)));
-  const std::size_t size = size_of(b.type), cols = static_cast<std::size_t>(b.cols);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    store(b.type, executor_->row_bytes(id, static_cast<std::int64_t>(i / cols)) + (i % cols) * size,
-          static_cast<double>(values[i]));
+  if (const RegisterId r = counts(id); r != kNone)
+    LOOM_TRY(set(program().registers[static_cast<std::size_t>(r)].name,
+                 static_cast<double>(static_cast<std::int64_t>(values.size()) / of_row(id))));
+  const auto size = static_cast<std::size_t>(element_size(b.type)),
+             cols = static_cast<std::size_t>(b.cols);
+  for (std::int64_t r = 0; r < rows(id); ++r) {
+    std::byte* const to = executor_->row_bytes(id, r);
+    const T* const from = values.data() + static_cast<std::size_t>(r) * cols;
+    for (std::size_t c = 0; c < cols; ++c)
+      store(b.type, to + c * size, static_cast<double>(from[c]));
+  }
+  written_[static_cast<std::size_t>(id)] = rows(id);
   return {};
 }
 
 template <class T>
 Status ProgramRunner::read(std::string_view name, std::span<T> values) {
-  LOOM_ASSIGN(const BufferId id, find(name, BufferKind::output, values.size()));
+  LOOM_ASSIGN(const BufferId id, find(name, BufferKind::output));
   const Buffer& b = program().buffers[static_cast<std::size_t>(id)];
-  const std::size_t size = size_of(b.type), cols = static_cast<std::size_t>(b.cols);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<T>(load(
-        b.type, executor_->row_bytes(id, static_cast<std::int64_t>(i / cols)) + (i % cols) * size));
+  LOOM_TRY(fit(id, values.size()));
+  const auto size = static_cast<std::size_t>(element_size(b.type)),
+             cols = static_cast<std::size_t>(b.cols);
+  for (std::int64_t r = 0; r < rows(id); ++r) {
+    const std::byte* const from = executor_->row_bytes(id, r);
+    T* const to = values.data() + static_cast<std::size_t>(r) * cols;
+    for (std::size_t c = 0; c < cols; ++c) to[c] = static_cast<T>(load(b.type, from + c * size));
+  }
   return {};
 }
 
@@ -162,6 +187,14 @@ Status ProgramRunner::run() {
     const Register& r = program().registers[i];
     if (!set_[i] && r.type != RegisterType::dynamic_rows)
       return bad("program: set the register \"" + r.name + "\" first");
+  }
+  for (std::size_t i = 0; i < written_.size(); ++i) {
+    const Buffer& b = program().buffers[i];
+    const std::int64_t now = rows(static_cast<BufferId>(i));
+    if (b.kind != BufferKind::input || written_[i] == now) continue;
+    return bad("program: the input \"" + name_of(b) + "\" has " +
+               (written_[i] < 0 ? "no values" : std::to_string(written_[i]) + " rows") +
+               ": write " + std::to_string(now));
   }
   return executor_->run();
 }
@@ -180,7 +213,7 @@ void ProgramRunner::each_row(const F& f) {
     const auto id = static_cast<BufferId>(i);
     if (b.kind == BufferKind::state) f(executor_->state(id));
     if (b.kind != BufferKind::input) continue;
-    const auto bytes = static_cast<std::size_t>(b.cols) * size_of(b.type);
+    const auto bytes = static_cast<std::size_t>(b.cols * element_size(b.type));
     for (std::int64_t r = 0; r < rows(id); ++r)
       f(std::span<std::byte>(executor_->row_bytes(id, r), bytes));
   }
@@ -192,6 +225,7 @@ std::string ProgramRunner::snapshot() {
     out += static_cast<char>(set_[i]);
     out.append(reinterpret_cast<const char*>(&values_[i]), sizeof values_[i]);
   }
+  for (const std::int64_t w : written_) out.append(reinterpret_cast<const char*>(&w), sizeof w);
   each_row([&](std::span<std::byte> row) {
     out.append(reinterpret_cast<const char*>(row.data()), row.size());
   });
@@ -204,6 +238,10 @@ void ProgramRunner::restore(std::string_view snapshot) {
     std::memcpy(&value, snapshot.data() + 1, sizeof value);
     if (snapshot[0]) (void)set(program().registers[i].name, value);
     snapshot.remove_prefix(1 + sizeof value);
+  }
+  for (std::int64_t& w : written_) {
+    std::memcpy(&w, snapshot.data(), sizeof w);
+    snapshot.remove_prefix(sizeof w);
   }
   each_row([&](std::span<std::byte> row) {
     std::memcpy(row.data(), snapshot.data(), row.size());

@@ -39,15 +39,15 @@ class ProgramRunner {
 
   // A register by its name: counts of rows are whole and at most the declared maximum.
   Status set(std::string_view name, double value);
-  // All values of an input or state ("x", "0.0.0.0:value"), row by row for the registers as they
-  // are set. T: float, double (f64 alone), std::int32_t (ids and positions, not below 0 where the
-  // buffer is u32).
+  // All values of an input or state ("x", "0.0.0.0:value"), row by row. An input whose rows one
+  // register counts sets that register. T: float, double (f64 alone), std::int32_t (ids and
+  // positions, not below 0 where the buffer is u32).
   template <class T>
   Status write(std::string_view name, std::span<const T> values);
   // All values of an output or state; T: float (rounded where they are f64), double.
   template <class T>
   Status read(std::string_view name, std::span<T> values);
-  // Every register must have been set.
+  // Every register must have been set, and every input written for the registers as they are.
   Status run();
   // States are 0 again.
   void reset();
@@ -64,18 +64,23 @@ class ProgramRunner {
   static std::string name_of(const Buffer& buffer);
   // Its rows as the registers are set.
   std::int64_t rows(BufferId id) const;
+  // Values of a row, as the register of an input counts rows; of other buffers all values.
+  std::int64_t of_row(BufferId id) const;
   // Registers, inputs and states, for another runner of the same program.
   std::string snapshot();
   void restore(std::string_view snapshot);
 
  private:
   ProgramRunner() = default;
-  Result<BufferId> find(std::string_view name, BufferKind kind, std::size_t count) const;
+  Result<BufferId> find(std::string_view name, BufferKind kind) const;
+  RegisterId counts(BufferId id) const;  // the rows of an input, alone; kNone: none does
+  Status fit(BufferId id, std::size_t count) const;
   template <class F>
   void each_row(const F& f);
   std::unique_ptr<Executor> executor_;
-  std::vector<bool> set_;       // of each register
-  std::vector<double> values_;  // likewise
+  std::vector<bool> set_;              // of each register
+  std::vector<double> values_;         // likewise
+  std::vector<std::int64_t> written_;  // rows of each input that were written; -1: none
 };
 
 }  // namespace loom

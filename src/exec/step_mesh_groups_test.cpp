@@ -51,7 +51,7 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
 
 // Dense cells of a few widths, activations and dtypes, other layers, cells that are empty or
 // switched off, and links to anywhere.
-// `ahead`: a link goes to at most so many cells ahead; -1: to any.
+// `ahead`: the largest number of cells that a link goes ahead; -1: to any.
 std::string random_mesh(std::uint64_t seed, int cells, int width, bool mixed, int ahead = -1) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t n) { return static_cast<int>(random() % n); };

@@ -106,7 +106,7 @@ struct Rows {
                       a.network + ": the program has the register " + text_in(r, "name") +
                           ": it runs through the library",
                       kRefused);
-    width_ = values_of(x_);
+    width_ = integer_in(x_, "of_row");
     const auto count = static_cast<std::int64_t>(file_.values.size());
     if (count == 0 || count % width_ != 0)
       throw problem(LOOM_INVALID_ARGUMENT,
@@ -120,7 +120,6 @@ struct Rows {
     const std::int64_t of_run = std::max<std::int64_t>(max_rows_, 1);
     for (std::int64_t begin = 0; begin < rows_; begin += of_run) {
       const std::int64_t rows = std::min(of_run, rows_ - begin);
-      if (max_rows_ > 0) program_.set("R", static_cast<double>(rows));
       write(begin * width_, rows * width_);
       program_.run();
       std::vector<double> y(static_cast<std::size_t>(rows * values_of(y_)));

@@ -551,7 +551,7 @@ export class StepMesh extends Handled {
   /** All values are 0 again. */
   reset(): void;
   resetAsync(): Promise<void>;
-  /** The program of so many ticks (1), which Program runs. */
+  /** The program of a number of ticks (1), which Program runs. */
   saveProgram(ticks?: number): Uint8Array;
   /** The values of all cells, and the tick. */
   snapshot(): Uint8Array;
@@ -573,14 +573,15 @@ export class Program extends Handled {
   readonly text: string;
   /** Registers by their names: set({ R: 3 }). */
   set(registers: Record<string, number>): void;
-  /** All values of an input or state, row by row. */
+  /** All values of an input or state, row by row. An input whose rows one register counts sets that
+   *  register. */
   write(name: string, values: Rows): void;
   writeAsync(name: string, values: Rows): Promise<void>;
   /** All values of an output or state. */
   read(name: string): Float32Array | Float64Array;
   readAsync(name: string): Promise<Float32Array | Float64Array>;
-  /** Sets inputs by name, and the register R, where there is one, to their rows; runs; returns the
-   *  outputs by name. */
+  /** Writes inputs by name, which stay until they are written again, runs, and returns the outputs
+   *  by name. */
   run(inputs?: Record<string, Rows>): Record<string, Float32Array | Float64Array>;
   runAsync(inputs?: Record<string, Rows>, options?: Abortable):
     Promise<Record<string, Float32Array | Float64Array>>;

@@ -79,17 +79,9 @@ export class Program extends Handled {
       yield ['program_set', { program: this.handle, name, value: Float64Array.of(value) }];
   }
   *#run(inputs) {
-    const { info } = yield ['program_info', { program: this.handle }];
-    const rows = info.registers.find((r) => r.name === 'R');
-    for (const [name, values] of Object.entries(inputs)) {
-      const b = yield* this.#find(name, 'input');
-      if (rows && b.kind === 'input') {
-        const ofRow = b.cols * Math.max(1, b.max_rows / rows.max);
-        yield* this.#set({ R: Math.floor(numbersOf(values).length / ofRow) });
-      }
-      yield* this.#write(name, values);
-    }
+    for (const [name, values] of Object.entries(inputs)) yield* this.#write(name, values);
     yield ['program_run', { program: this.handle }];
+    const { info } = yield ['program_info', { program: this.handle }];
     const outputs = {};
     for (const { name, kind } of info.buffers)
       if (kind === 'output') outputs[name] = yield* this.#read(name);
@@ -108,7 +100,8 @@ export class Program extends Handled {
   set(registers) {
     this.#now(this.#set(registers));
   }
-  /** All values of an input or state, row by row. */
+  /** All values of an input or state, row by row. An input whose rows one register counts sets that
+   *  register. */
   write(name, values) {
     this.#now(this.#write(name, values));
   }
@@ -122,8 +115,8 @@ export class Program extends Handled {
   readAsync(name) {
     return this.#later(this.#read(name));
   }
-  /** Sets inputs by name, and the register R, where there is one, to their rows; runs; returns the
-   *  outputs by name. */
+  /** Writes inputs by name, which stay until they are written again, runs, and returns the outputs
+   *  by name. */
   run(inputs = {}) {
     return this.#now(this.#run(inputs));
   }

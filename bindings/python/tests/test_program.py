@@ -65,6 +65,21 @@ class Programs(unittest.TestCase):
         network.morph("f32")
         np.testing.assert_array_equal(program(x=x)["y"], want)
 
+    def test_of_a_language_model_has_the_bits_of_its_session(self):
+        network = welvet.Transformer.load_model("embedded").network
+        program = Program(network, network.save_program(max_rows=4, max_head_rows=4,
+                                                        max_positions=16), threads=1)
+        session = network.session(max_rows=4, max_head_rows=4, max_positions=16)
+        for positions in ([0, 1, 2], [3]):  # caches are states
+            ids = [5 * p + 7 for p in positions]
+            rows = list(range(len(ids)))
+            got = program(ids=ids, positions=positions, sequences=[0] * len(ids),
+                          head_rows=rows)["y"]
+            np.testing.assert_array_equal(got, session.run_tokens(ids, positions, head=rows))
+        program.write("ids", [1, 2])
+        with self.assertRaisesRegex(welvet.InvalidArgument, "has 1 rows: write 2"):
+            program.run()
+
     def test_what_is_refused(self):
         network = Network(S(L.Input(3), L.Linear(2)), seed=1)
         saved = network.save_program()
@@ -83,7 +98,7 @@ class Programs(unittest.TestCase):
         program = Program(network, saved)
         with self.assertRaisesRegex(KeyError, "the program has x"):
             program(z=[1])
-        with self.assertRaisesRegex(ValueError, r"x: expects the shape \(1, 3\)"):
+        with self.assertRaisesRegex(ValueError, r"x: expects rows of 3 .*got .*\(1, 4\)"):
             program(x=np.ones((1, 4)))
         with self.assertRaisesRegex(welvet.InvalidArgument, "set the register"):
             Program(network, saved).run()

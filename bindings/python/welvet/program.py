@@ -14,8 +14,8 @@ class Program(Runner):
     """A saved program with the weights of a network (docs/reference/program.md): what
     Network.save_program or StepMesh.save_program wrote, here or on another machine. `network` has
     every weight that the program names, in its format; changes of its values count from the next
-    run on. Called with the inputs by name, it sets the register R to their rows, runs, and returns
-    the outputs: `program(x=rows)["y"]`. Ctrl-C ends a run, as cancel() does from another thread.
+    run on. Called with the inputs by name, it runs and returns the outputs:
+    `program(x=rows)["y"]`. Ctrl-C ends a run, as cancel() does from another thread.
     One thread at a time (Busy otherwise).
 
     Options: those of program_create in docs/reference/options.md. Raises Corrupt where the bytes
@@ -43,7 +43,7 @@ class Program(Runner):
     @property
     def info(self) -> Dict[str, Any]:
         """sha256, instructions, registers (name, type, max, value), buffers (name, kind, type,
-        rows, max_rows, cols), target (what computes), device, note, numerics, threads."""
+        rows, max_rows, cols, of_row), target (what computes), device, note, numerics, threads."""
         return call("program_info", self._handle)  # type: ignore[no-any-return]
 
     @property
@@ -68,15 +68,19 @@ class Program(Runner):
             call("program_set", self._handle, name, np.array([value], np.float64))
 
     def write(self, name: str, values: Any) -> None:
-        """All values of an input or state, (rows, cols) for the registers as they are set. Raises
-        ValueError for another shape."""
+        """All values of an input or state: (rows, cols), or (rows, ...) with as many values in a
+        row, of which an input may have any number. An input whose rows one register counts sets
+        that register. Raises ValueError for another shape."""
         buffer = self._buffer(name, "input")
         ids = buffer["type"] in ("u32", "i32")
         kind = np.int32 if ids else np.float64 if buffer["type"] == "f64" else np.float32
-        flat = array(values, kind, name)
-        if flat.size != buffer["rows"] * buffer["cols"]:
-            raise ValueError("%s: expects the shape (%d, %d), got the shape %s"
-                             % (name, buffer["rows"], buffer["cols"], flat.shape))
+        flat, of_row, cols = array(values, kind, name), buffer["of_row"], buffer["cols"]
+        # Values are not put into other rows than those of the array.
+        row = int(np.prod(flat.shape[1:])) if flat.ndim > 1 else \
+            flat.size if flat.size == of_row else 1
+        if row not in (of_row, cols):
+            raise ValueError("%s: expects rows of %d values, got the shape %s"
+                             % (name, of_row, flat.shape))
         suffix = "_ids" if ids else "_f64" if kind is np.float64 else ""
         call("program_write" + suffix, self._handle, name, flat.reshape(-1))
 
@@ -89,24 +93,17 @@ class Program(Runner):
         return y
 
     def run(self) -> None:
-        """Runs the program once. Every register must have been set."""
+        """Runs the program once. Every register must have been set, and every input written."""
         self._run("program_run", size=self.info["instructions"])
 
     def __call__(self, **inputs: Any) -> Dict[str, np.ndarray]:
-        """Sets the register R, where there is one, to as many rows as the inputs have, runs, and
-        returns all outputs by name."""
-        info = self.info
-        rows = next((r["max"] for r in info["registers"] if r["name"] == "R"), None)
-        for name, values in inputs.items():
-            buffer = self._buffer(name, "input")
-            if rows is not None and buffer["kind"] == "input" and buffer["cols"] > 0:
-                of_row = buffer["cols"] * max(1, buffer["max_rows"] // rows)
-                self.set(R=np.size(values) // of_row)
-                rows = None
+        """Writes inputs, which stay until they are written again, runs, and returns all outputs by
+        name."""
         for name, values in inputs.items():
             self.write(name, values)
         self.run()
-        return {b["name"]: self.read(b["name"]) for b in info["buffers"] if b["kind"] == "output"}
+        return {b["name"]: self.read(b["name"]) for b in self.info["buffers"]
+                if b["kind"] == "output"}
 
     def reset(self) -> None:
         """All states are 0 again."""

@@ -203,7 +203,7 @@ class StepMesh(Runner):
         call("step_mesh_reset", self._handle)
 
     def save_program(self, ticks: int = 1) -> bytes:
-        """The program of so many ticks, which welvet.Program runs: its input "x" has a row of
+        """The program of a number of ticks, which welvet.Program runs: its input "x" has a row of
         ticks x input width for each stream, its output "y" likewise, and its states are the values
         of the cells."""
         return library().take(call("step_mesh_save_program", self._handle, ticks))

@@ -85,6 +85,7 @@ Json buffers_of(const ProgramRunner& runner) {
     one.set("rows", runner.rows(static_cast<BufferId>(i)));
     one.set("max_rows", runner.program().max_rows(static_cast<BufferId>(i)));
     one.set("cols", b.cols);
+    one.set("of_row", runner.of_row(static_cast<BufferId>(i)));
     list.push(std::move(one));
   }
   return list;

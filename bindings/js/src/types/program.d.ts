@@ -16,6 +16,8 @@ export interface ProgramBuffer {
   rows: number;
   maxRows: number;
   cols: number;
+  /** Values of a row, as the register of an input counts rows; of other buffers all values. */
+  ofRow: number;
 }
 export interface ProgramInfo {
   sha256: string;
