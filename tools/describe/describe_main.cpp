@@ -76,17 +76,17 @@ Json options() {
   add("cluster_hierarchy", c_api::ClusterHierarchy(), "Agglomerative clustering.");
   add("cluster_cut", c_api::ClusterCut(), "The groups of a hierarchy.");
   add("ensemble_matches", c_api::EnsembleMatches(), "Pairs of members that complete each other.");
-  add("session_observe", c_api::SessionObserve(), "Statistics of the cells of a session.");
+  add("session_observe", c_api::PassesObserve(), "Statistics of the cells of a session.");
   add("session_forecast", c_api::SessionForecast(), "Forecasts of a time series.");
   add("seq2seq_create", c_api::Seq2SeqCreate(), "An encoder-decoder that runs step by step.");
   add("seq2seq_search", c_api::Seq2SeqSearch(), "Sequences that an encoder-decoder generates.");
   add("step_mesh_create", c_api::StepMeshCreate(), "A network that runs by ticks.");
-  add("step_mesh_observe", c_api::PassesObserve(),
+  add("step_mesh_observe", c_api::PassesObserve{.of = c_api::PassesObserve::Of::step_mesh},
       "Statistics of a step mesh, of which a pass is a tick.");
   add("program_create", c_api::ProgramCreate(), "A saved program.");
   add("online_create", c_api::OnlineCreate(), "A network that learns while it answers.");
   add("trainer_create", c_api::TrainerCreate(), "Where a trainer works.");
-  add("trainer_observe", c_api::PassesObserve{.learns = true},
+  add("trainer_observe", c_api::PassesObserve{.of = c_api::PassesObserve::Of::trainer},
       "Statistics of a trainer, of which a pass is a step.");
   add("tokenizer_train", c_api::TokenizerTrain(), "A byte-level BPE vocabulary.");
   add("model_create", c_api::ModelCreate(),

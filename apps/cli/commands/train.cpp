@@ -295,7 +295,8 @@ int train(const Args& a, Training& training, MemoryHistory& memory) {
   training.save(a.out);
   memory.finish("loom train " + a.out);
   if (!report.empty()) write_text(a.report, report);
-  if (!a.svg.empty() && !run.points.empty())
+  if (!a.svg.empty() && run.points.empty()) say(a.svg + ": not written, as no step was logged");
+  else if (!a.svg.empty())
     write_text(a.svg, train_svg("loom train " + a.out, run.points, run.parts));
   if (!a.report.empty() && report.empty())
     say(a.report + ": not written, as the training did not end");

@@ -30,10 +30,9 @@ export type Rows = Numbers | Numbers[];
 // Options: docs/reference/options.md. A device and a mode give always the same bits; methods that
 // return at once cannot wait for a GPU and refuse "gpu".
 import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOptions,
-  ForecastOptions, GeneratorOptions, Mode, ModelOptions, ObserveOptions, ObserveTicksOptions,
-  ObserveTrainerOptions, Sampling, OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions,
-  ProgramOptions, SessionOptions, StepMeshOptions, TokenizerOptions,
-  VerifyOptions } from './types/options.js';
+  ForecastOptions, GeneratorOptions, Mode, ModelOptions, ObserveOptions, ObserveTrainerOptions,
+  Sampling, OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions,
+  TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
 import type { Act, Audit, Blueprint, Dna, DnaComparison, Methods, MutationReport, Observed,
   SpliceOptions, SpliceReport } from './types/reports.js';
@@ -43,10 +42,10 @@ export * from './types/online.js';
 import { Population } from './types/population.js';
 export * from './types/population.js';
 export * from './types/ensemble.js';
-import type { ProgramInfo } from './types/program.js';
-import type { StepMeshInfo, TicksOptions } from './types/step_mesh.js';
-export type * from './types/program.js';
-export type * from './types/step_mesh.js';
+import { Program } from './types/program.js';
+export * from './types/program.js';
+import { StepMesh } from './types/step_mesh.js';
+export * from './types/step_mesh.js';
 import type { Found, Seq2SeqInfo, Sources } from './types/seq2seq.js';
 export type * from './types/seq2seq.js';
 
@@ -519,76 +518,6 @@ export class Seq2Seq extends Handled {
 
 /** A cell: its number in the order of the grid, "z.y.x.l", or [z, y, x, l]. */
 export type Cell = number | string | [number, number, number, number];
-/** Runs a network by ticks (docs/reference/step-mesh.md): in each, every cell computes from the
- *  values of the tick before, which stay here between the runs. */
-export class StepMesh extends Handled {
-  constructor(network: Network, options?: Omit<StepMeshOptions, 'device' | 'mode'>);
-  /** On a device; then the methods named ...Async are those to use. */
-  static create(network: Network, options?: StepMeshOptions): Promise<StepMesh>;
-  readonly info: StepMeshInfo;
-  readonly tick: number;
-  /** x: for each stream its ticks, one behind the other. The output after every tick in the same
-   *  order: a Float64Array of a network that takes f64. */
-  run(x: Rows | Rows[], options?: TicksOptions): Float32Array | Float64Array;
-  /** null after about `budgetUs` microseconds where it is not done: the same call again continues,
-   *  with the same bits. Meanwhile `tick` and value show the last tick that is done. */
-  run(x: Rows | Rows[], options: TicksOptions & Budget): Float32Array | Float64Array | null;
-  /** With a signal some ticks at a time; those that are done stay done. */
-  runAsync(x: Rows | Rows[], options?: TicksOptions & Abortable):
-    Promise<Float32Array | Float64Array>;
-  /** One tick of all streams. */
-  step(x: Rows): Float32Array | Float64Array;
-  step(x: Rows, options: Budget): Float32Array | Float64Array | null;
-  stepAsync(x: Rows): Promise<Float32Array | Float64Array>;
-  /** The name of step in the project's earlier documents. */
-  SystolicForward: StepMesh['step'];
-  /** From the next tick on; statistics() takes the events. */
-  observe(options?: ObserveTicksOptions): void;
-  statistics(): Observed;
-  /** The values of a cell after the last tick. */
-  value(cell: Cell, stream?: number): Float64Array;
-  valueAsync(cell: Cell, stream?: number): Promise<Float64Array>;
-  /** All values are 0 again. */
-  reset(): void;
-  resetAsync(): Promise<void>;
-  /** The program of a number of ticks (1), which Program runs. */
-  saveProgram(ticks?: number): Uint8Array;
-  /** The values of all cells, and the tick. */
-  snapshot(): Uint8Array;
-  snapshotAsync(): Promise<Uint8Array>;
-  /** Continues from a snapshot, with the same bits. */
-  restore(snapshot: ArrayBuffer | ArrayBufferView): void;
-  restoreAsync(snapshot: ArrayBuffer | ArrayBufferView): Promise<void>;
-}
-
-/** A saved program with the weights of a network: docs/reference/program.md. */
-export class Program extends Handled {
-  constructor(network: Network, bytes: ArrayBuffer | ArrayBufferView,
-    options?: Omit<ProgramOptions, 'device' | 'mode'>);
-  /** On a device; then the methods named ...Async are those to use. */
-  static create(network: Network, bytes: ArrayBuffer | ArrayBufferView, options?: ProgramOptions):
-    Promise<Program>;
-  readonly info: ProgramInfo;
-  /** A line per register, buffer and instruction. */
-  readonly text: string;
-  /** Registers by their names: set({ R: 3 }). */
-  set(registers: Record<string, number>): void;
-  /** All values of an input or state, row by row. An input whose rows one register counts sets that
-   *  register. */
-  write(name: string, values: Rows): void;
-  writeAsync(name: string, values: Rows): Promise<void>;
-  /** All values of an output or state. */
-  read(name: string): Float32Array | Float64Array;
-  readAsync(name: string): Promise<Float32Array | Float64Array>;
-  /** Writes inputs by name, which stay until they are written again, runs, and returns the outputs
-   *  by name. */
-  run(inputs?: Record<string, Rows>): Record<string, Float32Array | Float64Array>;
-  runAsync(inputs?: Record<string, Rows>, options?: Abortable):
-    Promise<Record<string, Float32Array | Float64Array>>;
-  /** All states are 0 again. */
-  reset(): void;
-}
-
 /** Samples to learn from, copied into the module; any number of trainers take the same. */
 export class Data extends Handled {
   private constructor();

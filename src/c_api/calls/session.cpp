@@ -120,7 +120,7 @@ auto ready_to_run(SessionObject& s) -> decltype(ready(s)) {
   return held;
 }
 
-Status observe(SessionObject& s, const SessionObserve& o) {
+Status observe(SessionObject& s, const PassesObserve& o) {
   LOOM_ASSIGN(const auto held, ready(s));
   if (o.observe.every == 0) {
     LOOM_TRY(s.session->observe(nullptr));
@@ -320,7 +320,7 @@ int32_t loom_session_observe(loom_session session, const char* options, size_t o
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const auto s, get<SessionObject>(session));
     LOOM_ASSIGN(const auto inside, enter(*s));
-    SessionObserve o;
+    PassesObserve o;
     LOOM_TRY(read_options(options, options_size, o));
     return observe(*s, o);
   });

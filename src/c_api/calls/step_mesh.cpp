@@ -190,7 +190,7 @@ int32_t loom_step_mesh_cells(loom_step_mesh step_mesh, loom_bytes* cells, loom_e
 int32_t loom_step_mesh_observe(loom_step_mesh step_mesh, const char* options, size_t options_size,
                                loom_error* error) {
   return on_mesh(step_mesh, error, [&](StepMeshObject& s) -> Status {
-    PassesObserve o;
+    PassesObserve o{.of = PassesObserve::Of::step_mesh};
     LOOM_TRY(read_options(options, options_size, o));
     return observe(s, o);
   });

@@ -413,7 +413,7 @@ int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_error* er
 int32_t loom_trainer_observe(loom_trainer trainer, const char* options, size_t options_size,
                              loom_error* error) {
   return call(error, [&]() -> Status {
-    PassesObserve o{.learns = true};
+    PassesObserve o{.of = PassesObserve::Of::trainer};
     LOOM_TRY(read_options(options, options_size, o));
     LOOM_ASSIGN(const auto object, get<TrainerObject>(trainer));
     return training(trainer, false, [&](Trainer&) { return observe(*object, o); });

@@ -121,26 +121,33 @@ void fields(V& v, SessionCreate& o) {
   place_fields(v, o.machine);
 }
 
-struct SessionObserve {
+// A pass is a run of a session, a tick of a step mesh, or a step of a trainer.
+struct PassesObserve {
+  enum class Of : std::uint8_t { session, step_mesh, trainer } of = Of::session;
   ObserveOptions observe;
   std::int64_t window = 1, keep = 64;
   bool total = false;
 };
 template <class V>
-void fields(V& v, SessionObserve& o) {
+void fields(V& v, PassesObserve& o) {
+  using enum PassesObserve::Of;
   v("every", o.observe.every,
     {.doc = "passes 0, `every`, 2 x `every`, ... are observed; 0: none any more", .min = 0});
   v("passes", o.observe.passes, {.doc = "that are observed; 0: all of those", .min = 0});
   v("window", o.window,
     {.doc = "observed passes that an event stands for, with all their values", .min = 1});
   v("keep", o.keep,
-    {.doc = "passes (windows) whose events are kept until `session_statistics` takes them; the "
-            "oldest are dropped and counted",
+    {.doc = "passes (windows) whose events are kept until they are taken; the oldest are dropped "
+            "and counted",
      .min = 1,
      .max = Recorder::kMaxKept});
-  v("nested", o.observe.nested, {.doc = "layers inside cells have events, too"});
-  v("total", o.total,
-    {.doc = "`session_statistics` has the statistics of all observed passes together as well"});
+  if (o.of != step_mesh)
+    v("nested", o.observe.nested, {.doc = "layers inside cells have events, too"});
+  if (o.of == session)
+    v("total", o.total,
+      {.doc = "`session_statistics` has the statistics of all observed passes together as well"});
+  if (o.of == trainer)
+    v("weights", o.observe.weights, {.doc = "the gradients of parameters have events, too"});
 }
 
 struct ClusterKMeans {
@@ -269,29 +276,6 @@ void fields(V& v, StepMeshCreate& o) {
      .min = 1,
      .max = 1 << 20});
   place_fields(v, o.machine);
-}
-
-// Of a step mesh, whose passes are ticks, and of a trainer (`learns`), whose passes are steps.
-struct PassesObserve {
-  ObserveOptions observe;
-  std::int64_t window = 1, keep = 64;
-  bool learns = false;
-};
-template <class V>
-void fields(V& v, PassesObserve& o) {
-  v("every", o.observe.every,
-    {.doc = "passes 0, `every`, 2 x `every`, ... are observed; 0: none any more", .min = 0});
-  v("passes", o.observe.passes, {.doc = "that are observed; 0: all of those", .min = 0});
-  v("window", o.window,
-    {.doc = "observed passes that an event stands for, with all their values", .min = 1});
-  v("keep", o.keep,
-    {.doc = "passes (windows) whose events are kept until they are taken; the oldest are dropped "
-            "and counted",
-     .min = 1,
-     .max = Recorder::kMaxKept});
-  if (!o.learns) return;
-  v("nested", o.observe.nested, {.doc = "layers inside cells have events, too"});
-  v("weights", o.observe.weights, {.doc = "the gradients of parameters have events, too"});
 }
 
 struct ProgramCreate {

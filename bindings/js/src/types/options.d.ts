@@ -83,8 +83,8 @@ export interface ObserveOptions {
   passes?: number;
   /** observed passes that an event stands for, with all their values; at least 1 */
   window?: number;
-  /** passes (windows) whose events are kept until `session_statistics` takes them; the oldest
-   *  are dropped and counted; 1 to 65536 */
+  /** passes (windows) whose events are kept until they are taken; the oldest are dropped and
+   *  counted; 1 to 65536 */
   keep?: number;
   /** layers inside cells have events, too */
   nested?: boolean;

@@ -6,7 +6,7 @@ import os
 import struct
 import sys
 import time
-from typing import Any, BinaryIO, List, Optional, TextIO, Union
+from typing import IO, Any, List, Optional, TextIO, Union
 
 from .base import Event, Sink
 
@@ -38,18 +38,17 @@ class Console(Sink):
         (self._stream or sys.stderr).flush()
 
 
-class JsonLines(Sink):
-    """An object a line, in a file that replay() and `loom observe --from` read."""
+class _FileSink(Sink):
+    """Of these, what writes to a file."""
 
-    def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
+    def __init__(self, file: IO[Any]) -> None:
         super().__init__()
-        self._file: Optional[TextIO] = open(path, "w", encoding="utf-8", newline="\n")
+        self._file: Optional[IO[Any]] = file
 
-    def add(self, event: Event) -> None:
+    def _open(self) -> IO[Any]:
         if self._file is None:
-            raise ValueError("JsonLines: is closed")
-        self._file.write(json.dumps(event, separators=(",", ":")) + "\n")
-        self.sent += 1
+            raise ValueError(type(self).__name__ + ": is closed")
+        return self._file
 
     def flush(self) -> None:
         if self._file is not None:
@@ -59,6 +58,17 @@ class JsonLines(Sink):
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+class JsonLines(_FileSink):
+    """An object a line, in a file that replay() and `loom observe --from` read."""
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        super().__init__(open(path, "w", encoding="utf-8", newline="\n"))
+
+    def add(self, event: Event) -> None:
+        self._open().write(json.dumps(event, separators=(",", ":")) + "\n")
+        self.sent += 1
 
 
 def _crc_table() -> List[int]:
@@ -100,25 +110,23 @@ def _block(field: int, content: bytes) -> bytes:
     return _varint(field << 3 | 2) + _varint(len(content)) + content
 
 
-class TensorBoard(Sink):
+class TensorBoard(_FileSink):
     """Scalars PATH/mean, /std, /min, /max, /active_share and /nan_count in an event file in
     `folder`, which is made; the step is the pass."""
 
     def __init__(self, folder: Union[str, "os.PathLike[str]"]) -> None:
-        super().__init__()
         os.makedirs(folder, exist_ok=True)
         self._time = time.time()
         name = "events.out.tfevents.%010d.loom" % self._time
-        self._file: Optional[BinaryIO] = open(os.path.join(folder, name), "ab")
-        if self._file.tell() == 0:
-            self._file.write(_record(self._head(0) + _block(3, b"brain.Event:2")))
+        super().__init__(open(os.path.join(folder, name), "ab"))
+        if self._open().tell() == 0:
+            self._open().write(_record(self._head(0) + _block(3, b"brain.Event:2")))
 
     def _head(self, step: int) -> bytes:
         return b"\x09" + struct.pack("<d", self._time) + b"\x10" + _varint(step)
 
     def add(self, event: Event) -> None:
-        if self._file is None:
-            raise ValueError("TensorBoard: is closed")
+        file = self._open()
         tag = event["path"] + (":" + event["role"] if event.get("role") else "")
         if event["direction"] != "forward":
             tag += "/" + event["direction"]
@@ -127,16 +135,7 @@ class TensorBoard(Sink):
                 continue
             value = (_block(1, ("%s/%s" % (tag, key)).encode()) + b"\x15" +
                      struct.pack("<f", event[key]))
-            self._file.write(_record(self._head(event["pass"]) + _block(5, _block(1, value))))
+            file.write(_record(self._head(event["pass"]) + _block(5, _block(1, value))))
         self.sent += 1
-
-    def flush(self) -> None:
-        if self._file is not None:
-            self._file.flush()
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
 
 
