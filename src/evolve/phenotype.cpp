@@ -19,19 +19,10 @@ void each(float* v, F f) {
   for (std::size_t i = 0; i < kLanes; ++i) v[i] = f(v[i]);
 }
 
-// exact::sigmoid of |x| <= 64: its bits, without the care for what is larger.
-float sigmoid_within(float x) {
-  const float e = exact::detail::exp_within(-exact::detail::magnitude(x));
-  const float d = 1 + e;
-  const float lost = e - (d - 1);
-  const float q = (x >= 0 ? 1.0f : e) / d;
-  return q - q * (lost * (x >= 0 ? q : 1 - q));
-}
-
 void sigmoids(float* v) {
   bool within = true;
   for (std::size_t i = 0; i < kLanes; ++i) within &= exact::detail::magnitude(v[i]) <= 64;
-  if (within) each(v, sigmoid_within);
+  if (within) each(v, [](float x) { return exact::detail::sigmoid_within(x); });
   else each(v, [](float x) { return exact::sigmoid(x); });
 }
 

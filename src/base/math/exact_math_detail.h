@@ -280,18 +280,22 @@ inline T log(T x) {
   return y;
 }
 
+// `e`: exp(-|x|).
 template <class T>
-inline T sigmoid(T x) {
-  const T e = exp(-magnitude(x));
+inline T sigmoid_by(T x, T e) {
   const T d = T{1} + e;
   const T lost = e - (d - T{1});  // what rounding d lost, exactly
   const T q = (x >= T{0} ? T{1} : e) / d;
   const T inverse = x >= T{0} ? q : T{1} - q;  // of d, as well as the correction needs it
-  const T y = q - q * (lost * inverse);
-  return canonical(y);
+  return q - q * (lost * inverse);
 }
 
-// exp(x) for x in [0, 64], whose result needs no care for its range: the same bits in less time.
+template <class T>
+inline T sigmoid(T x) {
+  return canonical(sigmoid_by(x, exp(-magnitude(x))));
+}
+
+// exp(x) for |x| <= 64, whose result needs no care for its range: the same bits in less time.
 template <class T>
 inline T exp_within(T x) {
   using C = Constants<T>;
@@ -300,6 +304,12 @@ inline T exp_within(T x) {
   const T r = (x - n * C::kLn2High12) - n * C::kLn2Rest;
   const T m = T{1} + (r + r * r * polynomial(r, C::kExp));
   return from_bits<T>(bits(m) + ((bits(t) - bits(C::kRound)) << C::kMantissa));
+}
+
+// sigmoid(x) for |x| <= 64, likewise.
+template <class T>
+inline T sigmoid_within(T x) {
+  return sigmoid_by(x, exp_within(-magnitude(x)));
 }
 
 template <class T>
