@@ -105,6 +105,10 @@ class Layer {
   Layer name(std::string_view text) const { return Layer(*this).set("name", text); }
   Layer enabled(bool on) const { return Layer(*this).set("enabled", on); }
   Layer tie(std::string_view path) const { return Layer(*this).set("tie", path); }
+  // Parameters by their roles that trainers leave as they are; "all": every one.
+  Layer fixed(const std::vector<std::string>& roles) const {
+    return Layer(*this).set("fixed", roles);
+  }
 
   const std::string& type() const { return type_; }
   // As docs/reference/layers.md has it.

@@ -57,6 +57,10 @@ const Param* Node::find(std::string_view role) const {
   return nullptr;
 }
 
+bool Node::fixes(std::string_view role) const {
+  return std::find(fixed.begin(), fixed.end(), role) != fixed.end();
+}
+
 // How a cell's parameter is held: its matrices in the cell's format, vectors in f64 with a cell
 // that computes in f64, so that a mean of 1e9 + 1 is one.
 static WeightFormat format_of(const Node& node, const Param& param) {
@@ -382,6 +386,9 @@ Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
     params.push_back(std::move(p));
   }
   node.params = std::move(params);
+  for (const std::string& role : node.fixed)
+    if (role != "all" && !node.find(role))
+      return bad(where() + ": \"fixed\": there is no parameter " + role);
   const bool last = works_on_last(node, in),
              whole = version_ == 1 && node.type->works() == Works::on_steps;
   node.in = last ? Shape{in.dims.back()} : whole ? Shape{in.width, in.ids} : in;

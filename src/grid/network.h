@@ -64,9 +64,11 @@ struct Node {
   WeightFormat format;              // of the matrices
   std::string tie;                  // "0.0.0.0:weight": the first matrix is that parameter
   std::vector<std::int64_t> shape;  // what it gives, for cells in a cycle; empty: not said
+  std::vector<std::string> fixed;   // roles that trainers leave as they are; "all": everything
   std::string name;                 // free text for people
 
   const Param* find(std::string_view role) const;
+  bool fixes(std::string_view role) const;
 };
 
 // Where a row's logits of classes lie: `places` of `classes` each (a class for every step or

@@ -129,6 +129,7 @@ Result<Node> Network::parse_node(Json cell, int depth) const {
   node.tie = c.tie;
   node.name = c.name;
   node.shape = c.shape;
+  node.fixed = std::move(c.fixed);
   LOOM_ASSIGN(node.format, parse_weight_format(c.dtype));
   node.merge = static_cast<Merge>(
       std::find(std::begin(kMergeNames), std::end(kMergeNames), c.merge) - std::begin(kMergeNames));
@@ -146,6 +147,7 @@ Result<Node> Network::parse_node(Json cell, int depth) const {
     if (const Json* layers = cell.find("layers"); layers)
       return bad("\"layers\" without a \"type\"");
     LOOM_TRY(reader.finish("a cell without a \"type\" has"));
+    if (!node.fixed.empty()) return bad("\"fixed\": the cell has no parameters");
     if (depth > 0) node.format = {};
     return node;  // an empty cell, or one that runs another
   }
@@ -377,6 +379,7 @@ Json Network::node_json(const Node& node) const {
   if (format != WeightFormat{}) j.set("dtype", to_string(format));
   if (!node.name.empty()) j.set("name", node.name);
   if (!node.tie.empty()) j.set("tie", node.tie);
+  if (!node.fixed.empty()) j.set("fixed", Json(Json::Array(node.fixed.begin(), node.fixed.end())));
   if (!node.shape.empty()) j.set("shape", Json(Json::Array(node.shape.begin(), node.shape.end())));
   if (!node.enabled) j.set("enabled", false);
   if (node.keep_previous) j.set("keep_previous", true);

@@ -14,6 +14,7 @@ struct CellConfig {
   bool enabled = true, keep_previous = false;
   JsonPart at{"coordinate"}, layers{"layers"}, links{"links"};
   std::vector<std::int64_t> shape;
+  std::vector<std::string> fixed;
   template <class V>
   void fields(V& v) {
     v("at", at,
@@ -52,6 +53,9 @@ struct CellConfig {
               "only in a cycle of a step mesh in which no layer states its output size, as "
               "`dense` does. Only for cells of the grid",
        .min = 1});
+    v("fixed", fixed,
+      {.doc = "parameters by their roles, `[\"weight\", \"bias\"]`, that trainers leave as they "
+              "are; `[\"all\"]`: every one, those of nested layers too"});
     v("name", name, {.doc = "a label for people"});
   }
 };

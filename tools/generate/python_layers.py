@@ -58,7 +58,8 @@ VARIADIC = {"reshape": "dims"}
 CHILDREN = {"parallel": "*branches: Layer", "time_distributed": "layer: Layer"}
 TYPES = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "enum": "str",
          "strings": "Sequence[str]", "integer lists": "Sequence[Sequence[int]]"}
-COMMON = (("dtype", "str"), ("name", "str"), ("enabled", "bool"), ("tie", "str"))
+COMMON = (("dtype", "str"), ("name", "str"), ("enabled", "bool"), ("tie", "str"),
+          ("fixed", "Sequence[str]"))
 # What of PyTorch's differs by default: said where the class is.
 DIFFERS = {
     "dense": "Weights begin normal with the deviation 1 / sqrt(in), sqrt(2 / in) before "
@@ -326,5 +327,5 @@ Input sizes are inferred from the Input. Arguments that PyTorch has may be given
 order; all others, as `activation`, go by name. What PyTorch accepts and Loom cannot do is refused
 by name. A layer is a plain dict, the cell as docs/reference/layers.md has it; `repr` writes it as
 one would, and containers print as a tree. Dense is Linear by Keras' name. Common to all are `dtype`
-(how matrices are stored and multiplied: "f32", "bf16", "i8", ...), `name`, `enabled` and `tie`.
+(how matrices are stored and multiplied: "f32", "bf16", "i8", ...), `name`, `enabled`, `tie` and `fixed`.
 '''

@@ -36,7 +36,7 @@ NEEDED = {
     "CrossAttention": (1,), "GroupNorm": (1,), "Residual": (), "Metacognition": (layers.Linear(2),),
     "Sequential": (layers.Linear(3),),
 }
-NO_SETTING = {"layers", "branches", "block", "layer", "dtype", "name", "enabled", "tie"}
+NO_SETTING = {"layers", "branches", "block", "layer", "dtype", "name", "enabled", "tie", "fixed"}
 
 
 def constructors():

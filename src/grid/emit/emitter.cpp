@@ -23,7 +23,10 @@ class NodeContext : public LayerContext {
     learning = emitter.options_.learning;
     pulls = emitter.options_.pulls;
     const std::vector<Param>& params = tape.node->params;
-    frozen = emitter.frozen() || (!params.empty() && e_.frozen_.contains(params[0].store.get()));
+    frozen = emitter.frozen() ||
+             (!params.empty() && std::all_of(params.begin(), params.end(), [&](const Param& p) {
+               return e_.frozen_.contains(p.store.get());
+             }));
     max_positions = emitter.options_.max_positions;
     sequences = emitter.options_.sequences;
     steps = emitter.options_.steps;
@@ -329,12 +332,12 @@ View NetworkEmitter::answer() {
   return answers.size() == 1 ? answers[0] : joined(emit_, answers);
 }
 
-// The weights of a metacognition that is frozen.
+// The weights of a metacognition that is frozen, and those that a cell says are fixed.
 void NetworkEmitter::find_frozen(const Node& node, bool frozen) {
   const MetacognitionConfig* own = node.type ? node.type->metacognition(*node.config) : nullptr;
-  frozen = frozen || (own && own->frozen);
+  frozen = frozen || (own && own->frozen) || node.fixes("all");
   for (const Param& p : node.params)
-    if (frozen) frozen_.insert(p.store.get());
+    if (frozen || node.fixes(p.spec.role)) frozen_.insert(p.store.get());
   for (const Node& child : node.children) find_frozen(child, frozen);
 }
 

@@ -17,7 +17,7 @@ Size = Union[int, Sequence[int]]  # one number for all dimensions, or one for ea
 _Init = TypeVar("_Init", bound=Callable[..., None])
 # Settings of every layer.
 _COMMON = {"dtype": "Optional[str]", "name": "Optional[str]", "enabled": "Optional[bool]",
-           "tie": "Optional[str]"}
+           "tie": "Optional[str]", "fixed": "Optional[Sequence[str]]"}
 
 
 def checked(init: _Init) -> _Init:

@@ -68,14 +68,15 @@ class Input(Layer):
 class Sequential(Container):
     """Layers one after another: a network where the first is an Input, else a layer of another one.
     One object in several places is one set of weights, as in PyTorch, where the first of them is on
-    the network's top level. `dtype` is that of all its layers which name none; `name`, `enabled`
-    and `tie` are of a layer in another one, not of a network. `self[0]` is the first layer."""
+    the network's top level. `dtype` is that of all its layers which name none; `name`, `enabled`,
+    `tie` and `fixed` are of a layer in another one, not of a network. `self[0]` is the first layer."""
 
     _kind = "sequential"
 
     @checked
     def __init__(self, *layers: Any, dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         if len(layers) == 1 and isinstance(layers[0], (list, tuple)):  # as Keras has it
             layers = tuple(layers[0])
         for i, layer in enumerate(layers):
@@ -85,7 +86,8 @@ class Sequential(Container):
                 raise TypeError("Sequential: takes one Input, without a name: several by name are "
                                 "those of a Model")
         super().__init__("sequential", {"layers": list(layers)},
-                         {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+                         {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie,
+                          "fixed": fixed})
 
     def topology(self, input: Optional[Input] = None) -> Dict[str, Any]:
         """The topology of a network of these layers: one cell each. `input`: in place of a first
@@ -96,7 +98,7 @@ class Sequential(Container):
         if input is None:
             raise TypeError("Sequential: a network begins with an Input: Sequential(Input(784), "
                             "...)")
-        for key in ("name", "enabled", "tie"):
+        for key in ("name", "enabled", "tie", "fixed"):
             if key in self:
                 raise TypeError("Sequential: %r is of a layer, and this one is the whole network: "
                                 "give it to one of its layers" % key)
@@ -117,8 +119,9 @@ class Residual(Container):
 
     @checked
     def __init__(self, *block: Layer, dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
-        common = {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie}
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
+        common = {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed}
         if not block:
             super().__init__("residual", {}, common)
             return
@@ -151,12 +154,14 @@ class Metacognition(Container):
     @checked
     def __init__(self, layer: Layer, *, rules: Any = None, every: int = 1, gate: float = 1.0,
                  frozen: bool = False, dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         if rules is not None and not isinstance(rules, str):
             rules = [dict(rule) for rule in rules]
         super().__init__("metacognition", {"layers": [layer], "rules": rules, "every": every,
                                            "gate": gate, "frozen": frozen},
-                         {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+                         {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie,
+                          "fixed": fixed})
 
 
 class Custom(Layer):
@@ -171,7 +176,9 @@ class Custom(Layer):
     @checked
     def __init__(self, layer: str, version: int = 1, config: Any = None, *,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("custom", {"layer": layer, "version": version,
                                     "config": {} if config is None else config},
-                         {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+                         {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie,
+                          "fixed": fixed})

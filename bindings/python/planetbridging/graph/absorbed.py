@@ -1,0 +1,131 @@
+"""What a model of another framework became."""
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from .cells import Port, Value
+from .constant import Constant, Read
+from .graph import Graph
+from .shape import from_rows, to_rows
+
+
+class Absorbed:
+    """A network, its weights, and how arrays go in and out as the framework has them.
+
+    topology    the network's (docs/reference/topology.md)
+    inputs      ports: names, shapes with the batch's axis
+    outputs     the same
+    report      a line for each cell: module, layer
+    metadata    what else came along, as JSON: framework, classes, preprocessing, names
+    training    the optimizer's settings, where they came along
+
+    `network()` is the network itself (it needs the package welvet), `predict()` runs it as the
+    model runs, `push()` sends it to a `loom bridge`.
+    """
+
+    def __init__(self, graph: Graph, outputs: Sequence[Tuple[str, Value]], read: Read, *,
+                 structure: Optional[Callable[[List[np.ndarray]], Any]] = None,
+                 metadata: Optional[Dict[str, Any]] = None) -> None:
+        """`read`: a parameter's or buffer's array by its name, of the live model."""
+        shapes = [(name, value.shape) for name, value in outputs]
+        self.topology = graph.topology(outputs)
+        self.inputs: List[Port] = list(graph._inputs)
+        self.outputs: List[Port] = [Port(name, shape) for name, shape in shapes]
+        self.report: List[Tuple[str, str]] = list(graph.report)
+        self.metadata: Dict[str, Any] = dict(metadata or {})
+        self.training: Dict[str, Any] = {}
+        self._fills: List[Tuple[str, Constant]] = graph.fills()
+        self._read, self._structure = read, structure
+        self._network: Any = None
+
+    # ---- weights
+
+    def weights(self) -> Iterator[Tuple[str, np.ndarray]]:
+        """The parameters of the network ("0.0.0.3:weight") with the model's present numbers."""
+        return self.arranged(self._read)
+
+    def arranged(self, read: Read, trainable: bool = False) -> Iterator[Tuple[str, np.ndarray]]:
+        """The same of other arrays by the model's names, such as an optimizer's moments;
+        `trainable`: only of what learns."""
+        for parameter, constant in self._fills:
+            if constant.trainable or not trainable:
+                yield parameter, np.asarray(constant.read(read))
+
+    @property
+    def names(self) -> Dict[str, Tuple[str, ...]]:
+        """For each parameter of the network the names that the model has for it; none for numbers
+        of the model's code."""
+        return {parameter: constant.names for parameter, constant in self._fills}
+
+    # ---- here
+
+    def network(self, seed: int = 0) -> Any:
+        """A welvet.Network with these weights."""
+        import welvet
+        network = welvet.Network(self.topology, seed=seed)
+        self.update(network)
+        return network
+
+    def update(self, network: Any) -> None:
+        """Sets the weights of a network of this topology to the model's present ones."""
+        shapes = {p.name: (p.rows, p.cols) for p in network.parameters}
+        for parameter, array in self.weights():
+            network.set(parameter, np.asarray(array, np.float64).reshape(shapes[parameter]))
+
+    def rows(self, *arrays: Any, **named: Any) -> Dict[str, np.ndarray]:
+        """Arrays as the model takes them, by place or by name, as the network takes them."""
+        given = dict(zip((p.name for p in self.inputs), arrays))
+        if len(arrays) > len(self.inputs) or set(given) & set(named) or set(named) - {
+                p.name for p in self.inputs}:
+            raise TypeError("takes %s" % ", ".join(p.name for p in self.inputs))
+        given.update(named)
+        missing = [p.name for p in self.inputs if p.name not in given]
+        if missing:
+            raise TypeError("missing: %s" % ", ".join(missing))
+        made = {}
+        for port in self.inputs:
+            try:
+                rows = to_rows(given[port.name], port.shape)
+            except ValueError as e:
+                raise ValueError("%s: %s" % (port.name, e)) from None
+            made[port.name] = rows.astype(np.int32 if port.ids else np.float32)
+        if len({len(rows) for rows in made.values()}) > 1:
+            raise ValueError("inputs of different numbers of samples: %s" % ", ".join(
+                "%s %d" % (name, len(rows)) for name, rows in made.items()))
+        return made
+
+    def predict(self, *arrays: Any, network: Any = None, **named: Any) -> Any:
+        """What the network answers, in the arrays of the model. `network`: one of this topology,
+        in place of its own, which is made once."""
+        if network is None:
+            if self._network is None:
+                self._network = self.network()
+            network = self._network
+        answer = network(self.rows(*arrays, **named))
+        parts = [answer] if len(self.outputs) == 1 else [answer[p.name] for p in self.outputs]
+        rows = [from_rows(np.asarray(part).reshape(len(part), -1), port.shape)
+                for part, port in zip(parts, self.outputs)]
+        if self._structure is not None:
+            return self._structure(rows)
+        return rows[0] if len(rows) == 1 else tuple(rows)
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes an .entity file."""
+        self.network().save(path)
+
+    # ---- there
+
+    def push(self, url: str, *, token: str, name: str, weights_only: bool = False,
+             progress: Optional[Callable[[int, int], Any]] = None) -> Mapping[str, Any]:
+        """Sends it to a `loom bridge`, or the present weights of what was sent before under this
+        name."""
+        from ..wire import push, push_weights
+        tensors = [(p, "f32", list(a.shape), np.ascontiguousarray(a, "<f4").reshape(-1).view(
+            np.uint8).data) for p, a in self.weights()]
+        if weights_only:
+            return push_weights(url, token, tensors, name=name, progress=progress)
+        return push(url, token, self.topology, tensors, metadata=self.metadata, name=name,
+                    progress=progress)
