@@ -1,7 +1,7 @@
 """Layers of layers, what arrives at a network, and layers that a host registered."""
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Sequence
 
 from ._base import Container, Layer, checked, tree, with_links
 
