@@ -27,7 +27,7 @@ struct Worker {
 };
 
 std::unique_ptr<Worker> run_of(std::int64_t shards, OptimizerSpec optimizer = {},
-                            std::string extra = "{}") {
+                               std::string extra = "{}") {
   TrainingSpec spec;
   spec.network = *Json::parse(kNetwork);
   spec.batch = 12;

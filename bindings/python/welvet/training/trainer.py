@@ -286,8 +286,8 @@ class Trainer(Runner):
         call("trainer_set_moment", self._handle, name, values)
 
     def set_step(self, step: int) -> None:
-        """As if this number of steps were done: the schedule, the order of samples, noise and Adam's
-        corrections count from there."""
+        """As if this number of steps were done: the schedule, the order of samples, noise and
+        Adam's corrections count from there."""
         call("trainer_set_step", self._handle, step)
 
     @property
