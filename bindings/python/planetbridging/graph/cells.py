@@ -81,6 +81,8 @@ class Cells:
         earlier one runs that cell's layer, so that shared modules stay shared."""
         fills = fills or {}
         cell = dict(config)
+        if config.get("type") != "embedding":
+            operands = [self.real(o) for o in operands]
         if len(operands) > 1 and not merge:  # side by side, whatever their dimensions
             operands = [self.seen_as(o, (count(o.row),)) for o in operands]
         links = [{"read": [0, 0, 0, o.cell]} for o in operands]
@@ -129,6 +131,17 @@ class Cells:
         made = self.cell({"type": "reshape", "dims": list(dims)}, [x], x.shape, dims=dims)
         return made
 
+    def real(self, x: Value) -> Value:
+        """Ids as numbers, by a table of them."""
+        if not x.ids:
+            return x
+        key = ("ids", x.cell)
+        if key not in self._values:
+            table = Constant.of(np.arange(x.ids, dtype=np.float32).reshape(-1, 1))
+            self._values[key] = self.cell({"type": "embedding", "out": 1}, [x], x.shape,
+                                          fills={"weight": table})
+        return Value(self._values[key].cell, x.shape)
+
     # ---- parameters
 
     def _sharing_key(self, cell: Dict[str, Any], operands: Sequence[Value],
@@ -168,12 +181,17 @@ class Cells:
             zero = self._values.get("zero")
             if zero is None:
                 zero = self.cell({"type": "index_select", "runs": [-1, 0, 1]},
-                                 [Value(0, (1,))], (1,), dims=(1,))
+                                 [self._any()], (1,), dims=(1,))
                 self._values["zero"] = zero
             self._values[x.key] = self.cell(
                 {"type": "binary", "op": "add", "shapes": [[1]], "constant": list(x.shape) or [1]},
                 [zero], x.shape, fills={"value": x})
         return self._values[x.key]
+
+    def _any(self) -> Value:
+        """Some value, for what needs an input and does not look at it."""
+        port = self._inputs[0]
+        return Value(1, port.shape, dims_of(port.shape), port.ids)
 
     # ---- the end
 
