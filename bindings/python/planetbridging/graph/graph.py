@@ -45,7 +45,7 @@ class Graph(Functions):
                              % (config["type"], text_of(x.shape)))
         parts = size_of(x.shape[0])
         if parts == 1:
-            return self.layer(config, x, shape, fills=fills)
+            return self.layer(config, x, shape, fills=fills, axis="channels")
         given = {"/0:" + role: constant for role, constant in (fills or {}).items()}
         return self.layer({"type": "time_distributed", "count": parts, "layers": [config]}, x,
                           shape, fills=given)
@@ -108,7 +108,7 @@ class Graph(Functions):
         """Nothing but while training."""
         if rate <= 0:
             return x
-        return self.cell({"type": "dropout", "rate": rate}, [x], x.shape, dims=x.dims)
+        return self._kept({"type": "dropout", "rate": rate}, x)
 
     def batch_norm(self, x: Value, mean: Constant, variance: Constant, gain: Optional[Constant],
                    bias: Optional[Constant], *, eps: float, momentum: float = 0.1) -> Value:

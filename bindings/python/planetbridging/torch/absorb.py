@@ -95,6 +95,10 @@ def _walked(walk: Walk, reader: Reader, names: Sequence[str]) -> Tuple[
             walk.env[node] = reader.constant(buffers.get(node.name) or lifted[node.name], False)
         else:
             walk.env[node] = _input(walk, node)
+    for node in nodes:  # what is known, first: masks tell what a module is
+        if node.op == "call_function" and node in walk.live and all(
+                n in walk.env and walk._known(walk.env[n]) for n in node.all_input_nodes):
+            walk.run(node)
     groups = modules.groups(walk, nodes)
     for node in nodes:
         if node.op == "call_function" and node in walk.live:

@@ -34,10 +34,10 @@ def _layer_norm(w: Walk, a: Args) -> Any:
     g, x = w.g, w.g.value(a.input)
     rank, n = len(a.normalized_shape), count(a.normalized_shape)
     gain, bias = w.constant(a.weight, "a gain"), w.constant(a.bias, "a bias")
-    flat = Value(x.cell, x.shape[:-rank] + (n,), x.dims)
+    flat = Value(x.cell, x.shape[:-rank] + (n,), x.dims, x.ids, x.axis)
     made = g.layer_norm(flat, gain.reshaped((n,)) if gain is not None else None,
                         bias.reshaped((n,)) if bias is not None else None, eps=a.eps)
-    made = Value(made.cell, x.shape, made.dims)
+    made = Value(made.cell, x.shape, made.dims, 0, made.axis)
     return [made, None, None] if "native" in w.operator() else made
 
 
@@ -50,12 +50,12 @@ def _rms_norm(w: Walk, a: Args) -> Any:
     eps = a.eps
     if eps is None:  # the dtype's
         eps = w.torch.finfo(w.torch.float32).eps
-    flat = Value(x.cell, x.shape[:-rank] + (n,), x.dims)
+    flat = Value(x.cell, x.shape[:-rank] + (n,), x.dims, x.ids, x.axis)
     outer = count([size_of(s) for s in flat.shape[:-1]])
     dims = (n,) if outer == 1 else (outer, n)
     made = g.layer({"type": "rms_norm", "eps": eps}, flat, flat.shape, takes=dims, dims=dims,
                    fills={"gain": gain})
-    made = Value(made.cell, x.shape, made.dims)
+    made = Value(made.cell, x.shape, made.dims, 0, made.axis)
     return [made, None] if "fused" in w.operator() else made
 
 

@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Optional
 
 import numpy as np
 
-from ..graph import Constant, Value
+from ..graph import Constant
 from .export import stack_of
 from .walk import Walk
 
@@ -36,6 +36,8 @@ def groups(walk: Walk, nodes: List[Any]) -> Dict[Any, Group]:
     path = ""
     for node in [*nodes, None]:
         own = ""
+        if node is not None and node in walk.env:
+            continue
         if node is not None and node.op == "call_function" and node in walk.live:
             own = next((p for p, kind in stack_of(node) if kind == _ATTENTION), "")
             if not own and run and not stack_of(node):
@@ -56,30 +58,44 @@ def _attention(walk: Walk, path: str, nodes: List[Any]) -> Optional[Group]:
     module = walk.exported.module.get_submodule(path)
     inside = set(nodes)
     tensors = [n for n in nodes if isinstance(n.meta.get("val"), walk.torch.Tensor)]
-    given, masks = [], []
+    given: List[Any] = []
     for node in tensors:
         for other in node.all_input_nodes:
             if other in inside or not isinstance(other.meta.get("val"), walk.torch.Tensor):
                 continue
-            kept = walk.env.get(other)
-            if isinstance(kept, Constant):
-                if path + "." not in "".join(n + " " for n in kept.names):
-                    masks.append(other)
-            elif other not in given:
+            if not isinstance(walk.env.get(other), Constant) and other not in given:
                 given.append(other)
     outs = [n for n in tensors if any(u not in inside for u in n.users if u in walk.live)]
     attends = [n for n in tensors if "scaled_dot_product" in str(n.target)]
-    if (len(given) != 1 or len(outs) != 1 or masks or len(attends) != 1 or module.bias_k is not None
+    if (len(given) != 1 or len(outs) != 1 or len(attends) != 1 or module.bias_k is not None
             or module.add_zero_attn or not module._qkv_same_embed_dim
             or len(given[0].meta["val"].shape) != 3):
         return None
     kwargs, args = attends[0].kwargs, attends[0].args
-    if len(args) > 3 and args[3] is not None or kwargs.get("attn_mask") is not None:
-        return None
     causal = bool(kwargs.get("is_causal") or (len(args) > 5 and args[5]))
+    mask = args[3] if len(args) > 3 else kwargs.get("attn_mask")
+    if mask is not None:
+        known = _is_causal(walk.env.get(mask))
+        if known is None or causal:
+            return None
+        causal = known
     if tuple(given[0].meta["val"].shape) != tuple(outs[0].meta["val"].shape):
         return None
     return Group(path, nodes, given[0], outs[0], causal)
+
+
+def _is_causal(mask: Any) -> Optional[bool]:
+    """Whether a known mask hides later steps and no others, or none; None: it is another one."""
+    if not isinstance(mask, Constant) or mask.trainable or mask.names:
+        return None
+    array = mask.array
+    hidden = ~array if array.dtype == bool else np.isneginf(array)
+    if (array.dtype != bool and (array[~hidden] != 0).any()) or array.shape[-1] != array.shape[-2]:
+        return None
+    if not hidden.any():
+        return False
+    later = np.triu(np.ones(array.shape[-2:], bool), 1)
+    return True if (hidden == later).all() else None
 
 
 def _weights(walk: Walk, path: str, module: Any) -> Dict[str, Constant]:

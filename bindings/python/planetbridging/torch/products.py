@@ -261,8 +261,6 @@ def looked_up(w: Walk, ids: Tensor, weight: Tensor) -> Tensor:
 
 @rule("scaled_dot_product_attention")
 def _attention(w: Walk, a: Args) -> Any:
-    if a.dropout_p:
-        w.differs("dropout of attention")
     g, rank = w.g, len(a.query.shape)
     q, k, v = w.tensor(a.query), w.tensor(a.key), w.tensor(a.value)
     if a.get("enable_gqa"):
@@ -288,7 +286,16 @@ def _attention(w: Walk, a: Args) -> Any:
         else:
             mask = a.attn_mask
             scores = g.binary(scores, finite(mask) if isinstance(mask, Constant) else mask, "add")
-    return matmul(w, g.softmax(scores, -1), v)
+    return matmul(w, g.dropout(g.softmax(scores, -1), _rate(w) or a.dropout_p), v)
+
+
+def _rate(w: Walk) -> float:
+    """Of dropout in a module for attention, which in eval mode has none."""
+    from .export import stack_of
+    for path, kind in stack_of(w.node):
+        if kind.endswith(".MultiheadAttention"):
+            return float(w.exported.module.get_submodule(path).dropout)
+    return 0.0
 
 
 LOWEST = -1e30  # for -inf in scores: its softmax is 0 all the same

@@ -364,7 +364,7 @@ class Walk:
                 return made_of
             return made_of.computed("filled", lambda a: np.where(places < 0, fill, a))
         if places.size == n and (places.ravel() == np.arange(n)).all():
-            return Value(x.cell, shape, x.dims, x.ids)
+            return Value(x.cell, shape, x.dims, x.ids, x.axis)
         return self.g.gather(x, places, shape, fill)
 
 
