@@ -273,10 +273,11 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--count", type=int, default=60)
     p.add_argument("--seed", type=int, default=0)
+    p.add_argument("--first", type=int, default=0)
     p.add_argument("--only", type=int, default=-1)
     args = p.parse_args()
     worst, refused, wrong = 0.0, [], []
-    for i in range(args.count) if args.only < 0 else [args.only]:
+    for i in range(args.first, args.first + args.count) if args.only < 0 else [args.only]:
         seed = args.seed * 100003 + i
         r, values = random.Random(seed), np.random.default_rng(seed)
         keras.backend.clear_session()
@@ -294,6 +295,7 @@ def main():
             traceback.print_exc(limit=-2)
             wrong.append((i, "%s: %s" % (type(e).__name__, e)))
             continue
+        print(i, KINDS[i % len(KINDS)].__name__, "%.2g" % found, flush=True)
         worst = max(worst, found) if found < 1e9 else worst
         if not found <= BOUND:
             wrong.append((i, "difference %.3g: %s" % (found, [
