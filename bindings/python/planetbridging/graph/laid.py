@@ -16,7 +16,7 @@ class Laid(Value):
     def __init__(self, graph: Functions, source: Value, order: Sequence[int]) -> None:
         self.graph, self.source, self.order = graph, source, tuple(order)
         self.shape = tuple(source.shape[o] for o in order)
-        self.dims, self.ids = None, 0
+        self.dims, self.ids, self.axis = None, 0, ""
         self._cell: Optional[int] = None
 
     @property
