@@ -10,11 +10,17 @@ from typing import Any
 
 from .errors import Unmapped
 
-__all__ = ["Unmapped", "from_torch"]
+__all__ = ["Unmapped", "from_jax", "from_keras", "from_torch"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "from_torch":  # frameworks are imported when they are asked for
         from .torch import from_torch
         return from_torch
+    if name == "from_keras":
+        from .keras import from_keras
+        return from_keras
+    if name == "from_jax":
+        from .jax import from_jax
+        return from_jax
     raise AttributeError("module %r has no attribute %r" % (__name__, name))

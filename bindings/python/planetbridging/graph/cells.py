@@ -133,8 +133,8 @@ class Cells:
             return x
         if count(dims) != count(x.row):
             raise ValueError("%s does not go into %s" % (text_of(x.shape), list(dims)))
-        made = self.cell({"type": "reshape", "dims": list(dims)}, [x], x.shape, dims=dims)
-        return made
+        config = {"type": "reshape", "dims": list(dims)} if len(dims) > 1 else {"type": "flatten"}
+        return self.cell(config, [x], x.shape, dims=dims)
 
     def real(self, x: Value) -> Value:
         """Ids as numbers, by a table of them."""
