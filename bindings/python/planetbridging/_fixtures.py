@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
-from .bedrocks import ALL_BEDROCK_IDS, FIXTURE_VERSIONS, BedrockModel, model_of
+from .bedrocks import ALL_BEDROCK_IDS, FIXTURE_VERSIONS, BedrockModel
 
 SEED = 42
 _CELLS = ("mha", "lstm", "rnn")
@@ -109,7 +109,7 @@ def make_fixture(bedrock: str) -> Arrays:
         x = rng.standard_normal((164,) + sizes)
         train, test, width = x[:64], x[64:], 8
     elif bedrock.startswith("cnn") or bedrock == "mixer":
-        (train, test, more), width = _images(bedrock, rng), 8
+        (train, test, more), width = _images(bedrock, rng), 4 if bedrock == "mixer" else 8
     else:
         (train, test, more), width = _rows(bedrock, rng), 64 if bedrock in _CELLS else 128
     short = bedrock in ("layernorm", "embedding", "rmsnorm", "swiglu", "residual", "softmax")
@@ -152,13 +152,13 @@ def resolve_fixtures_dir(bedrock: str, data_root: Union[str, Path], fixture_vers
 
 
 def load_fixture_arrays(bedrock: str, data_root: Union[str, Path],
-                        fixture_version: Optional[str] = None) -> Arrays:
-    """The arrays of a bedrock's fixture."""
+                        fixture_version: Optional[str] = None, *, part: str = "") -> Arrays:
+    """The arrays of a bedrock's fixture; `part`, train or test: those alone."""
     bedrock = bedrock.lower()
     version = fixture_version or FIXTURE_VERSIONS[bedrock]
     path = resolve_fixtures_dir(bedrock, data_root, version) / (version + ".npz")
     with np.load(path) as data:
-        return {name: data[name] for name in data.files}
+        return {name: data[name] for name in data.files if name.endswith(part)}
 
 
 def ensure_all_bedrock_fixtures(data_root: Union[str, Path]) -> None:
@@ -192,10 +192,8 @@ def side_by_side(inputs: List[np.ndarray]) -> np.ndarray:
     return np.concatenate([x.reshape(len(x), -1) for x in inputs], 1)
 
 
-def fixture_inputs(bedrock: str, data_root: Union[str, Path], model_id: Optional[str] = None,
-                   samples: Optional[int] = None) -> Tuple[BedrockModel, List[np.ndarray], Any]:
-    """A model, its test inputs and its targets."""
-    model = model_of(bedrock, model_id)
-    data = load_fixture_arrays(bedrock, data_root)
-    return (model, [x[:samples] for x in model_inputs(data, model)],
-            data["y_test"][:samples, :model.output_dim])
+def fixture_inputs(model: BedrockModel, data_root: Union[str, Path],
+                   samples: Optional[int] = None) -> List[np.ndarray]:
+    """The first test inputs of a model."""
+    data = load_fixture_arrays(model.bedrock, data_root, part="test")
+    return [x[:samples] for x in model_inputs(data, model)]

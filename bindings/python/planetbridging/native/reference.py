@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any, Dict, Optional, Sequence
+from typing import Any, Callable, Dict, Sequence, Tuple
 
 import numpy as np
 
@@ -15,8 +15,9 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
     return out
 
 
-_ACTIVATIONS = {"linear": lambda x: x, "relu": lambda x: np.maximum(x, 0.0), "tanh": np.tanh,
-                "sigmoid": _sigmoid}
+_ACTIVATIONS: Dict[str, Callable[[Any], Any]] = {
+    "linear": lambda x: x, "relu": lambda x: np.maximum(x, 0.0), "tanh": np.tanh,
+    "sigmoid": _sigmoid}
 
 
 def _softmax(x: np.ndarray) -> np.ndarray:
@@ -37,15 +38,14 @@ def _conv(x: np.ndarray, w: np.ndarray, stride: int, padding: int) -> np.ndarray
 
 def _conv_transpose(x: np.ndarray, w: np.ndarray, stride: int, padding: int) -> np.ndarray:
     """Each number of the input adds its multiple of the kernel to the output."""
-    rank, kernel, space = w.ndim - 2, w.shape[2], x.shape[2:]
+    rank, kernel = w.ndim - 2, w.shape[2]
+    space: Tuple[int, ...] = x.shape[2:]
     y = np.zeros((len(x), len(w)) + tuple((n - 1) * stride + kernel for n in space))
+    whole: Tuple[Any, ...] = (slice(None), slice(None))
     for tap in product(range(kernel), repeat=rank):
         place = tuple(slice(t, t + (n - 1) * stride + 1, stride) for t, n in zip(tap, space))
-        here = w[(slice(None), slice(None), *tap)]
-        y[(slice(None), slice(None), *place)] += np.moveaxis(np.tensordot(x, here, ([1], [1])), -1,
-                                                            1)
-    cut = tuple(slice(padding, n - padding) for n in y.shape[2:])
-    return y[(slice(None), slice(None), *cut)]
+        y[whole + place] += np.moveaxis(np.tensordot(x, w[whole + tap], ([1], [1])), -1, 1)
+    return y[whole + tuple(slice(padding, n - padding) for n in y.shape[2:])]
 
 
 class Reference(Planet):

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 
 from .._binary import repo_root
-from .._fixtures import load_fixture_arrays, resolve_fixtures_dir, side_by_side
+from .._fixtures import load_fixture_arrays, side_by_side
 from ..bedrocks import ALL_BEDROCK_IDS
 from ..compare import compare_outputs
 from ..graph import Absorbed, Batch, Graph, count
@@ -139,10 +139,9 @@ def _samples(request: Mapping[str, Any], bedrock: str, payload: Mapping[str, Any
         if not path.is_file():
             raise Refused("fixture: there is no %s" % path)
         with np.load(path) as file:
-            data = {name: file[name] for name in file.files}
+            data = {name: file[name] for name in file.files if name.endswith("test")}
     else:
-        resolve_fixtures_dir(bedrock, root, version)
-        data = load_fixture_arrays(bedrock, root, version)
+        data = load_fixture_arrays(bedrock, root, version, part="test")
     names = ["x_test", "token_ids_test"]
     if bedrock == "residual":
         names = ["x_main_test", "x_skip_test"]
