@@ -25,6 +25,17 @@ class SwiGLU(nn.Module):  # type: ignore[misc]
         return self.down(nn.functional.silu(self.gate(x)) * self.up(x))
 
 
+class RMSNorm(nn.Module):  # type: ignore[misc]
+    """For PyTorch before 2.4, which has no layer of it."""
+
+    def __init__(self, dim: int, eps: float) -> None:
+        super().__init__()
+        self.weight, self.eps = nn.Parameter(torch.ones(dim)), eps
+
+    def forward(self, x: Any) -> Any:
+        return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + self.eps) * self.weight
+
+
 def _array(parameter: Any) -> np.ndarray:
     made: np.ndarray = parameter.detach().cpu().numpy()
     return made
@@ -116,7 +127,7 @@ class Torch(Planet):
                                                                  _array(m.bias)])})
 
     def rmsnorm(self, spec: Spec) -> Made:
-        m = nn.RMSNorm(spec["dim"], eps=1e-6)
+        m = getattr(nn, "RMSNorm", RMSNorm)(spec["dim"], eps=1e-6)
         return self._made(m, lambda: {"weights": _array(m.weight)})
 
     def embedding(self, spec: Spec) -> Made:

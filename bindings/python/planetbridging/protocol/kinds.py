@@ -116,10 +116,7 @@ class Chain:
         return self.takes(layer, (total // width, width))
 
     def add(self, layer: Layer) -> None:
-        kind = str(layer.get("kind", "")).lower()
-        if kind not in KINDS:
-            raise Refused("%s: unknown kind %r: there are %s" % (
-                name_of(layer), layer.get("kind"), ", ".join(sorted(KINDS))))
+        kind = str(layer["kind"]).lower()
         unknown = sorted(set(layer) - {"kind", "index"} - set(_KEYS[kind]))
         if unknown:
             raise Refused("%s: unknown keys %s; there are %s" % (

@@ -13,7 +13,7 @@ from .._fixtures import load_fixture_arrays, side_by_side
 from ..bedrocks import ALL_BEDROCK_IDS
 from ..compare import compare_outputs
 from ..graph import Absorbed, Batch, Graph, count
-from .kinds import _SPACE, Chain, Refused, name_of, size
+from .kinds import _SPACE, KINDS, Chain, Refused, name_of, size
 
 _ENVELOPE = {"bedrock", "payload", "root", "models_dir", "fixtures_dir", "fixture_version",
              "output_path", "inputs", "skip_infer", "native_outputs"}
@@ -37,6 +37,9 @@ def _layers(payload: Mapping[str, Any], bedrock: str) -> List[Layer]:
         layer = {"kind": "dense" if bedrock == "dense" else bedrock, "index": i, **layer}
         if layer["index"] != i:
             raise Refused("%s stands at %d: indices count from 0" % (name_of(layer), i))
+        if str(layer["kind"]).lower() not in KINDS:
+            raise Refused("%s: unknown kind %r: there are %s"
+                          % (name_of(layer), layer["kind"], ", ".join(sorted(KINDS))))
         made.append(layer)
     return made
 
