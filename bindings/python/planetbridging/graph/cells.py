@@ -126,8 +126,8 @@ class Cells:
             return x
         if count(dims) != count(x.row):
             raise ValueError("%s does not go into %s" % (text_of(x.shape), list(dims)))
-        made = self.cell({"type": "reshape", "dims": list(dims)}, [x], x.shape, dims=dims)
-        return made
+        config = {"type": "reshape", "dims": list(dims)} if len(dims) > 1 else {"type": "flatten"}
+        return self.cell(config, [x], x.shape, dims=dims)
 
     # ---- parameters
 
@@ -168,12 +168,22 @@ class Cells:
             zero = self._values.get("zero")
             if zero is None:
                 zero = self.cell({"type": "index_select", "runs": [-1, 0, 1]},
-                                 [Value(0, (1,))], (1,), dims=(1,))
+                                 [self._any()], (1,), dims=(1,))
                 self._values["zero"] = zero
             self._values[x.key] = self.cell(
                 {"type": "binary", "op": "add", "shapes": [[1]], "constant": list(x.shape) or [1]},
                 [zero], x.shape, fills={"value": x})
         return self._values[x.key]
+
+    def _any(self) -> Value:
+        """Numbers of the input, of whatever kind."""
+        for i, port in enumerate(self._inputs):
+            if not port.ids:
+                return Value(i + 1, port.shape)
+        port = self._inputs[0]
+        return self.cell({"type": "embedding", "out": 1},
+                         [Value(1, port.shape, dims_of(port.shape), port.ids)], (*port.shape, 1),
+                         fills={"weight": Constant.of(np.zeros((port.ids, 1)))})
 
     # ---- the end
 

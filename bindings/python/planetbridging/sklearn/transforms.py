@@ -74,8 +74,12 @@ def simple_imputer(walk: Walk, e: Any, x: Value) -> Value:
     statistics = np.asarray(e.statistics_, np.float64)
     if np.isnan(statistics).any():
         raise walk.unmapped("SimpleImputer", "a column has only missing values")
-    return walk.graph.select(walk.graph.unary(x, "is_nan"),
-                             walk.numbers("statistics_", lambda: e.statistics_), x)
+    n = walk.width(x)
+    present = walk.graph.layer({"type": "standardize", "missing": True}, x, x.shape, fills={
+        "mean": Constant.of(np.zeros(n)), "scale": Constant.of(np.ones(n))})
+    filled = walk.binary(walk.graph.unary(x, "is_nan"),
+                         walk.numbers("statistics_", lambda: e.statistics_), "mul")
+    return walk.binary(present, filled, "add")
 
 
 # ---- encoders of whole numbers and other values

@@ -52,10 +52,13 @@ def levels_of(tree: Tree) -> Tuple[np.ndarray, np.ndarray]:
 
 
 class Table:
-    """What the layer's settings and parameters are made of."""
+    """What the layer's settings and parameters are made of. `down`: thresholds are rounded down,
+    which is exact where features are f32; else to the nearest, as the layer rounds features, so
+    that what equals a threshold still does."""
 
-    def __init__(self, features: int) -> None:
+    def __init__(self, features: int, down: bool = True) -> None:
         self.features, self.bits = features, (features - 1).bit_length()
+        self._round = rounded_down if down else lambda t: t.astype(np.float32)
         self.sizes: List[int] = []
         self._nodes: List[np.ndarray] = []
         self._thresholds: List[np.ndarray] = []
@@ -72,7 +75,7 @@ class Table:
                 << self.bits | tree.feature[order])
         self.sizes.append(len(order))
         self._nodes.append(np.where(inner, word, 0).astype("<u4"))
-        self._thresholds.append(rounded_down(tree.threshold[order][inner]).astype("<f4"))
+        self._thresholds.append(self._round(tree.threshold[order][inner]).astype("<f4"))
         self._values.append(tree.values[order][~inner])
 
     @property
@@ -93,7 +96,8 @@ def of_tree(tree: Any, scale: Optional[float] = None, classes: bool = False) -> 
     values = values[:, 0, :] if values.shape[1] == 1 else values[:, :, 0]
     if classes:
         total = values.sum(1, keepdims=True)
-        values = values / np.where(total == 0, 1, total)
+        if np.abs(total - 1).max() > 1e-6:  # scikit-learn before 1.3
+            values = values / np.where(total == 0, 1, total)
     if scale is not None:
         values = scale * values
     missing = (nodes["missing_go_to_left"] if "missing_go_to_left" in nodes.dtype.names
@@ -103,8 +107,8 @@ def of_tree(tree: Any, scale: Optional[float] = None, classes: bool = False) -> 
 
 
 def layer(walk: Walk, x: Value, trees: Sequence[Tree], outputs: int, *, single: bool = False,
-          average: bool = False, base: Any = 0.0) -> Value:
-    table = Table(walk.width(x))
+          average: bool = False, base: Any = 0.0, down: bool = True) -> Value:
+    table = Table(walk.width(x), down)
     for tree in trees:
         table.add(walk, tree)
     config = {**table.config(), "outputs": outputs, "single": single, "average": average}
@@ -185,7 +189,8 @@ def histogram(walk: Walk, estimator: Any, x: Value, method: str) -> Tuple[Value,
     base = np.asarray(estimator._baseline_prediction, np.float64).reshape(1, -1)
     columns = base.shape[1]
     if trees:
-        raw = layer(walk, x, trees, columns, single=True, base=base)
+        # These compare doubles; the others round to f32 first.
+        raw = layer(walk, x, trees, columns, single=True, base=base, down=x.cell == 1)
     else:
         raw = walk.add(walk.times(walk.columns(x, [0] * columns), 0.0), base)
     if not hasattr(estimator, "classes_") and estimator.loss in ("poisson", "gamma"):
