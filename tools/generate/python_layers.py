@@ -13,7 +13,7 @@ from description import NOTE, condition_text, range_text
 FILES = {
     "linear": ("Products of a row and weights", {
         "dense": "Linear", "embedding": "Embedding", "swiglu": "SwiGLU",
-        "genome": "Genome"}),
+        "genome": "Genome", "trees": "Trees"}),
     "convolutions": ("Convolutions, channels first", {
         "conv1d": "Conv1d", "conv2d": "Conv2d", "conv3d": "Conv3d",
         "conv_transpose1d": "ConvTranspose1d", "conv_transpose2d": "ConvTranspose2d",

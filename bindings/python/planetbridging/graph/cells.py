@@ -194,9 +194,12 @@ class Cells:
         return self._values[x.key]
 
     def _any(self) -> Value:
-        """Some value, for what needs an input and does not look at it."""
+        """Numbers of the input, of whatever kind, for what does not look at them."""
+        for i, port in enumerate(self._inputs):
+            if not port.ids:
+                return Value(i + 1, port.shape, dims_of(port.shape))
         port = self._inputs[0]
-        return Value(1, port.shape, dims_of(port.shape), port.ids)
+        return self.real(Value(1, port.shape, dims_of(port.shape), port.ids))
 
     # ---- the end
 
