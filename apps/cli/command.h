@@ -30,6 +30,7 @@ void add_eval(CLI::App& app, Action& action);
 void add_tokenize(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_accuracy(CLI::App& app, Action& action);

@@ -97,7 +97,7 @@ int run(int argc, char** argv) {
       "143, 129 ended by Ctrl-C, SIGTERM, SIGHUP.");
   for (auto* add :
        {add_run,     add_chat,    add_logits,   add_eval,  add_tokenize, add_show,    add_convert,
-        add_train,   add_predict, add_accuracy, add_plan,  add_dna,      add_observe, add_mesh,
+        add_export,  add_train,   add_predict, add_accuracy, add_plan,  add_dna,      add_observe, add_mesh,
         add_program, add_breed,   add_evolve,   add_adapt, add_audit,    add_verify,  add_bench})
     add(app, action);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))

@@ -29,7 +29,7 @@ export type Rows = Numbers | Numbers[];
 
 // Options: docs/reference/options.md. A device and a mode give always the same bits; methods that
 // return at once cannot wait for a GPU and refuse "gpu".
-import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOptions,
+import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, ExportOptions, FileInfoOptions,
   ForecastOptions, GeneratorOptions, Mode, ModelOptions, ObserveOptions, ObserveTrainerOptions,
   Sampling, OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions,
   TokenizerOptions, VerifyOptions } from './types/options.js';
@@ -430,6 +430,19 @@ export class Network extends Handled {
     AsyncGenerator<Step, void, void>;
   save(): Uint8Array;
   save(path: string): void;
+  export(format: 'onnx', options?: ExportOptions): Uint8Array;
+  export(path: string, options?: ExportOptions): ExportReport;
+}
+
+export interface ExportReport {
+  format: string;
+  opset?: number;
+  /** Each `name: type[dimensions]`. */
+  inputs?: string[];
+  outputs?: string[];
+  nodes?: number;
+  /** Parameters by the dtype that they have in the file. */
+  dtypes?: Record<string, number>;
 }
 
 export interface SessionInfo {
