@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "bridge/legacy.h"
+
 namespace loom::bridge {
 
 extern const char* const bridge_page;  // apps/cli/CMakeLists.txt
@@ -33,6 +35,8 @@ class Service {
   std::unique_ptr<Exchange> route(const Head& head) const {
     check_host(head);
     if (head.path == "/" || head.path == "/index.html") return page(head);
+    if (options_.legacy)
+      if (auto found = legacy_route(store_, head)) return found;
     check_token(head);
     if (auto found = stream(head)) return found;
     if (auto found = networks(head)) return found;
