@@ -1,0 +1,6 @@
+"""Functions of JAX, and modules of Flax, as networks of Loom."""
+from __future__ import annotations
+
+from .absorb import from_jax
+
+__all__ = ["from_jax"]
