@@ -37,7 +37,8 @@ def from_jax(function: Any, params: Any, *args: Any,
     import jax
     function, params, learns = _pure(function, params)
     leaves, tree = jax.tree_util.tree_flatten_with_path(params)
-    named = {"/".join(_key(k) for k in path) or "params": leaf for path, leaf in leaves}
+    named = {"/".join(_key(k) for k in path) or "params":
+             leaf if hasattr(leaf, "shape") else np.asarray(leaf) for path, leaf in leaves}
     if len(named) != len(leaves):
         raise ValueError("two parameters of one name")
     learns = trainable or learns or _learning(named)
@@ -61,7 +62,7 @@ def from_jax(function: Any, params: Any, *args: Any,
         except NeedsIds as e:
             counts[e.name] = e.count
             continue
-        more = walk.g.clashes | overlapping(walk.g.fills(), {n: np.shape(a) for n, a in
+        more = walk.g.clashes | overlapping(walk.g.fills(), {n: tuple(a.shape) for n, a in
                                                              named.items()})
         if not more - loose:
             break

@@ -9,7 +9,7 @@ from ..graph.cells import Value
 from ..graph.constant import Constant
 from ..graph.laid import by_itself
 from ..graph.shape import Batch, row_of
-from .walk import Ids, Known, Pending, Walk, maps, symbolic
+from .walk import Ids, Known, Pending, Walk, known, maps, symbolic
 
 _TWO = {"add": "add", "add_any": "add", "sub": "sub", "mul": "mul", "div": "div", "max": "max",
         "min": "min", "pow": "pow", "lt": "less", "le": "less_equal", "gt": "greater",
@@ -48,8 +48,8 @@ def two(w: Walk, eqn: Any, a: Known, b: Known) -> Any:
         biased = _bias(w, a, b) or _bias(w, b, a)
         if biased is not None:
             return biased
-    if name == "max" and isinstance(b, Constant) and not b.array.any() and isinstance(
-            a, Value):
+    if name == "max" and isinstance(b, Constant) and known(b) and b.array.size == 1 and (
+            not b.array.any() and isinstance(a, Value)):
         return by_itself(w.value(a), w.g, lambda v: w.g.activation(v, "relu"))
     if name == "ne":
         return w.g.unary(w.g.value(w.g.binary(w.plain(a), w.plain(b), "equal")), "not")

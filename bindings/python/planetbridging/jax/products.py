@@ -17,6 +17,8 @@ from .walk import Known, Pending, Walk, maps, row
 def dot_general(w: Walk, eqn: Any, a: Known, b: Known) -> Any:
     (inner_a, inner_b), (both_a, both_b) = eqn.params["dimension_numbers"]
     x, y = w.plain(a), w.plain(b)
+    if isinstance(x, Constant) and isinstance(y, Constant):  # one of them learns
+        x, y = (w.g.value(x), y) if y.trainable else (x, w.g.value(y))
     letters = iter("abcdefghijklmnopqrstuvwxyz")
     left = [next(letters) for _ in x.shape]
     right: List[str] = [""] * len(y.shape)
@@ -34,7 +36,7 @@ def dot_general(w: Walk, eqn: Any, a: Known, b: Known) -> Any:
         def make(bias: Optional[Constant]) -> Value:
             return w.g.value(_dense(w, x, y, "".join(left), "".join(right), out, bias))
         return Pending(shape, list(free), make)
-    return contract(w.g, w.plain(x), w.plain(y), "".join(left), "".join(right), out)
+    return contract(w.g, x, y, "".join(left), "".join(right), out)
 
 
 def _dense(w: Walk, x: Value, y: Constant, left: str, right: str, out: str,

@@ -96,7 +96,9 @@ class Walk:
         self.path: List[str] = []
         self.largest: Set[int] = set()  # cells of maxima over axes
 
-    def named(self, name: str) -> Constant:
+    def named(self, name: str) -> Union[Constant, Refused]:
+        if is_key(self.arrays[name]):
+            return Refused(Unmapped(name, "random keys", "noise of the function"))
         array = np.asarray(self.arrays[name])
         return Constant.named(name, array, bool(np.issubdtype(array.dtype, np.floating)
                                                 and self.learns(name)))
@@ -133,6 +135,7 @@ class Walk:
             raise self.refuse("a shared parameter, %s" % ", ".join(x.names),
                               "joined with others where it is used")
         whole = self.named(x.names[0])
+        assert isinstance(whole, Constant)
         places = x.read(lambda _: np.arange(whole.array.size).reshape(whole.shape))
         holder = self.g.value(whole)
         if places.shape == whole.shape and (places.ravel() == np.arange(places.size)).all():
@@ -147,7 +150,8 @@ def sizes_of(shape: Sequence[Axis]) -> List[Any]:
 def at_one(x: Any) -> Any:
     """Sizes for one sample."""
     if isinstance(x, (tuple, list)):
-        return type(x)(at_one(n) for n in x)
+        parts = [at_one(n) for n in x]
+        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
     return int(x._evaluate({"b": 1})) if hasattr(x, "_evaluate") else x
 
 
@@ -192,9 +196,13 @@ def run(walk: Walk, jaxpr: Any, consts: Sequence[Any], given: Sequence[Any]) -> 
     return [read(atom) for atom in jaxpr.outvars]
 
 
-def _constant(x: Any) -> Any:
+def is_key(x: Any) -> bool:
     import jax
-    if hasattr(x, "dtype") and jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key):
+    return hasattr(x, "dtype") and bool(jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key))
+
+
+def _constant(x: Any) -> Any:
+    if is_key(x):
         return Refused(Unmapped("the function", "random keys", "noise of the function"))
     return Constant.of(np.asarray(x))
 
@@ -209,7 +217,7 @@ def _equation(walk: Walk, eqn: Any, inputs: List[Any]) -> List[Any]:
     try:
         if name in INLINED:
             return _inlined(walk, eqn, inputs)
-        if inputs and all(known(x) for x in inputs) or not inputs:
+        if all(known(x) for x in inputs) and name != "scan":
             return _computed(walk, eqn, inputs)
         handler = HANDLERS.get(name)
         if handler is None:
@@ -230,8 +238,13 @@ def _follow(walk: Walk, name: str, inputs: Sequence[Any], outputs: Sequence[Any]
     """Maxima stay maxima in another shape, or beside a constant."""
     if name == "reduce_max" or name in ("max", "broadcast_in_dim", "reshape", "select_n", "squeeze",
                                         "expand_dims", "stop_gradient") and any(
-            isinstance(x, Value) and x.cell in walk.largest for x in inputs):
-        walk.largest.update(x.cell for x in outputs if isinstance(x, Value))
+            _own(x) and x.cell in walk.largest for x in inputs):
+        walk.largest.update(x.cell for x in outputs if _own(x))
+
+
+def _own(x: Any) -> bool:
+    """Whether a value has its cell already."""
+    return isinstance(x, Value) and not isinstance(x, (Laid, Pending))
 
 
 def _checked(walk: Walk, x: Any, aval: Any) -> Any:
@@ -259,7 +272,7 @@ def _computed(walk: Walk, eqn: Any, inputs: Sequence[Constant]) -> List[Any]:
     """An equation of known numbers, for one sample: what has the batch has it once."""
     import jax
     if any(jax.dtypes.issubdtype(v.aval.dtype, jax.dtypes.prng_key) for v in eqn.outvars) or (
-            eqn.primitive.name.startswith("random_")):
+            eqn.primitive.name.startswith(("random_", "threefry"))):
         refused = Refused(walk.refuse(eqn.primitive.name, "noise of the function: absorb it as it "
                                       "answers, without dropout's keys"))
         return [refused] * len(eqn.outvars)
