@@ -20,7 +20,8 @@ class Absorbed:
     outputs     the same
     report      a line for each cell: module, layer
     metadata    what else came along, as JSON: framework, classes, preprocessing, names
-    training    the optimizer's settings, where they came along
+    training    the optimizer's settings, where they came along (docs/reference/training-spec.md)
+    step        the steps that were done with them
 
     `network()` is the network itself (it needs the package welvet), `predict()` runs it as the
     model runs, `push()` sends it to a `loom bridge`.
@@ -37,6 +38,8 @@ class Absorbed:
         self.report: List[Tuple[str, str]] = list(graph.report)
         self.metadata: Dict[str, Any] = dict(metadata or {})
         self.training: Dict[str, Any] = {}
+        self.step = 0
+        self._moments: Optional[Callable[[], Iterator[Tuple[str, str, np.ndarray]]]] = None
         self._fills: List[Tuple[str, Constant]] = graph.fills()
         self._read, self._structure = read, structure
         self._network: Any = None
@@ -59,6 +62,31 @@ class Absorbed:
         """For each parameter of the network the names that the model has for it; none for numbers
         of the model's code."""
         return {parameter: constant.names for parameter, constant in self._fills}
+
+    def moments_of(self, read: Callable[[], Iterator[Tuple[str, str, np.ndarray]]]) -> None:
+        """What moments() yields."""
+        self._moments = read
+
+    def moments(self) -> Iterator[Tuple[str, str, np.ndarray]]:
+        """The optimizer's present moments: parameter, the moment's name ("velocity", "m", "v",
+        "mean"), numbers."""
+        return iter(()) if self._moments is None else self._moments()
+
+    def trainer(self, x: Any, y: Any, network: Any = None, **settings: Any) -> Any:
+        """A welvet.Trainer that goes on from here: with the settings, moments and step that came
+        along. x, y as Network.train takes them; `settings` are its keywords, which count before
+        those that came along."""
+        network = self.network() if network is None else network
+        trainer = network.trainer(x, y, **{**self.training, **settings})
+        moments = list(self.moments())
+        if moments:
+            shapes = trainer.moments
+            for parameter, name, array in moments:
+                key = "%s:%s" % (parameter, name)
+                trainer.set_moment(key, np.asarray(array, np.float64).reshape(shapes[key]))
+        if self.step:
+            trainer.set_step(self.step)
+        return trainer
 
     def overlaps(self) -> List[str]:
         """Parameters that learn and lie in several places here, so that training on would move the

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple, Union
 
 import numpy as np
 
@@ -45,6 +45,10 @@ class Port:
                                    ", ids below %d" % self.ids if self.ids else "")
 
 
+class Elsewhere(Exception):
+    """A parameter lies in another cell already, and this one cannot be tied to it."""
+
+
 class Cells:
     """The cells of a network while it is written; Graph adds what they compute."""
 
@@ -55,6 +59,7 @@ class Cells:
         self._shared: Dict[Any, int] = {}  # cells by what they compute and their parameters
         self._homes: Dict[Any, Tuple[str, Tuple[int, ...]]] = {}  # of trainable constants
         self._values: Dict[Any, Value] = {}  # constants that became cells
+        self.repeated: Set[str] = set()  # parameters that several cells have: they see alike rows
         self.where = ""  # the module that is being mapped: the name of the cells that are made
         self.report: List[Tuple[str, str]] = []  # module, and the type of a cell that it became
 
@@ -86,13 +91,16 @@ class Cells:
         if config.get("type") != "embedding":
             operands = [self.real(o) for o in operands]
         if len(operands) > 1 and not merge:  # side by side, whatever their dimensions
-            operands = [self.seen_as(o, (count(o.row),)) for o in operands]
+            operands = [self.seen_as(o, (count(o.row),), "flat") for o in operands]
         links = [{"read": [0, 0, 0, o.cell]} for o in operands]
         key = self._sharing_key(cell, operands, fills)
         home = self._shared.get(key) if key is not None else None
         if home is not None:
             cell, links = {}, links + [{"run": [0, 0, 0, home]}]
         else:
+            if any(c.trainable and c.key in self._homes and (i > 0 or role.startswith("/"))
+                   for i, (role, c) in enumerate(fills.items())):
+                raise Elsewhere()
             self._place(cell, fills, len(self._cells) + 1)
             if key is not None:
                 self._shared[key] = len(self._cells) + 1
@@ -116,6 +124,9 @@ class Cells:
         `shape`; `axis` what the first of them is. Several operands are merged as `operands`."""
         operands = [x] if isinstance(x, Value) else list(x)
         wanted = tuple(takes if takes is not None else dims_of(operands[0].shape)) or (1,)
+        if self.repeated.intersection(n for c in (fills or {}).values() for n in c.names):
+            first = operands[0]
+            operands[0] = Value(first.cell, first.shape, None, first.ids)
         operands[0] = self.seen_as(operands[0], wanted, axis)
         for i in range(1, len(operands)):
             if operands[i].dims is None:
@@ -129,12 +140,13 @@ class Cells:
     def seen_as(self, x: Value, dims: Sequence[int], axis: str = "") -> Value:
         """The same numbers, with these dimensions for the layer that follows."""
         dims = tuple(int(d) for d in dims)
-        if x.dims == dims and (not axis or x.axis in ("", axis)):
+        if x.dims == dims and (not axis or x.axis == axis or not x.axis and axis != "flat"):
             return x
         if count(dims) != count(x.row):
             raise ValueError("%s does not go into %s" % (text_of(x.shape), list(dims)))
-        config = {"type": "reshape", "dims": list(dims)} if len(dims) > 1 else {"type": "flatten"}
-        return self.cell(config, [x], x.shape, dims=dims)
+        made = self.cell({"type": "reshape", "dims": list(dims)}, [x], x.shape, dims=dims)
+        made.axis = "flat" if axis == "flat" else ""
+        return made
 
     def real(self, x: Value) -> Value:
         """Ids as numbers, by a table of them."""
@@ -168,11 +180,6 @@ class Cells:
             home = self._homes.setdefault(constant.key, ("0.0.0.%d:%s" % (at, role),
                                                          constant.shape))
             if home[0] != "0.0.0.%d:%s" % (at, role):
-                if i > 0 or role.startswith("/"):
-                    from ..errors import Unmapped
-                    raise Unmapped(self.where, "the parameter %s, shared with %s"
-                                   % (", ".join(constant.names), home[0]),
-                                   "only a layer's first matrix can be another one's")
                 cell["tie"] = home[0]
         fixed = [role for role, constant in fills.items() if not constant.trainable]
         if fixed:
@@ -220,7 +227,7 @@ class Cells:
 
     @staticmethod
     def _described(port: Port) -> Dict[str, Any]:
-        dims = list(dims_of(port.shape))
+        dims = list(dims_of(port.shape)) or ([1] if port.ids else [])
         made: Dict[str, Any] = {"name": port.name}
         if port.ids:
             made["ids"] = port.ids

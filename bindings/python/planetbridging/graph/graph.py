@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from .cells import Value
+from .cells import Elsewhere, Value
 from .constant import Constant
 from .functions import Functions
-from .shape import Batch, Shape, count, row_of, size_of, text_of
+from .shape import Batch, Shape, count, dims_of, row_of, size_of, text_of
 
 
 def _filled(**fills: Optional[Constant]) -> Dict[str, Constant]:
@@ -32,9 +32,27 @@ class Graph(Functions):
             config["bias"] = False
         if activation != "linear":
             config["activation"] = activation
-        return self.layer(config, x, x.shape[:-1] + (out,), takes=_steps(x.shape),
-                          dims=_steps(x.shape[:-1] + (out,)),
-                          fills=_filled(weight=weight, bias=bias))
+        try:
+            return self.layer(config, x, x.shape[:-1] + (out,), takes=_steps(x.shape),
+                              dims=_steps(x.shape[:-1] + (out,)),
+                              fills=_filled(weight=weight, bias=bias))
+        except Elsewhere:
+            return self._shifted(self.dense(x, weight), bias, activation)
+
+    def _shifted(self, x: Value, bias: Optional[Constant], activation: str = "linear",
+                 trailing: int = 0) -> Value:
+        """A bias that is another cell's, added behind a layer: `trailing` axes behind its own."""
+        if bias is None:
+            raise self._shared_twice()
+        value = self.value(bias)
+        shape = tuple(bias.shape) + (1,) * trailing
+        made = self.value(self.binary(x, Value(value.cell, shape), "add"))
+        return made if activation == "linear" else self.activation(made, activation)
+
+    def _shared_twice(self) -> Exception:
+        from ..errors import Unmapped
+        return Unmapped(self.where, "a parameter that another module has, too",
+                        "only a layer's first matrix, or a bias, can be another one's")
 
     def whole(self, config: Dict[str, Any], x: Value, shape: Shape,
               fills: Optional[Dict[str, Constant]] = None) -> Value:
@@ -59,8 +77,11 @@ class Graph(Functions):
         out = weight.shape[1]
         if ids.ids != weight.shape[0]:
             raise ValueError("ids below %d into a table of %d" % (ids.ids, weight.shape[0]))
-        return self.layer({"type": "embedding", "out": out}, ids, ids.shape + (out,),
-                          takes=ids.dims, fills={"weight": weight})
+        shape = ids.shape + (out,)
+        made = self.cell({"type": "embedding", "out": out}, [ids], shape,
+                         dims=dims_of(ids.shape + (out,)), fills={"weight": weight})
+        made.axis = "steps" if len(dims_of(shape)) == 2 else "ids"
+        return made
 
     def conv(self, x: Value, weight: Constant, bias: Optional[Constant] = None, *,
              stride: Sequence[int] = (), padding: Sequence[int] = (), dilation: Sequence[int] = (),
@@ -79,8 +100,12 @@ class Graph(Functions):
         if bias is None:
             config["bias"] = False
         flat = weight.reshaped((weight.shape[0], count(weight.shape[1:])))
-        return self.whole(config, x, (x.shape[0], weight.shape[0], *space),
-                          _filled(weight=flat, bias=bias))
+        try:
+            return self.whole(config, x, (x.shape[0], weight.shape[0], *space),
+                              _filled(weight=flat, bias=bias))
+        except Elsewhere:
+            return self._shifted(self.conv(x, weight, stride=stride, padding=padding,
+                                           dilation=dilation, groups=groups), bias, trailing=rank)
 
     def conv_transpose(self, x: Value, weight: Constant, bias: Optional[Constant] = None, *,
                        stride: Sequence[int] = (), padding: Sequence[int] = (),
@@ -101,8 +126,13 @@ class Graph(Functions):
         inputs, outputs = weight.shape[0] // groups, count(weight.shape[1:])
         flat = weight.reshaped((groups, inputs, outputs)).transposed((0, 2, 1)).reshaped(
             (groups * outputs, inputs))
-        return self.whole(config, x, (x.shape[0], filters, *space),
-                          _filled(weight=flat, bias=bias))
+        try:
+            return self.whole(config, x, (x.shape[0], filters, *space),
+                              _filled(weight=flat, bias=bias))
+        except Elsewhere:
+            return self._shifted(self.conv_transpose(
+                x, weight, stride=stride, padding=padding, output_padding=output_padding,
+                dilation=dilation, groups=groups), bias, trailing=rank)
 
     def dropout(self, x: Value, rate: float) -> Value:
         """Nothing but while training."""
@@ -142,10 +172,17 @@ class Graph(Functions):
         """Over the last axis."""
         import numpy as np
         width = row_of(x.shape)[-1]
-        gain = gain or Constant.of(np.ones(width))
-        bias = bias or Constant.of(np.zeros(width))
-        return self.layer({"type": "layer_norm", "eps": eps}, x, x.shape, takes=_steps(x.shape),
-                          dims=_steps(x.shape), fills={"gain": gain, "bias": bias})
+        ones, zeros = Constant.of(np.ones(width)), Constant.of(np.zeros(width))
+        fills = {"gain": gain or ones, "bias": bias or zeros}
+        dims = _steps(x.shape)
+        try:
+            return self.layer({"type": "layer_norm", "eps": eps}, x, x.shape, takes=dims,
+                              dims=dims, fills=fills)
+        except Elsewhere:
+            made = self.layer({"type": "layer_norm", "eps": eps}, x, x.shape, takes=dims,
+                              dims=dims, fills={"gain": ones, "bias": zeros})
+            made = self.value(self.binary(made, self.value(fills["gain"]), "mul"))
+            return self._shifted(made, fills["bias"])
 
     def pool(self, x: Value, kind: str, kernel: Sequence[int], *, stride: Sequence[int] = (),
              padding: Sequence[int] = (), dilation: Sequence[int] = (), ceil: bool = False,

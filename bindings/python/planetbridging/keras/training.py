@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 import numpy as np
 
 from ..graph.absorbed import Absorbed
-from ..graph.moments import bring
+from ..graph.moments import arranged
 from .walk import numpy_of
 
 
@@ -22,8 +22,9 @@ def bring_training(model: Any, absorbed: Absorbed, names: Mapping[int, str]) -> 
         absorbed.metadata["not_brought"] = why
         return
     absorbed.training = {"optimizer": spec, "schedule": {"type": "constant", "lr": _rate(
-        optimizer)}, "step": int(numpy_of(optimizer.iterations))}
-    bring(absorbed, _moments(optimizer, spec, names))
+        optimizer)}}
+    absorbed.step = int(numpy_of(optimizer.iterations))
+    absorbed.moments_of(lambda: arranged(absorbed, _moments(optimizer, spec, names)))
 
 
 def _rate(optimizer: Any) -> float:

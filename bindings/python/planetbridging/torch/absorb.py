@@ -86,6 +86,12 @@ def _walked(walk: Walk, reader: Reader, names: Sequence[str]) -> Tuple[
     learned, buffers = dict(signature.inputs_to_parameters), dict(signature.inputs_to_buffers)
     lifted = dict(getattr(signature, "inputs_to_lifted_tensor_constants", {}))
     nodes = list(program.graph.nodes)
+    uses: Dict[str, int] = {}
+    for node in nodes:
+        if node.name in learned:
+            name = reader.alias.get(learned[node.name], learned[node.name])
+            uses[name] = uses.get(name, 0) + len(node.users)
+    walk.g.repeated = {name for name, n in uses.items() if n > 1}
     for node in nodes:
         if node.op != "placeholder":
             continue

@@ -132,7 +132,12 @@ class Exported:
         modes = [(m, m.training) for m in self.module.modules()]
         fast = getattr(torch.backends, "mha", None)
         was = fast.get_fastpath_enabled() if fast is not None else False
+        layers = torch.nn.modules.transformer
+        looks = getattr(layers, "_detect_is_causal_mask", None)
         try:
+            if looks is not None:  # it looks at the numbers of masks, for speed alone
+                layers._detect_is_causal_mask = lambda mask, is_causal=None, size=None: bool(
+                    is_causal)
             self.module.eval()
             if fast is not None:
                 fast.set_fastpath_enabled(False)
@@ -140,6 +145,8 @@ class Exported:
                 warnings.simplefilter("ignore")
                 yield
         finally:
+            if looks is not None:
+                layers._detect_is_causal_mask = looks
             for m, training in modes:
                 m.training = training
             if fast is not None:

@@ -77,7 +77,7 @@ def _matmul(w: Walk, a: Args) -> Any:
 def _addmm(w: Walk, a: Args) -> Any:
     one = a.get("mat1", a.get("batch1", a.get("mat")))
     two = a.get("mat2", a.get("batch2", a.get("vec")))
-    if "addbmm" in w.operator():
+    if w.operator().startswith("aten.addbmm"):
         raise w.refuse("a sum over the batch")
     if a.beta == 1 and a.alpha == 1 and "addmm" in w.operator() and isinstance(
             two, Constant) and isinstance(a.self, Constant) and len(a.self.shape) == 1:

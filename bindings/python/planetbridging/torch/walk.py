@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import Unmapped
 from ..graph import Batch, Constant, Graph, Shape, Tensor, Value
+from ..graph.cells import Elsewhere
 from ..graph.shape import batch_axis, count, size_of, text_of
 from .export import Exported, base_name, module_of, overload
 
@@ -86,6 +87,8 @@ class Walk:
             self.env[node] = self._run(node)
         except Unmapped:
             raise
+        except Elsewhere:
+            raise self.refuse("a parameter that another module has, too") from None
         except (ValueError, TypeError, AttributeError, NotImplementedError, KeyError,
                 RuntimeError, AssertionError) as e:
             raise Unmapped(self.g.where, self.operator(), str(e)[:400]) from e
