@@ -2,5 +2,6 @@
 from __future__ import annotations
 
 from .absorb import from_jax
+from .training import with_optax
 
-__all__ = ["from_jax"]
+__all__ = ["from_jax", "with_optax"]
