@@ -30,6 +30,7 @@ from .welvet_infer import (WELVET_RELOAD_BEDROCKS, WELVET_RELOAD_SKIP, import_we
                            print_compare_ladder, try_infer_bedrock_entity)
 
 if TYPE_CHECKING:
+    from .jax import from_jax
     from .keras import from_keras
     from .sklearn import from_sklearn
     from .torch import from_torch
@@ -43,8 +44,8 @@ __all__ = [
     "stream_cnn3", "stream_mha", "stream_lstm", "stream_rnn", "stream_layernorm",
     "stream_embedding", "stream_rmsnorm", "stream_swiglu", "stream_residual", "stream_mixer",
     "run_bedrock_smoke", "run_all_bedrock_smokes", "compare_outputs", "diff_label",
-    "compare_layers", "merge", "loom_stream", "from_keras", "from_sklearn", "from_torch",
-    "import_welvet", "infer_dense_entity", "infer_bedrock_entity", "try_infer_bedrock_entity",
+    "compare_layers", "merge", "loom_stream", "from_jax", "from_keras", "from_sklearn",
+    "from_torch", "import_welvet", "infer_dense_entity", "infer_bedrock_entity", "try_infer_bedrock_entity",
     "infer_mixer_v1_entity", "print_compare_ladder", "WELVET_RELOAD_BEDROCKS", "WELVET_RELOAD_SKIP",
 ]
 

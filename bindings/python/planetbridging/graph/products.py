@@ -1,7 +1,7 @@
 """Products of tensors by their axes' names: what einsum, dot_general and projections come to."""
 from __future__ import annotations
 
-from typing import Any, List, Sequence
+from typing import Any, List, Optional, Sequence
 
 from .cells import Tensor, Value
 from .constant import Constant
@@ -23,9 +23,10 @@ def _merged(g: Graph, x: Tensor, labels: str, groups: Sequence[str]) -> Tensor:
     return g.reshape(x, sizes)
 
 
-def contract(g: Graph, a: Tensor, b: Tensor, left: str, right: str, out: str) -> Tensor:
+def contract(g: Graph, a: Tensor, b: Tensor, left: str, right: str, out: str,
+             bias: Optional[Constant] = None) -> Tensor:
     """numpy.einsum("left,right->out") of two tensors, no letter twice in one of them. A product
-    with a parameter is a dense layer."""
+    with a parameter is a dense layer; `bias` is its, over the parameter's own axes."""
     extra = [c for c in left if c not in right + out] + [c for c in right if c not in left + out]
     for letter in extra:  # summed before the product
         if letter in left:
@@ -47,7 +48,7 @@ def contract(g: Graph, a: Tensor, b: Tensor, left: str, right: str, out: str) ->
         if weight.shape != (count(sizes), width):
             weight = weight.reshaped((count(sizes), width))
         x = _merged(g, a, left, [*mine, inner])
-        made = g.dense(g.value(x), weight)
+        made = g.dense(g.value(x), weight, bias)
         kept: List[Any] = [None if isinstance(n, Batch) else n for n in made.shape[:-1]]
         y = made if len(sizes) == 1 else g.reshape(made, [*kept, *sizes])
     else:

@@ -306,8 +306,7 @@ def dropout(w: Walk, layer: Any, x: Tensor) -> Value:
         shape = [None] + [1] * (len(value.shape) - 1)
         shape[1 if first else -1] = None
     if shape is None or all(n is None for n in shape):
-        return by_itself(value, w.g, lambda v: w.g.cell({"type": "dropout", "rate": rate}, [v],
-                                                        v.shape, dims=v.dims))
+        return by_itself(value, w.g, lambda v: w.g.dropout(v, rate))
     sizes = [int(n) if own is None else own for own, n in zip(shape[1:], value.shape[1:])]
     if shape[0] is not None:
         raise w.refuse("Dropout with noise_shape %s" % (shape,), "one noise for all samples")
