@@ -715,6 +715,26 @@ inline Layer time_distributed(std::vector<Layer> layers, const TimeDistributed& 
   return Layer("time_distributed").inside(std::move(layers)).set("count", s.count, usual.count);
 }
 
+// Decision trees: base and what the leaves hold that a row reaches, summed in f64 in the order of
+// the trees. A feature, rounded to f32, that is at most the threshold goes to the left child,
+// others to the right one. Trees are not trained, and have no gradient. Only on the CPU.
+// Parameters: values [leaves, outputs], base [1, outputs].
+struct Trees {
+  std::int64_t features = 0;
+  std::int64_t outputs = 1;
+  Size sizes{};
+  std::string nodes{};
+  std::string thresholds{};
+  bool single = false;
+  bool average = false;
+};
+inline Layer trees(const Trees& s) {
+  const Trees usual{};
+  return Layer("trees").set("features", s.features).set("outputs", s.outputs, usual.outputs)
+      .set("sizes", s.sizes).set("nodes", s.nodes).set("thresholds", s.thresholds)
+      .set("single", s.single, usual.single).set("average", s.average, usual.average);
+}
+
 // A function of single values, with up to two parameters.
 struct Unary {
   std::string op{};

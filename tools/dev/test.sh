@@ -152,8 +152,8 @@ peft_python() {
   return 1
 }
 
-# A Python with the frameworks of the day, which the bridges absorb and which judge exports; in CI it
-# is made (5 GB, of which PyTorch's CUDA parts are the most).
+# A Python with the frameworks of the day, which the bridges absorb and which judge exports; in CI
+# it is made (5 GB, of which PyTorch's CUDA parts are the most).
 bridge_python() {
   local python=build/venv-bridges/bin/python
   if [ -n "${LOOM_CI:-}" ] && [ ! -e build/venv-bridges/ready ]; then

@@ -45,8 +45,9 @@ __all__ = [
     "stream_embedding", "stream_rmsnorm", "stream_swiglu", "stream_residual", "stream_mixer",
     "run_bedrock_smoke", "run_all_bedrock_smokes", "compare_outputs", "diff_label",
     "compare_layers", "merge", "loom_stream", "from_jax", "from_keras", "from_sklearn",
-    "from_torch", "import_welvet", "infer_dense_entity", "infer_bedrock_entity", "try_infer_bedrock_entity",
-    "infer_mixer_v1_entity", "print_compare_ladder", "WELVET_RELOAD_BEDROCKS", "WELVET_RELOAD_SKIP",
+    "from_torch", "import_welvet", "infer_dense_entity", "infer_bedrock_entity",
+    "try_infer_bedrock_entity", "infer_mixer_v1_entity", "print_compare_ladder",
+    "WELVET_RELOAD_BEDROCKS", "WELVET_RELOAD_SKIP",
 ]
 
 _FRONTS = ("torch", "keras", "jax", "sklearn")

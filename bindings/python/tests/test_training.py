@@ -224,7 +224,7 @@ class Training(unittest.TestCase):
         with self.assertRaisesRegex(welvet.InvalidArgument, "unknown key \"optimiser\""):
             small().train(x, y, optimiser="sgd")
         with self.assertRaisesRegex(welvet.InvalidArgument, "unknown optimizer"):
-            small().train(x, y, optimizer="adam")
+            small().train(x, y, optimizer="adagrad")
 
     def test_a_bar_is_for_terminals(self):
         x, y = halves()

@@ -3,8 +3,8 @@
 
 namespace loom {
 
-// Words of u32: for each tree kTreeWords (the number of its root, of nodes, of its first leaf, of
-// leaves), then two for each node: the bits of its f32 threshold, and the distance of its left
+// Words of u32. Each tree has kTreeWords (the number of its root, of nodes, of its first leaf, of
+// leaves). Then each node has two: the bits of its f32 threshold, and the distance of its left
 // child << (bits + 1) | whether what is not a number goes left << bits | feature. The right child
 // is behind the left one, and children are behind their parent. A leaf has the distance -1 and as
 // threshold a NaN, which nothing is below, so that a walk stays there; the NaN's lowest bits are

@@ -81,7 +81,8 @@ def inputs_of(network, r, rows=3):
             a = r.uniform(-1, 1, [rows] + dims).astype(np.float32)
         arrays[part["name"]] = a
         columns.append(a.reshape(rows, -1))
-    return columns[0] if len(columns) == 1 else np.concatenate(columns, 1).astype(np.float32), arrays
+    row = columns[0] if len(columns) == 1 else np.concatenate(columns, 1).astype(np.float32)
+    return row, arrays
 
 
 def computed(network, x, over_rows):

@@ -805,6 +805,31 @@ export interface PoolStepsCell extends AnyCell {
   takes?: string[];
 }
 
+/** Decision trees: `base` and what the leaves hold that a row reaches, summed in f64 in the
+ *  order of the trees. A feature, rounded to f32, that is at most the threshold goes to the
+ *  left child, others to the right one. Trees are not trained, and have no gradient. Only on
+ *  the CPU. Parameters: `values` [leaves, outputs], `base` [1, outputs]. */
+export interface TreesCell extends AnyCell {
+  type: 'trees';
+  /** values of a row; 1 to 268435456 */
+  features: number;
+  /** columns of the result; at least 1; default 1 */
+  outputs?: number;
+  /** nodes of each tree, the root first; at least 1 */
+  sizes: number | number[];
+  /** base64 of u32 (little-endian), one for each node: 0 of a leaf, else the distance to its
+   *  left child * 2^(B+1) + (2^B if NaN goes left) + the feature, with B bits for a feature.
+   *  The right child is next to the left one */
+  nodes: string;
+  /** base64 of f32, one for each node that is no leaf */
+  thresholds: string;
+  /** a leaf has one value ([leaves, 1]), which tree t adds to column t mod outputs; default
+   *  false */
+  single?: boolean;
+  /** the sum is divided by the number of trees of a column; default false */
+  average?: boolean;
+}
+
 export type Cell =
   | EmptyCell
   | DenseCell
@@ -850,7 +875,8 @@ export type Cell =
   | BatchedMatmulCell
   | CustomCell
   | GenomeCell
-  | PoolStepsCell;
+  | PoolStepsCell
+  | TreesCell;
 
 /** A network without its weights. */
 export interface Topology {

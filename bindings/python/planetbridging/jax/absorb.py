@@ -44,15 +44,9 @@ def from_jax(function: Any, params: Any, *args: Any,
     learns = trainable or learns or _learning(named)
     arguments = [_argument(a) for a in args]
     ports = list(names or (["x"] if len(args) == 1 else ["x%d" % i for i in range(len(args))]))
-    axes = ([batch_axis] * len(args) if batch_axis is None or isinstance(batch_axis, int)
-            else list(batch_axis))
-    if len(ports) != len(args) or len(axes) != len(args) or any(
-            axis is None or not -len(a.shape) <= axis < len(a.shape)
-            for axis, a in zip(axes, arguments)):
-        raise ValueError("each argument has a name and the axis that is its batch")
-    shapes: List[Shape] = [tuple(Batch() if i == int(axis) % len(a.shape) else int(n)  # type: ignore[arg-type]
-                                 for i, n in enumerate(a.shape))
-                           for axis, a in zip(axes, arguments)]
+    shapes = _shapes(arguments, batch_axis)
+    if len(ports) != len(args):
+        raise ValueError("names: %d, of %d arguments" % (len(ports), len(args)))
     closed, out = _traced(function, params, arguments, shapes)
     counts = dict(ids or {})
     loose: Set[str] = set()
@@ -78,6 +72,22 @@ def from_jax(function: Any, params: Any, *args: Any,
 
     return Absorbed(walk.g, outputs, lambda name: np.asarray(named[name]), structure=put,
                     metadata={"framework": "jax", "version": jax.__version__})
+
+
+def _shapes(arguments: Sequence[Any],
+            batch_axis: Union[int, Sequence[Optional[int]]]) -> List[Shape]:
+    """Of the arguments, with the batch where `batch_axis` says."""
+    axes = ([batch_axis] * len(arguments) if batch_axis is None or isinstance(batch_axis, int)
+            else list(batch_axis))
+    if len(axes) != len(arguments):
+        raise ValueError("batch_axis: %d, of %d arguments" % (len(axes), len(arguments)))
+    made: List[Shape] = []
+    for axis, a in zip(axes, arguments):
+        rank = len(a.shape)
+        if axis is None or not -rank <= axis < rank:
+            raise ValueError("batch_axis: %r of an argument with %d axes" % (axis, rank))
+        made.append(tuple(Batch() if i == axis % rank else int(n) for i, n in enumerate(a.shape)))
+    return made
 
 
 def _key(part: Any) -> str:

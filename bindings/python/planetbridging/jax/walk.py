@@ -258,7 +258,8 @@ def _checked(walk: Walk, x: Any, aval: Any) -> Any:
 
 
 INLINED = ("pjit", "jit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call",
-           "custom_vjp_call_jaxpr", "remat", "checkpoint", "remat2", "custom_lin", "core_closed_call")
+           "custom_vjp_call_jaxpr", "remat", "checkpoint", "remat2", "custom_lin",
+           "core_closed_call")
 
 
 def _inlined(walk: Walk, eqn: Any, inputs: List[Any]) -> List[Any]:

@@ -34,7 +34,7 @@ from .equivalents import (
 from .functions import (
     Activation, BatchedMatmul, Binary, IndexSelect, Permute, Reduce, Select, Unary,
 )
-from .linear import Embedding, Genome, Linear, SwiGLU
+from .linear import Embedding, Genome, Linear, SwiGLU, Trees
 from .model import Model, add, average, concat
 from .norms import BatchNorm, Dropout, GroupNorm, InstanceNorm, LayerNorm, RMSNorm, Standardize
 from .pools import AvgPool1d, AvgPool2d, AvgPool3d, MaxPool1d, MaxPool2d, MaxPool3d
@@ -57,7 +57,7 @@ __all__ = [
     "MixtureOfSoftmaxes", "Model", "MultiheadAttention", "Parallel", "Part", "Permute", "PoolSteps",
     "Positions", "RMSNorm", "RNN", "ReLU", "ReLU6", "Reduce", "Reshape", "Residual", "SELU",
     "Select", "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "Softsign", "Standardize",
-    "SwiGLU", "Tanh", "TimeDistributed", "Unary", "add", "average", "concat",
+    "SwiGLU", "Tanh", "TimeDistributed", "Trees", "Unary", "add", "average", "concat",
 ]
 
 if not TYPE_CHECKING:

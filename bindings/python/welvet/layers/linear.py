@@ -118,3 +118,41 @@ class Genome(Layer):
         super().__init__("genome", {
             "out": out, "activations": activations, "edges": numbers(edges), "ticks": ticks},
             {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
+
+
+class Trees(Layer):
+    """Decision trees: `base` and what the leaves hold that a row reaches, summed in f64 in the
+    order of the trees. A feature, rounded to f32, that is at most the threshold goes to the
+    left child, others to the right one. Trees are not trained, and have no gradient. Only on
+    the CPU. Parameters: `values` (leaves, outputs), `base` (1, outputs).
+
+    * `features`: values of a row; 1 to 268435456.
+    * `sizes`: nodes of each tree, the root first; at least 1.
+    * `nodes`: base64 of u32 (little-endian), one for each node: 0 of a leaf, else the distance to
+      its left child * 2^(B+1) + (2^B if NaN goes left) + the feature, with B bits for a feature.
+      The right child is next to the left one.
+    * `thresholds`: base64 of f32, one for each node that is no leaf.
+    * `outputs`: columns of the result; at least 1.
+    * `single`: a leaf has one value ([leaves, 1]), which tree t adds to column t mod outputs.
+    * `average`: the sum is divided by the number of trees of a column.
+    """
+
+    features: int
+    sizes: List[int]
+    nodes: str
+    thresholds: str
+    outputs: int
+    single: bool
+    average: bool
+    _kind = "trees"
+
+    @checked
+    def __init__(self, features: int, sizes: Sequence[int], nodes: str, thresholds: str,
+                 outputs: int = 1, single: bool = False, average: bool = False, *,
+                 dtype: Optional[str] = None, name: Optional[str] = None,
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
+        super().__init__("trees", {
+            "features": features, "sizes": numbers(sizes), "nodes": nodes, "thresholds": thresholds,
+            "outputs": outputs, "single": single, "average": average},
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
