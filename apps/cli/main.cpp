@@ -95,10 +95,10 @@ int run(int argc, char** argv) {
       "--top-k is LOOM_TOP_K.\n"
       "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 a model or file is refused, 130, "
       "143, 129 ended by Ctrl-C, SIGTERM, SIGHUP.");
-  for (auto* add :
-       {add_run,     add_chat,    add_logits,   add_eval,  add_tokenize, add_show,    add_convert,
-        add_export,  add_train,   add_predict, add_accuracy, add_plan,  add_dna,      add_observe, add_mesh,
-        add_program, add_breed,   add_evolve,   add_adapt, add_audit,    add_verify,  add_bench})
+  for (auto* add : {add_run,     add_chat,    add_logits, add_eval,    add_tokenize, add_show,
+                    add_convert, add_export,  add_train,  add_predict, add_accuracy, add_plan,
+                    add_dna,     add_observe, add_mesh,   add_program, add_breed,    add_evolve,
+                    add_adapt,   add_audit,   add_verify, add_bench})
     add(app, action);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     command->excludes(story);

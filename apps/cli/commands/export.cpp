@@ -43,9 +43,7 @@ int run(const Args& a) {
     text = network.export_to(a.out, options.dump());
   } catch (const Error& error) {
     const bool usage = error.code() == LOOM_INVALID_ARGUMENT;
-    throw Exit{problem_text(error), usage                     ? kUsage
-                                    : error.code() == LOOM_IO ? kFailed
-                                                              : kRefused};
+    throw Exit{problem_text(error), usage ? kUsage : error.code() == LOOM_IO ? kFailed : kRefused};
   }
   if (a.json) return print(text + "\n") ? kOk : kFailed;
   const Json report = parsed(text);
