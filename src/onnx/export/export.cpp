@@ -97,8 +97,8 @@ class Exporter {
   Result<ExportedGraph> run() {
     LOOM_ASSIGN(const std::vector<std::size_t> order, network_.order());
     const std::vector<std::vector<std::int64_t>> arrivals = network_.arrivals();
-    g_.real = input_type(network_) == ValueType::f64 && g_.options.as.empty() ? Type::f64
-                                                                              : Type::f32;
+    g_.real =
+        input_type(network_) == ValueType::f64 && g_.options.as.empty() ? Type::f64 : Type::f32;
     const Edge input = add_inputs();
     given_.resize(network_.size());
     for (const std::size_t i : order) {
@@ -301,8 +301,8 @@ Result<ExportedGraph> export_network(const Network& network, const ExportOptions
   if (!options.as.empty()) {
     LOOM_ASSIGN(const WeightFormat f, parse_weight_format(options.as));
     if (f.arith() == ArithClass::real)
-      return Status(Code::invalid_argument,
-                    "\"as\": cells of " + to_string(f) + " compute in double; \"as\" is f32 or less");
+      return Status(Code::invalid_argument, "\"as\": cells of " + to_string(f) +
+                                                " compute in double; \"as\" is f32 or less");
   }
   if (network.step_mesh || network.ticks() > 0)
     return unsupported("a step mesh runs by ticks, and an ONNX graph in a pass");
@@ -356,15 +356,13 @@ Result<Edge> LayerVisit::weight(std::string_view role, Dims dims) const {
   const Param* p = node.find(role);
   if (!p) return refuse("has no parameter " + std::string(role));
   // A tied parameter has its owner's name.
-  const std::string name = !node.tie.empty() && p == &node.params[0]
-                               ? node.tie
-                               : path + ":" + std::string(role);
+  const std::string name =
+      !node.tie.empty() && p == &node.params[0] ? node.tie : path + ":" + std::string(role);
   if (!p->spec.quantized && dims.empty()) dims = {p->store->cols()};
   return g.weight(name, *p, std::move(dims));
 }
 
-Result<Edge> LayerVisit::linear(std::string_view role, const Edge& x,
-                                std::string_view bias) const {
+Result<Edge> LayerVisit::linear(std::string_view role, const Edge& x, std::string_view bias) const {
   LOOM_ASSIGN(const Edge w, weight(role));
   if (bias.empty()) return g.product(x, w, nullptr);
   LOOM_ASSIGN(const Edge b, weight(bias));

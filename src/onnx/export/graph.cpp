@@ -5,10 +5,15 @@
 namespace loom::onnx {
 namespace {
 
-Attribute named(std::string_view name, AttributeType type) {
+Attribute written(const Attr& from) {
   Attribute a;
-  a.name = name;
-  a.type = type;
+  a.name = from.name;
+  a.type = from.type;
+  a.f = static_cast<float>(from.f);
+  a.i = from.i;
+  if (from.type == AttributeType::s) a.s = from.s;
+  if (from.type == AttributeType::ints) a.ints.assign(from.list, from.list + from.count);
+  if (from.type == AttributeType::strings) a.strings.assign(from.count, std::string(from.s));
   return a;
 }
 
@@ -34,29 +39,37 @@ constexpr ActivationOp kActivations[] = {{"relu", "Relu"},       {"tanh", "Tanh"
 
 }  // namespace
 
-Attribute attr(std::string_view name, std::int64_t value) {
-  Attribute a = named(name, AttributeType::i);
+Edge::Edge() = default;
+Edge::Edge(const Edge&) = default;
+Edge::Edge(Edge&&) noexcept = default;
+Edge& Edge::operator=(const Edge&) = default;
+Edge& Edge::operator=(Edge&&) noexcept = default;
+Edge::~Edge() = default;
+
+Attr attr(std::string_view name, std::int64_t value) {
+  Attr a{name, AttributeType::i};
   a.i = value;
   return a;
 }
-Attribute attr(std::string_view name, double value) {
-  Attribute a = named(name, AttributeType::f);
-  a.f = static_cast<float>(value);
+Attr attr(std::string_view name, double value) {
+  Attr a{name, AttributeType::f};
+  a.f = value;
   return a;
 }
-Attribute attr(std::string_view name, std::string_view value) {
-  Attribute a = named(name, AttributeType::s);
+Attr attr(std::string_view name, std::string_view value) {
+  Attr a{name, AttributeType::s};
   a.s = value;
   return a;
 }
-Attribute attr(std::string_view name, Dims values) {
-  Attribute a = named(name, AttributeType::ints);
-  a.ints = std::move(values);
+Attr attr(std::string_view name, const Dims& values) {
+  Attr a{name, AttributeType::ints};
+  for (const std::int64_t v : values) a.list[a.count++] = v;
   return a;
 }
-Attribute attr(std::string_view name, std::vector<std::string> values) {
-  Attribute a = named(name, AttributeType::strings);
-  a.strings = std::move(values);
+Attr attr(std::string_view name, std::string_view value, std::int64_t times) {
+  Attr a{name, AttributeType::strings};
+  a.s = value;
+  a.count = static_cast<std::size_t>(times);
   return a;
 }
 
@@ -72,16 +85,17 @@ std::string GraphWriter::unique(const std::string& name) {
   return n == 0 ? name : unique(name + "_" + std::to_string(n));
 }
 
-Edges GraphWriter::add_all(std::string_view op, const Edges& in, Edges out, Attributes attributes) {
+Edges GraphWriter::add_all(std::string_view op, const Inputs& in, Edges out,
+                           const Attributes& attributes) {
   Node node;
   const std::size_t dot = op.rfind('.');
   node.op = op.substr(dot + 1);
   if (dot != std::string_view::npos) node.domain = op.substr(0, dot);
   node.name = unique(scope + "/" + node.op);
   bool fixed = true;
-  for (const Edge& e : in) {
-    node.inputs.push_back(e.name);
-    fixed = fixed && (e.fixed || e.name.empty());
+  for (std::size_t i = 0; i < in.count; ++i) {
+    node.inputs.push_back(in[i].name);
+    fixed = fixed && (in[i].fixed || in[i].name.empty());
   }
   for (Edge& e : out) {
     if (e.name == "-") {
@@ -92,16 +106,24 @@ Edges GraphWriter::add_all(std::string_view op, const Edges& in, Edges out, Attr
     e.fixed = fixed;
     node.outputs.push_back(e.name);
   }
-  node.attributes = std::move(attributes);
+  for (const Attr& a : attributes) node.attributes.push_back(written(a));
   model.graph.nodes.push_back(std::move(node));
   return out;
 }
 
-Edge GraphWriter::add(std::string_view op, const Edges& in, Dims out, Attributes attributes) {
+Edge GraphWriter::make(std::string_view op, const Inputs& in, Edge out,
+                       const Attributes& attributes) {
+  Edges one(1);
+  one[0] = std::move(out);
+  return std::move(add_all(op, in, std::move(one), attributes)[0]);
+}
+
+Edge GraphWriter::add(std::string_view op, const Inputs& in, Dims out,
+                      const Attributes& attributes) {
   Edge y;
   y.type = in[0].type;
   y.dims = std::move(out);
-  return add_all(op, in, {std::move(y)}, std::move(attributes))[0];
+  return make(op, in, std::move(y), attributes);
 }
 
 Edge GraphWriter::constant(Type type, Dims dims, const std::vector<double>& values) {
@@ -135,7 +157,7 @@ Edge GraphWriter::cast(const Edge& x, Type type) {
   if (x.type == type) return x;
   Edge y = x;
   y.type = type;
-  return add_all("Cast", {x}, {std::move(y)}, {attr("to", static_cast<std::int64_t>(type))})[0];
+  return make("Cast", {x}, std::move(y), {attr("to", static_cast<std::int64_t>(type))});
 }
 
 Edge GraphWriter::joined(const Edges& list, std::int64_t of_row) {
@@ -159,8 +181,7 @@ Edge GraphWriter::slice(const Edge& x, std::int64_t of_row, std::int64_t first,
   if (first == 0 && count == size) return x;
   Dims dims = x.dims;
   dims[static_cast<std::size_t>(of_row)] = count;
-  return add("Slice",
-             {x, index({first}), index({first + count}), index({axis(of_row, x.fixed)})},
+  return add("Slice", {x, index({first}), index({first + count}), index({axis(of_row, x.fixed)})},
              std::move(dims));
 }
 
@@ -173,7 +194,7 @@ Edge GraphWriter::transposed(const Edge& x, const Dims& order) {
   }
   return std::is_sorted(order.begin(), order.end())
              ? x
-             : add("Transpose", {x}, std::move(dims), {attr("perm", std::move(perm))});
+             : add("Transpose", {x}, std::move(dims), {attr("perm", perm)});
 }
 
 Edge GraphWriter::pair(std::string_view op, const Edge& a, const Edge& b) {
@@ -197,7 +218,8 @@ Edge GraphWriter::reduced(std::string_view op, const Edge& x, const Dims& axes, 
   Dims all, dims;
   for (const std::int64_t a : axes) all.push_back(axis(a, x.fixed));
   for (std::size_t i = 0; i < x.dims.size(); ++i) {
-    const bool goes = std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) != axes.end();
+    const bool goes =
+        std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) != axes.end();
     if (!goes) dims.push_back(x.dims[i]);
     else if (keep) dims.push_back(1);
   }
@@ -232,7 +254,7 @@ Edge GraphWriter::activation(const Edge& x, std::string_view kind) {
     Attributes attributes;
     if (kind == "leaky_relu") attributes = {attr("alpha", double{kLeakySlope})};
     if (kind == "gelu_tanh") attributes = {attr("approximate", std::string_view("tanh"))};
-    return add(a.op, {x}, x.dims, std::move(attributes));
+    return add(a.op, {x}, x.dims, attributes);
   }
   return x;
 }
@@ -251,7 +273,7 @@ Edge GraphWriter::seen_steps(const Edge& lengths, std::int64_t steps) {
   y.type = Type::boolean;
   y.dims = {steps};
   const Edge less =
-      add_all("Less", {constant(lengths.type, {steps}, numbers_of), shaped(lengths, {1})}, {y})[0];
+      make("Less", {constant(lengths.type, {steps}, numbers_of), shaped(lengths, {1})}, y);
   return cast(less, real);
 }
 

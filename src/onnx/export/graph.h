@@ -12,8 +12,16 @@
 
 namespace loom::onnx {
 
-// A value of the graph: an input, the output of a node, or an initializer.
+// A value of the graph: an input, the output of a node, or an initializer. Rules copy many: not
+// inlined, or the library would grow by a fifth of the exporter.
 struct Edge {
+  Edge();
+  Edge(const Edge&);
+  Edge(Edge&&) noexcept;
+  Edge& operator=(const Edge&);
+  Edge& operator=(Edge&&) noexcept;
+  ~Edge();
+
   std::string name;
   Type type = Type::f32;
   Dims dims;                // of a row; of a fixed value all
@@ -22,12 +30,36 @@ struct Edge {
 };
 using Edges = std::vector<Edge>;
 
-Attribute attr(std::string_view name, std::int64_t value);
-Attribute attr(std::string_view name, double value);
-Attribute attr(std::string_view name, std::string_view value);
-Attribute attr(std::string_view name, Dims values);
-Attribute attr(std::string_view name, std::vector<std::string> values);
-using Attributes = std::vector<Attribute>;
+// Inputs of a node: borrowed until it is written.
+struct Inputs {
+  Inputs(const Edge& a) : few{&a}, count(1) {}                                        // NOLINT
+  Inputs(const Edge& a, const Edge& b) : few{&a, &b}, count(2) {}                     // NOLINT
+  Inputs(const Edge& a, const Edge& b, const Edge& c) : few{&a, &b, &c}, count(3) {}  // NOLINT
+  Inputs(const Edge& a, const Edge& b, const Edge& c, const Edge& d)
+      : few{&a, &b, &c, &d}, count(4) {}
+  Inputs(const Edges& list) : all(list.data()), count(list.size()) {}  // NOLINT
+  const Edge& operator[](std::size_t i) const { return all ? all[i] : *few[i]; }
+  const Edge* few[4] = {};
+  const Edge* all = nullptr;
+  std::size_t count;
+};
+
+// An attribute before it is one of a node.
+struct Attr {
+  std::string_view name;
+  AttributeType type;
+  double f = 0;
+  std::int64_t i = 0;
+  std::string_view s{};        // outlives the node's writing
+  std::int64_t list[20] = {};  // of 16 dimensions and those of rows
+  std::size_t count = 0;       // of ints, or how often strings have s
+};
+Attr attr(std::string_view name, std::int64_t value);
+Attr attr(std::string_view name, double value);
+Attr attr(std::string_view name, std::string_view value);
+Attr attr(std::string_view name, const Dims& values);
+Attr attr(std::string_view name, std::string_view value, std::int64_t times);
+using Attributes = std::vector<Attr>;
 
 // The dimensions of a row as a layer gives it: of one without any its width alone.
 Dims dims_of(const Shape& shape);
@@ -37,17 +69,20 @@ class GraphWriter {
   GraphWriter(const ExportOptions& options, int lead);
 
   Model model;
-  const int lead;          // dimensions before those of a row: 1, or 2 where rows are positions
-  Type real = Type::f32;   // what the cell computes in
-  std::string scope;       // names of nodes begin with it
+  const int lead;         // dimensions before those of a row: 1, or 2 where rows are positions
+  Type real = Type::f32;  // what the cell computes in
+  std::string scope;      // names of nodes begin with it
   const ExportOptions& options;
   std::map<std::string, std::int64_t> dtypes;  // parameters by the dtype that they have in the file
 
   // A node with one output, of the first input's type. Its dimensions are those of a row.
-  Edge add(std::string_view op, const Edges& in, Dims out, Attributes attributes = {});
+  Edge add(std::string_view op, const Inputs& in, Dims out, const Attributes& attributes = {});
+  // The same of another type, and those dimensions, which are `out`'s.
+  Edge make(std::string_view op, const Inputs& in, Edge out, const Attributes& attributes = {});
   // The same with several, as `out` has their types and dimensions; one without dimensions and a
   // name "-" is left out.
-  Edges add_all(std::string_view op, const Edges& in, Edges out, Attributes attributes = {});
+  Edges add_all(std::string_view op, const Inputs& in, Edges out,
+                const Attributes& attributes = {});
 
   // Initializers. The same numbers stand once.
   Edge constant(Type type, Dims dims, const std::vector<double>& values);
@@ -65,7 +100,7 @@ class GraphWriter {
   Edge joined(const Edges& list, std::int64_t axis);  // along a dimension of the row
   // Values [first, first + count) of a dimension of the row.
   Edge slice(const Edge& x, std::int64_t axis, std::int64_t first, std::int64_t count);
-  Edge transposed(const Edge& x, const Dims& order);  // of the dimensions of the row
+  Edge transposed(const Edge& x, const Dims& order);             // of the dimensions of the row
   Edge pair(std::string_view op, const Edge& a, const Edge& b);  // broadcasting
   Edge scale(const Edge& x, double factor);
   Edge reduced(std::string_view op, const Edge& x, const Dims& axes, bool keep);  // of the row
@@ -144,13 +179,15 @@ Result<Edge> export_node(GraphWriter& g, const Network& network, const loom::Nod
                          const std::string& path, const Edge& x, const Edge* skip);
 
 // Of rules/: a row for each type.
-#define LOOM_EXPORT_RULES(X)                                                          \
-  X(dense) X(embedding) X(swiglu) X(positions) X(attention) X(cross_attention)       \
-  X(conv) X(conv_transpose) X(pool) X(recurrent) X(last_norm) X(batch_norm)          \
-  X(group_norm) X(standardize) X(same) X(sequential) X(residual) X(parallel) X(part) \
-  X(time_distributed) X(metacognition) X(softmax) X(log_softmax) X(adaptive_softmax) \
-  X(mixture_of_softmaxes) X(kmeans) X(activation) X(unary) X(binary) X(select)       \
-  X(reduce) X(permute) X(index_select) X(batched_matmul) X(genome) X(pool_steps)
+#define LOOM_EXPORT_RULES(X)                                                                     \
+  X(dense)                                                                                       \
+  X(embedding)                                                                                   \
+  X(swiglu) X(positions) X(attention) X(cross_attention) X(conv) X(conv_transpose) X(pool)       \
+      X(recurrent) X(last_norm) X(batch_norm) X(group_norm) X(standardize) X(same) X(sequential) \
+          X(residual) X(parallel) X(part) X(time_distributed) X(metacognition) X(softmax)        \
+              X(log_softmax) X(adaptive_softmax) X(mixture_of_softmaxes) X(kmeans) X(activation) \
+                  X(unary) X(binary) X(select) X(reduce) X(permute) X(index_select)              \
+                      X(batched_matmul) X(genome) X(pool_steps)
 #define LOOM_EXPORT_RULE(name) Result<Edge> export_##name(LayerVisit& v, const Edge& x);
 LOOM_EXPORT_RULES(LOOM_EXPORT_RULE)
 #undef LOOM_EXPORT_RULE

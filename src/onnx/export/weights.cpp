@@ -14,10 +14,14 @@ struct CodeType {
   DType dtype;
   Type type;
 };
-constexpr CodeType kCodeTypes[] = {
-    {DType::i8, Type::i8},   {DType::u8, Type::u8}, {DType::i16, Type::i16},
-    {DType::u16, Type::u16}, {DType::i4, Type::i4}, {DType::u4, Type::u4},
-    {DType::fp8e4m3, Type::f8_e4m3fn}, {DType::fp8e5m2, Type::f8_e5m2}};
+constexpr CodeType kCodeTypes[] = {{DType::i8, Type::i8},
+                                   {DType::u8, Type::u8},
+                                   {DType::i16, Type::i16},
+                                   {DType::u16, Type::u16},
+                                   {DType::i4, Type::i4},
+                                   {DType::u4, Type::u4},
+                                   {DType::fp8e4m3, Type::f8_e4m3fn},
+                                   {DType::fp8e5m2, Type::f8_e5m2}};
 constexpr std::string_view kExported =
     "f32, f64, f16, bf16, i8, u8, i16, u16, i4:s4, i4:row, u4:row, q4_0, q8_0, fp8e4m3, fp8e5m2";
 
@@ -52,9 +56,8 @@ class Codes {
       to[i] = static_cast<std::byte>(static_cast<std::int32_t>(value));
     } else {
       const bool small = bits(type_) == 8;  // float8
-      const auto code =
-          small ? encode_small_float(value, info(*dtype_of(type_)).codec.small_float)
-                : static_cast<unsigned>(static_cast<std::int32_t>(value)) & 15;
+      const auto code = small ? encode_small_float(value, info(*dtype_of(type_)).codec.small_float)
+                              : static_cast<unsigned>(static_cast<std::int32_t>(value)) & 15;
       if (small) to[i] = static_cast<std::byte>(code);
       else to[i / 2] |= static_cast<std::byte>(code << (i % 2 * 4));
     }
@@ -143,14 +146,15 @@ void add_blocks(const PackedMatrix& m, std::int64_t row, std::span<const float> 
       codes[static_cast<std::size_t>(i)] = code_at(m, row, first + i);
     if (m.format().layout == Layout::s4) {
       std::int32_t sub = 15;
-      const auto fits = [&](std::int32_t c) { return c % sub == 0 && c / sub >= -8 && c / sub <= 7; };
+      const auto fits = [&](std::int32_t c) {
+        return c % sub == 0 && c / sub >= -8 && c / sub <= 7;
+      };
       while (sub > 1 && !std::all_of(codes.begin(), codes.end(), fits)) --sub;
       for (std::int32_t& c : codes) c /= sub;
     }
-    q.scales.push_back(block_scale(m, row, first / q.block,
-                                   values.subspan(static_cast<std::size_t>(first),
-                                                  static_cast<std::size_t>(n)),
-                                   codes));
+    q.scales.push_back(block_scale(
+        m, row, first / q.block,
+        values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(n)), codes));
     for (std::int64_t i = 0; i < n; ++i)
       q.codes.put(row * cols + first + i, codes[static_cast<std::size_t>(i)]);
   }
@@ -212,12 +216,12 @@ Result<Edge> GraphWriter::dequantized(const std::string& name, const WeightStore
   if (blocks) attributes.push_back(attr("block_size", q.block));
   Edge y = scales;
   y.dims = codes.dims;
-  return add_all("DequantizeLinear", in, {y}, std::move(attributes))[0];
+  return make("DequantizeLinear", in, y, attributes);
 }
 
 // f32 and f64 as they lie in memory where they do; else, and f16 and bf16, what the network sees.
 Result<Edge> GraphWriter::plain(const std::string& name, const std::shared_ptr<WeightStore>& store,
-                        Type type, const Dims& dims) {
+                                Type type, const Dims& dims) {
   Edge e;
   e.name = unique(name), e.type = type, e.fixed = true;
   e.dims = dims.empty() ? Dims{store->rows(), store->cols()} : dims;
@@ -243,7 +247,9 @@ Result<Edge> GraphWriter::plain(const std::string& name, const std::shared_ptr<W
     LOOM_ASSIGN(const PackedMatrix m, store->packed());
     t.source = source_from_callback(
         t.size,
-        [m, type](std::uint64_t at, std::span<std::byte> out) { return read_rows(m, type, at, out); },
+        [m, type](std::uint64_t at, std::span<std::byte> out) {
+          return read_rows(m, type, at, out);
+        },
         t.name);
   }
   initializer(std::move(t));

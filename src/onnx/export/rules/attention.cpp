@@ -45,12 +45,12 @@ struct Heads {
 };
 
 // A node whose result is known: of types and dimensions as said.
-Edge fixed(GraphWriter& g, std::string_view op, const Edges& in, Type type, Dims dims,
-           Attributes attributes = {}) {
+Edge fixed(GraphWriter& g, std::string_view op, const Inputs& in, Type type, Dims dims,
+           const Attributes& attributes = {}) {
   Edge y;
   y.type = type;
   y.dims = std::move(dims);
-  y = g.add_all(op, in, {y}, std::move(attributes))[0];
+  y = g.make(op, in, y, attributes);
   y.fixed = true;
   return y;
 }
@@ -142,8 +142,8 @@ Edge open_scores(const Heads& h, const Edge& x, bool causal, std::int64_t window
     scores = scores.name.empty() ? more : fixed(g, "Add", {scores, more}, g.real, {1, 1, 1});
   };
   if (causal) {
-    const Edge later = fixed(g, "Less", {behind, g.constant(Type::i64, {}, {0})}, Type::boolean,
-                             {1, 1});
+    const Edge later =
+        fixed(g, "Less", {behind, g.constant(Type::i64, {}, {0})}, Type::boolean, {1, 1});
     add(fixed(g, "Where", {later, low, nothing}, g.real, {1, 1}));
   }
   if (window > 0) {
@@ -172,7 +172,7 @@ Edge seen_keys(const LayerVisit& v, const Edge& x, std::size_t first, std::int64
     Edge zero = g.shaped(*mask, {keys});
     const Edge none = zero;
     zero.type = Type::boolean;
-    zero = g.add_all("Equal", {none, g.number(0)}, {zero})[0];
+    zero = g.make("Equal", {none, g.number(0)}, zero);
     seen = g.cast(zero, g.real);
   }
   if (const Edge* lengths = v.taken(x, "lengths", first)) {
@@ -188,8 +188,9 @@ Edge attended(const Heads& h, const Edge& q, const Edge& k, const Edge& value, c
   GraphWriter& g = h.g();
   Dims dims = q.dims;
   dims.back() = h.keys;
-  Edge transposed = h.open ? g.add("Transpose", {k}, {h.head_dim, 1}, {attr("perm", Dims{0, 1, 3, 2})})
-                           : g.transposed(k, {0, 2, 1});
+  Edge transposed = h.open
+                        ? g.add("Transpose", {k}, {h.head_dim, 1}, {attr("perm", Dims{0, 1, 3, 2})})
+                        : g.transposed(k, {0, 2, 1});
   Edge s = g.add("MatMul", {q, transposed}, dims);
   if (!scores.name.empty()) s = g.add("Add", {s, scores}, s.dims);
   if (seen.name.empty()) return g.add("MatMul", {g.softmax(s), value}, q.dims);
@@ -215,8 +216,8 @@ Result<Edge> export_attention(LayerVisit& v, const Edge& row) {
   const std::int64_t width = first.dims.back(), steps = in_row ? first.dims[0] : 1;
   const std::int64_t heads = v.integer("heads", 1), kv = v.integer("kv_heads");
   const std::int64_t dim = v.integer("head_dim");
-  const Heads h{v,     heads, kv > 0 ? kv : heads, dim > 0 ? dim : width / heads,
-                steps, steps, !in_row};
+  const Heads h{v,     heads,  kv > 0 ? kv : heads, dim > 0 ? dim : width / heads, steps,
+                steps, !in_row};
   const auto projected = [&](std::string_view role) {
     return v.linear(role, first, qkv_bias ? std::string(role) + "_bias" : "");
   };
@@ -240,8 +241,7 @@ Result<Edge> export_attention(LayerVisit& v, const Edge& row) {
     else
       scores = g.numbers({alibi ? heads : 1, steps, steps}, pair_scores(h, causal, window, alibi));
   }
-  Edge y = h.together(
-      attended(h, q, h.repeated(k), value, scores, seen_keys(v, row, 1, steps)));
+  Edge y = h.together(attended(h, q, h.repeated(k), value, scores, seen_keys(v, row, 1, steps)));
   if (v.flag("sub_norm")) {
     LOOM_ASSIGN(const Edge gain, v.weight("sub_norm"));
     y = g.rms_norm(y, gain, v.number("sub_norm_eps", 1e-5));
@@ -265,9 +265,8 @@ Result<Edge> export_cross_attention(LayerVisit& v, const Edge& row) {
   LOOM_ASSIGN(const Edge k, v.linear("k", memory, bias ? "k_bias" : ""));
   LOOM_ASSIGN(const Edge value, v.linear("v", memory, bias ? "v_bias" : ""));
   const Edge scaled = g.scale(q, 1 / std::sqrt(static_cast<double>(h.head_dim)));
-  const Edge y =
-      attended(h, h.split(scaled, heads, h.steps), h.split(k, heads, h.keys),
-               h.split(value, heads, h.keys), {}, seen_keys(v, row, 2, h.keys));
+  const Edge y = attended(h, h.split(scaled, heads, h.steps), h.split(k, heads, h.keys),
+                          h.split(value, heads, h.keys), {}, seen_keys(v, row, 2, h.keys));
   return v.linear("o", h.together(y), v.flag("out_bias") ? "o_bias" : "");
 }
 

@@ -26,8 +26,9 @@ Result<Edge> export_sequential(LayerVisit& v, const Edge& x) {
 Result<Edge> export_metacognition(LayerVisit& v, const Edge& x) {
   const MetacognitionConfig* c = v.node.type->metacognition(*v.node.config);
   if (c && !c->rules.empty())
-    return v.refuse("its rules change the layer between passes, which a graph cannot: leave them "
-                    "out");
+    return v.refuse(
+        "its rules change the layer between passes, which a graph cannot: leave them "
+        "out");
   Edge y = x;
   for (std::size_t i = 0; i < v.node.children.size(); ++i) {
     LOOM_ASSIGN(y, v.child(i, y, i == 0 ? v.skip : nullptr));
@@ -49,8 +50,8 @@ Result<Edge> export_time_distributed(LayerVisit& v, const Edge& x) {
   LOOM_TRY(v.one_row());
   const std::int64_t own = v.integer("count"), count = own > 0 ? own : v.node.in.dims[0];
   const Shape& part = v.node.children[0].arrives;
-  const Dims in = part.count() * count == v.node.in.width ? dims_of(part)
-                                                          : Dims{v.node.in.width / count};
+  const Dims in =
+      part.count() * count == v.node.in.width ? dims_of(part) : Dims{v.node.in.width / count};
   Dims to{-1};
   to.insert(to.end(), in.begin(), in.end());
   const Edge cut = g.add("Reshape", {x, g.index(to)}, in);
@@ -75,8 +76,8 @@ Result<Edge> gate(LayerVisit& v, const Edge& x) {
   best.dims.back() = places.dims.back() = k;
   best.name.clear();
   places.type = Type::i64;
-  const Edges top = g.add_all("TopK", {cooled, g.index({k})}, {best, places},
-                              {attr("axis", std::int64_t{-1})});
+  const Edges top =
+      g.add_all("TopK", {cooled, g.index({k})}, {best, places}, {attr("axis", std::int64_t{-1})});
   const Edge shares = g.softmax(top[0]);
   // Back to their places: 1 where a place is a branch's number.
   std::vector<double> numbers;
@@ -87,7 +88,7 @@ Result<Edge> gate(LayerVisit& v, const Edge& x) {
   is.dims.back() = n;
   is.type = Type::boolean;
   const Edge equal =
-      g.add_all("Equal", {g.shaped(top[1], one), g.constant(Type::i64, {n}, numbers)}, {is})[0];
+      g.make("Equal", {g.shaped(top[1], one), g.constant(Type::i64, {n}, numbers)}, is);
   const Edge spread = g.pair("Mul", g.shaped(shares, one), g.cast(equal, g.real));
   return g.reduced("ReduceSum", spread, {static_cast<std::int64_t>(one.size()) - 2}, false);
 }
@@ -155,8 +156,7 @@ Result<Edge> export_parallel(LayerVisit& v, const Edge& x) {
   Edges list;
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t width = v.node.in.width / static_cast<std::int64_t>(count);
-    const Edge own =
-        split ? g.slice(g.flat(x), 0, static_cast<std::int64_t>(i) * width, width) : x;
+    const Edge own = split ? g.slice(g.flat(x), 0, static_cast<std::int64_t>(i) * width, width) : x;
     LOOM_ASSIGN(Edge y, v.child(i, own));
     const std::string role = "stitch" + std::to_string(i);
     if (v.node.find(role)) {

@@ -63,12 +63,12 @@ constexpr std::pair<std::string_view, std::string_view> kReduce[] = {
     {"log_sum", "ReduceLogSum"}, {"log_sum_exp", "ReduceLogSumExp"}};
 
 // A node with truths as its result.
-Edge truth(GraphWriter& g, std::string_view op, const Edges& in, Dims dims,
-           Attributes attributes = {}) {
+Edge truth(GraphWriter& g, std::string_view op, const Inputs& in, Dims dims,
+           const Attributes& attributes = {}) {
   Edge y;
   y.type = Type::boolean;
   y.dims = std::move(dims);
-  return g.add_all(op, in, {y}, std::move(attributes))[0];
+  return g.make(op, in, y, attributes);
 }
 // Any number but 0 is true.
 Edge is_true(GraphWriter& g, const Edge& x) { return g.cast(x, Type::boolean); }
@@ -126,7 +126,7 @@ Result<Edge> export_unary(LayerVisit& v, const Edge& x) {
     Attributes attributes;
     if (!u.a.empty()) attributes.push_back(attr(u.a, a));
     if (!u.b.empty()) attributes.push_back(attr(u.b, b));
-    return g.add(u.op, {x}, x.dims, std::move(attributes));
+    return g.add(u.op, {x}, x.dims, attributes);
   }
   if (op == "clip") return g.add("Clip", {x, g.number(a), g.number(b)}, x.dims);
   if (op == "not") return g.cast(truth(g, "Equal", {x, g.number(0)}, x.dims), g.real);
@@ -148,9 +148,9 @@ Result<Edge> export_unary(LayerVisit& v, const Edge& x) {
   const Type small = op == "fp8e4m3" ? Type::f8_e4m3fn : Type::f8_e5m2;
   Edge y = x;
   y.type = small;
-  y = g.add_all("Cast", {x}, {y},
-                {attr("to", static_cast<std::int64_t>(small)),
-                 attr("saturate", std::int64_t{small == Type::f8_e4m3fn})})[0];
+  y = g.make("Cast", {x}, y,
+             {attr("to", static_cast<std::int64_t>(small)),
+              attr("saturate", std::int64_t{small == Type::f8_e4m3fn})});
   return g.cast(y, g.real);
 }
 
@@ -179,7 +179,7 @@ Result<Edge> export_binary(LayerVisit& v, const Edge& x) {
     align(g, list);
     const Edge slope = g.pair("Mul", list[0], list[1]);
     const Edge above = truth(g, "Greater", {list[0], g.number(0)}, list[0].dims);
-    return g.add_all("Where", {above, list[0], slope}, {slope})[0];
+    return g.make("Where", {above, list[0], slope}, slope);
   }
   if (b->operands)
     for (Edge& e : list) e = is_true(g, e);
@@ -198,7 +198,7 @@ Result<Edge> export_select(LayerVisit& v, const Edge& x) {
     for (std::size_t i = 0; i < dims.size(); ++i) dims[i] = std::max(dims[i], e.dims[i]);
   Edge y = list[1];
   y.dims = dims;
-  return g.add_all("Where", {is_true(g, list[0]), list[1], list[2]}, {y})[0];
+  return g.make("Where", {is_true(g, list[0]), list[1], list[2]}, y);
 }
 
 Result<Edge> export_reduce(LayerVisit& v, const Edge& row) {
@@ -231,8 +231,8 @@ Result<Edge> export_reduce(LayerVisit& v, const Edge& row) {
   Edge y = x;
   y.dims = kept;
   y.type = Type::i64;
-  y = g.add_all(op == "argmax" ? "ArgMax" : "ArgMin", {x}, {y},
-                {attr("axis", std::int64_t{-1}), attr("keepdims", std::int64_t{0})})[0];
+  y = g.make(op == "argmax" ? "ArgMax" : "ArgMin", {x}, y,
+             {attr("axis", std::int64_t{-1}), attr("keepdims", std::int64_t{0})});
   return g.cast(y, g.real);
 }
 
@@ -285,8 +285,10 @@ Result<Edge> export_pool_steps(LayerVisit& v, const Edge& row) {
   const Edge* lengths = v.taken(row, "lengths");
   if (!lengths) {
     if (op == "last") return g.shaped(g.slice(x, 0, steps - 1, 1), {features});
-    return g.reduced(op == "mean" ? "ReduceMean" : op == "max" ? "ReduceMax" : "ReduceSum", x, {0},
-                     false);
+    return g.reduced(op == "mean"  ? "ReduceMean"
+                     : op == "max" ? "ReduceMax"
+                                   : "ReduceSum",
+                     x, {0}, false);
   }
   Edge seen = g.seen_steps(*lengths, steps);
   const Edge count = g.shaped(g.cast(*lengths, g.real), {1});
@@ -299,10 +301,10 @@ Result<Edge> export_pool_steps(LayerVisit& v, const Edge& row) {
   if (op == "max") {
     const Edge low = g.number(-static_cast<double>(std::numeric_limits<float>::max()));
     Edge y = x;
-    y = g.add_all("Where", {is_true(g, column), x, low}, {y})[0];
+    y = g.make("Where", {is_true(g, column), x, low}, y);
     const Edge any = truth(g, "Greater", {count, g.number(0)}, {1});
     const Edge best = g.reduced("ReduceMax", y, {0}, false);
-    return g.add_all("Where", {any, best, g.number(0)}, {best})[0];
+    return g.make("Where", {any, best, g.number(0)}, best);
   }
   const Edge sum = g.reduced("ReduceSum", g.pair("Mul", x, column), {0}, false);
   return op == "mean" ? g.pair("Div", sum, g.pair("Max", count, g.number(1))) : sum;

@@ -27,8 +27,8 @@ struct Genome {
     std::vector<Group> all;
     for (std::int64_t i = 0; i < nodes; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      bool joins = !all.empty() &&
-                   activations[static_cast<std::size_t>(all.back().node)] == activations[at];
+      bool joins =
+          !all.empty() && activations[static_cast<std::size_t>(all.back().node)] == activations[at];
       for (std::size_t e = 0; e + 1 < edges.size() && joins && ticks == 0; e += 2)
         joins = edges[e + 1] != inputs + i || edges[e] < inputs + all.back().node;
       if (!joins) all.push_back({i, 0});
@@ -82,8 +82,14 @@ std::vector<double> values_of(const Param* p) {
 Result<Edge> export_genome(LayerVisit& v, const Edge& row) {
   GraphWriter& g = v.g;
   const Edge x = v.last(row);
-  Genome n{v, x.dims.back(), 0, v.integer("ticks"), v.texts("activations"), v.list("edges"),
-           values_of(v.node.find("weight")), values_of(v.node.find("bias"))};
+  Genome n{v,
+           x.dims.back(),
+           0,
+           v.integer("ticks"),
+           v.texts("activations"),
+           v.list("edges"),
+           values_of(v.node.find("weight")),
+           values_of(v.node.find("bias"))};
   n.nodes = static_cast<std::int64_t>(n.activations.size());
   if (n.nodes > kMaxWeights / n.slots())
     return v.refuse("has " + std::to_string(n.nodes) + " nodes, more than products of all take");

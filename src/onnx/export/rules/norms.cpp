@@ -31,9 +31,7 @@ Result<Edge> export_last_norm(LayerVisit& v, const Edge& row) {
 
 Result<Edge> export_batch_norm(LayerVisit& v, const Edge& row) {
   const Channels c = channels_of(v.node.in);
-  const auto channel = [&](const Edge& e) {
-    return c.space > 1 ? v.g.shaped(e, {c.count, 1}) : e;
-  };
+  const auto channel = [&](const Edge& e) { return c.space > 1 ? v.g.shaped(e, {c.count, 1}) : e; };
   const Edge x = v.g.shaped(row, c.space > 1 ? Dims{c.count, c.space} : Dims{c.count});
   const bool affine = v.flag("affine", true);
   const auto n = static_cast<std::size_t>(c.count);
@@ -81,8 +79,8 @@ Result<Edge> export_standardize(LayerVisit& v, const Edge& row) {
   if (!v.flag("missing")) return y;
   Edge missing = x;
   missing.type = Type::boolean;
-  missing = v.g.add_all("IsNaN", {x}, {missing})[0];
-  return v.g.add_all("Where", {missing, v.g.number(0), y}, {y})[0];
+  missing = v.g.make("IsNaN", {x}, missing);
+  return v.g.make("Where", {missing, v.g.number(0), y}, y);
 }
 
 }  // namespace loom::onnx

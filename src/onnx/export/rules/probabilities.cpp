@@ -14,8 +14,7 @@ Edge down_the_tree(LayerVisit& v, const Edge& row) {
   Edge path;
   std::int64_t at = 0, nodes = 1;
   for (const std::int64_t children : v.list("levels")) {
-    const Edge own = g.softmax(
-        g.shaped(g.slice(x, 0, at, nodes * children), {nodes, children}));
+    const Edge own = g.softmax(g.shaped(g.slice(x, 0, at, nodes * children), {nodes, children}));
     path = path.name.empty() ? own : g.pair("Mul", own, g.shaped(path, {nodes, 1}));
     at += nodes * children;
     nodes *= children;
@@ -44,8 +43,8 @@ Edge sparsemax(LayerVisit& v, const Edge& x) {
   Edge sorted = x, places = x;
   sorted.name.clear(), places.name.clear();
   places.type = Type::i64;
-  const Edge z = g.add_all("TopK", {x, g.index({n})}, {sorted, places},
-                           {attr("axis", std::int64_t{-1})})[0];
+  const Edge z =
+      g.add_all("TopK", {x, g.index({n})}, {sorted, places}, {attr("axis", std::int64_t{-1})})[0];
   std::vector<double> numbers, below;
   for (std::int64_t i = 0; i < n; ++i) {
     numbers.push_back(static_cast<double>(i + 1));
@@ -57,8 +56,8 @@ Edge sparsemax(LayerVisit& v, const Edge& x) {
   const Edge k = g.numbers({n}, numbers);
   Edge above = x;
   above.type = Type::boolean;
-  const Edge least = g.pair("Add", g.pair("Mul", k, shifted), g.number(1));
-  above = g.cast(g.add_all("Greater", {least, sums}, {above})[0], g.real);
+  const Edge weighed = g.pair("Add", g.pair("Mul", k, shifted), g.number(1));
+  above = g.cast(g.make("Greater", {weighed, sums}, above), g.real);
   const Edge count = g.reduced("ReduceSum", above, {last}, true);
   const Edge total = g.reduced("ReduceSum", g.pair("Mul", above, shifted), {last}, true);
   const Edge threshold = g.pair("Div", g.pair("Sub", total, g.number(1)), count);

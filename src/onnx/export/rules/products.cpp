@@ -17,7 +17,7 @@ Result<Edge> export_embedding(LayerVisit& v, const Edge& x) {
   out.push_back(table.dims[1]);
   Edge y = table;
   y.dims = std::move(out);
-  return v.g.add_all("Gather", {table, ids}, {y}, {attr("axis", std::int64_t{0})})[0];
+  return v.g.make("Gather", {table, ids}, y, {attr("axis", std::int64_t{0})});
 }
 
 Result<Edge> export_swiglu(LayerVisit& v, const Edge& row) {
@@ -41,13 +41,13 @@ Edge open_positions(GraphWriter& g, const Edge& x) {
   y.type = Type::i64;
   y.fixed = true;
   y.dims = {1};
-  const Edge shape = g.add_all("Shape", {x}, {y},
-                               {attr("start", std::int64_t{1}), attr("end", std::int64_t{2})})[0];
+  const Edge shape =
+      g.make("Shape", {x}, y, {attr("start", std::int64_t{1}), attr("end", std::int64_t{2})});
   y.dims = {};
-  Edge count = g.add_all("Squeeze", {shape}, {y})[0];
+  Edge count = g.make("Squeeze", {shape}, y);
   const Edge zero = g.constant(Type::i64, {}, {0}), one = g.constant(Type::i64, {}, {1});
   y.dims = {1};
-  Edge all = g.add_all("Range", {zero, count, one}, {y})[0];
+  Edge all = g.make("Range", {zero, count, one}, y);
   all.fixed = true;
   return all;
 }
@@ -64,9 +64,9 @@ Result<Edge> export_positions(LayerVisit& v, const Edge& x) {
     std::vector<double> waves;
     for (std::int64_t p = 0; p < x.dims[0]; ++p)
       for (std::int64_t i = 0; i < features; ++i) {
-        const double angle = static_cast<double>(p) /
-                             std::pow(10000.0, static_cast<double>(i / 2 * 2) /
-                                                   static_cast<double>(features));
+        const double angle =
+            static_cast<double>(p) /
+            std::pow(10000.0, static_cast<double>(i / 2 * 2) / static_cast<double>(features));
         waves.push_back(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
       }
     return v.g.pair("Add", x, v.g.numbers(x.dims, waves));
@@ -76,7 +76,7 @@ Result<Edge> export_positions(LayerVisit& v, const Edge& x) {
   if (in_row) return v.g.pair("Add", x, v.g.slice(table, 0, 0, x.dims[0]));
   Edge y = table;
   y.dims = {features};  // and the open steps before it
-  return v.g.pair("Add", x, v.g.add_all("Gather", {table, open_positions(v.g, x)}, {y})[0]);
+  return v.g.pair("Add", x, v.g.make("Gather", {table, open_positions(v.g, x)}, y));
 }
 
 Result<Edge> export_adaptive_softmax(LayerVisit& v, const Edge& row) {

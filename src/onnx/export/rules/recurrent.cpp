@@ -16,7 +16,8 @@ struct Recurrence {
   LayerVisit& v;
   const RecurrentOp& kind;
   std::int64_t hidden, directions;
-  Edge lengths;  // int32; without a name: all steps
+  Edge lengths;  // int32, at least 1; without a name: all steps
+  Edge any;      // 1 where a row has steps, else 0; runtimes disagree about rows without any
 
   GraphWriter& g() const { return v.g; }
   std::int64_t gates() const { return static_cast<std::int64_t>(kind.gates.size()); }
@@ -28,8 +29,8 @@ struct Recurrence {
     Edge y = g().shaped(w, {gates(), hidden, n});
     if (gates() > 1)
       y = g().add("Gather", {y, g().index(kind.gates)}, y.dims, {attr("axis", std::int64_t{0})});
-    return g().shaped(y, n == 1 && w.dims.size() == 1 ? Dims{1, gates() * hidden}
-                                                      : Dims{1, gates() * hidden, n});
+    return g().shaped(
+        y, n == 1 && w.dims.size() == 1 ? Dims{1, gates() * hidden} : Dims{1, gates() * hidden, n});
   }
   Result<Edge> matrix(const std::string& role, const std::string& suffix) const {
     LOOM_ASSIGN(Edge w, v.weight(role + suffix));
@@ -53,19 +54,23 @@ struct Recurrence {
   static std::string suffix_of(std::int64_t layer, std::int64_t direction) {
     return "_l" + std::to_string(layer) + (direction == 1 ? "_reverse" : "");
   }
-  // States of a layer before the first step, [directions, batch, hidden].
+  // States of a layer before the first step, as rows.
+  Edge given(const Edge& all, std::int64_t layer) const {
+    const std::int64_t runs = elements(all.dims) / hidden;
+    return g().slice(g().shaped(all, {runs, hidden}), 0, layer * directions, directions);
+  }
+  // The same as [directions, batch, hidden].
   Edge initial(const Edge* all, std::int64_t layer) const {
     Edge none;
     if (!all) return none;
-    const std::int64_t runs = elements(all->dims) / hidden;
-    const Edge own = g().slice(g().shaped(*all, {runs, hidden}), 0, layer * directions, directions);
+    const Edge own = given(*all, layer);
     return g().add("Transpose", {own}, own.dims, {attr("perm", Dims{1, 0, 2})});
   }
 };
 
 struct Ran {
-  Edge all;         // [steps, directions, batch, hidden]
-  Edges last;       // h, and c: [directions, batch, hidden]
+  Edge all;    // [steps, directions, batch, hidden]
+  Edges last;  // h, and c: [directions, batch, hidden]
 };
 
 // Names that a node leaves out.
@@ -97,8 +102,7 @@ Result<Ran> run(const Recurrence& r, const Edge& x, std::int64_t layer, const Ed
     attributes.push_back(
         attr("linear_before_reset", std::int64_t{r.v.flag("linear_before_reset", true)}));
   if (r.v.text("activation") == "relu")
-    attributes.push_back(attr(
-        "activations", std::vector<std::string>(static_cast<std::size_t>(r.directions), "Relu")));
+    attributes.push_back(attr("activations", "Relu", r.directions));
   Edge y = x;
   y.name.clear();
   Edges out{y, y};
@@ -107,13 +111,19 @@ Result<Ran> run(const Recurrence& r, const Edge& x, std::int64_t layer, const Ed
   if (!kept)
     for (std::size_t i = 1; i < out.size(); ++i) out[i] = left_out();
   while (out.back().name == "-") out.pop_back();
-  out = g.add_all(r.kind.op, in, out, std::move(attributes));
+  out = g.add_all(r.kind.op, in, out, attributes);
   return Ran{out[0], {out.begin() + 1, out.end()}};
 }
 
-// [directions, batch, hidden] as rows.
-Edge as_rows(const Recurrence& r, const Edge& state) {
-  return r.g().add("Transpose", {state}, {r.directions, r.hidden}, {attr("perm", Dims{1, 0, 2})});
+// [directions, batch, hidden] as rows; of a row without steps the state that it began with.
+Edge as_rows(const Recurrence& r, const Edge& state, const Edge* all, std::int64_t layer) {
+  GraphWriter& g = r.g();
+  const Edge rows =
+      g.add("Transpose", {state}, {r.directions, r.hidden}, {attr("perm", Dims{1, 0, 2})});
+  if (r.any.name.empty()) return rows;
+  const Edge ran = g.pair("Mul", rows, r.any);
+  if (!all) return ran;
+  return g.pair("Add", ran, g.pair("Mul", r.given(*all, layer), g.pair("Sub", g.number(1), r.any)));
 }
 
 constexpr std::string_view kStateful =
@@ -129,9 +139,13 @@ Result<Edge> export_recurrent(LayerVisit& v, const Edge& row) {
   while (kind->type != v.node.type->name()) ++kind;
   if (v.flag("stateful")) return v.refuse(std::string(kStateful));
   GraphWriter& g = v.g;
-  Recurrence r{v, *kind, v.integer("hidden"), v.flag("bidirectional") ? 2 : 1, {}};
-  if (const Edge* lengths = v.taken(row, "lengths"))
-    r.lengths = g.cast(g.shaped(*lengths, {}), Type::i32);
+  Recurrence r{v, *kind, v.integer("hidden"), v.flag("bidirectional") ? 2 : 1, {}, {}};
+  if (const Edge* lengths = v.taken(row, "lengths")) {
+    const Edge whole = g.cast(g.shaped(*lengths, {}), Type::i32);
+    r.lengths = g.pair("Max", whole, g.constant(Type::i32, {}, {1}));
+    r.any = g.seen_steps(*lengths, 1);
+  }
+  const Edge *h0 = v.taken(row, "h0"), *c0 = v.taken(row, "c0");
   const Edge& first = row.parts.empty() ? row : row.parts[0];
   const bool in_row = first.dims.size() == 2, over_rows = g.lead == 2;
   const std::int64_t steps = in_row ? first.dims[0] : 1, width = r.directions * r.hidden;
@@ -141,14 +155,14 @@ Result<Edge> export_recurrent(LayerVisit& v, const Edge& row) {
   Edges h, c;
   for (std::int64_t l = 0; l < v.integer("num_layers", 1); ++l) {
     const Edge turned = g.add("Transpose", {x}, x.dims, {attr("perm", Dims{1, 0, 2})});
-    LOOM_ASSIGN(ran, run(r, turned, l, r.initial(v.taken(row, "h0"), l),
-                         r.initial(v.taken(row, "c0"), l)));
-    if (!ran.last.empty()) h.push_back(as_rows(r, ran.last[0]));
-    if (ran.last.size() > 1) c.push_back(as_rows(r, ran.last[1]));
+    LOOM_ASSIGN(ran, run(r, turned, l, r.initial(h0, l), r.initial(c0, l)));
+    if (!ran.last.empty()) h.push_back(as_rows(r, ran.last[0], h0, l));
+    if (ran.last.size() > 1) c.push_back(as_rows(r, ran.last[1], c0, l));
     x = g.add("Transpose", {ran.all}, {steps, r.directions, r.hidden},
               {attr("perm", Dims{2, 0, 1, 3})});
     if (over_rows) x.dims = {r.directions, r.hidden};
     x = g.shaped(x, over_rows ? Dims{width} : Dims{steps, width});
+    if (!r.any.name.empty()) x = g.pair("Mul", x, g.shaped(r.any, {1, 1}));
   }
   if (v.text("output", "all") == "last" && !over_rows) x = g.shaped(h.back(), {width});
   if (!v.flag("return_state")) return x;

@@ -54,8 +54,7 @@ Runner::Input input_of(const ValueInfo& v, std::size_t at, const Network& n) {
     dims = at == 0 ? Dims{kSampleRows, 3} : Dims{kSampleRows};
     for (std::int64_t r = 0; r < kSampleRows; ++r)
       for (std::size_t c = at * 3; c < (at == 0 ? 3u : 4u); ++c)
-        values.push_back(
-            static_cast<double>(kRows.parts[static_cast<std::size_t>(4 * r) + c]));
+        values.push_back(static_cast<double>(kRows.parts[static_cast<std::size_t>(4 * r) + c]));
   } else {
     dims = {kSampleRows, 4};
     values.assign(kRows.x.begin(), kRows.x.end());
@@ -107,9 +106,8 @@ TEST(ExportNetwork, EverySampleComputesTheSame) {
 
 TEST(ExportNetwork, QuantizedWeightsAreCodesAndScales) {
   const LayerSample s = test::layer_samples()[0];
-  for (const char* dtype :
-       {"f16", "bf16", "i8", "u8", "i8:tensor", "i8:block32", "i16", "u16", "i4:s4", "i4:row",
-        "u4:row", "q4_0", "q8_0", "fp8e4m3", "fp8e5m2"}) {
+  for (const char* dtype : {"f16", "bf16", "i8", "u8", "i8:tensor", "i8:block32", "i16", "u16",
+                            "i4:s4", "i4:row", "u4:row", "q4_0", "q8_0", "fp8e4m3", "fp8e5m2"}) {
     SCOPED_TRACE(dtype);
     auto n = test::network_of(s, *parse_weight_format(dtype));
     ASSERT_TRUE(n.ok()) << n.status().to_string();
@@ -145,7 +143,8 @@ TEST(ExportNetwork, OtherDtypesAreRefusedByNameUnlessTold) {
 }
 
 TEST(ExportNetwork, NamesArePathsAndBytesAreTheSame) {
-  const std::string topology = one_cell(R"({"width":3})", R"("type":"dense","out":2,"name":"head")");
+  const std::string topology =
+      one_cell(R"({"width":3})", R"("type":"dense","out":2,"name":"head")");
   auto n = Network::from_json(std::string_view(topology));
   ASSERT_TRUE(n.ok() && n->initialize(5).ok());
   const auto once = written(*n), twice = written(*n);
