@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bridge/layout.h"
+#include "bridge/pushes/layout.h"
 #include "checkpoint/checksum.h"
 
 namespace loom::bridge {

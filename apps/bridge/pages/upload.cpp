@@ -1,4 +1,4 @@
-#include "bridge/upload.h"
+#include "bridge/pages/upload.h"
 
 #include <unistd.h>
 

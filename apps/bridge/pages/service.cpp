@@ -1,10 +1,10 @@
-#include "bridge/service.h"
+#include "bridge/pages/service.h"
 
 #include <algorithm>
 #include <functional>
 
-#include "bridge/legacy.h"
-#include "bridge/upload.h"
+#include "bridge/legacy/legacy.h"
+#include "bridge/pages/upload.h"
 
 namespace loom::bridge {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "bridge/store.h"
+#include "bridge/networks/store.h"
 #include "http/server.h"
 
 namespace loom::bridge {

@@ -1,4 +1,4 @@
-#include "bridge/legacy.h"
+#include "bridge/legacy/legacy.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 #include <iterator>
 #include <map>
 
-#include "bridge/compare.h"
-#include "bridge/stream_network.h"
+#include "bridge/legacy/stream_network.h"
+#include "bridge/networks/compare.h"
 
 namespace loom::bridge {
 namespace {
