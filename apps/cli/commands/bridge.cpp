@@ -12,7 +12,7 @@
 #include "support/client.h"
 #include "support/console.h"
 #ifdef LOOM_HAS_BRIDGE
-#include "bridge/service.h"
+#include "bridge/pages/service.h"
 #endif
 
 namespace loom::cli {

@@ -6,8 +6,8 @@
 #include "support/client.h"
 #include "support/console.h"
 #ifdef LOOM_HAS_BRIDGE
-#include "bridge/reply.h"
-#include "bridge/stream_network.h"
+#include "bridge/legacy/stream_network.h"
+#include "bridge/replies/reply.h"
 #endif
 
 namespace loom::cli {

@@ -1,4 +1,4 @@
-#include "bridge/stream_network.h"
+#include "bridge/legacy/stream_network.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "bridge/compare.h"
+#include "bridge/networks/compare.h"
 
 namespace loom::bridge {
 namespace {

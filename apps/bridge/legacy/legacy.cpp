@@ -1,4 +1,4 @@
-#include "bridge/legacy.h"
+#include "bridge/legacy/legacy.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 #include <iterator>
 #include <map>
 
-#include "bridge/compare.h"
-#include "bridge/stream_network.h"
+#include "bridge/legacy/stream_network.h"
+#include "bridge/networks/compare.h"
 
 namespace loom::bridge {
 namespace {
@@ -158,13 +158,13 @@ Json catalog(const Store& store) {
 
 Json stream(Store& store, const std::string& bedrock, std::string_view body) {
   const Json json = object_of(body);
-  const std::string wanted = json.find("bedrock") ? text_of(json, "bedrock") : bedrock;
+  const std::string named = json.find("bedrock") ? text_of(json, "bedrock") : bedrock;
   const std::string planet = part_of(json, "planet", "planet");
   const std::string name = planet + "__" + part_of(json, "model_id", "model");
-  if (!is_bedrock(wanted))
-    refuse(400, "invalid_argument", "bedrock: '" + wanted.substr(0, 40) + "' is not known");
+  if (!is_bedrock(named))
+    refuse(400, "invalid_argument", "bedrock: '" + named.substr(0, 40) + "' is not known");
   if (!is_name(name)) refuse(400, "invalid_argument", "planet and model_id: are too long");
-  Json answer = answer_of_stream(wanted, json, store.folder() + "/" + name + ".entity",
+  Json answer = answer_of_stream(named, json, store.folder() + "/" + name + ".entity",
                                  json.find("inputs"), json.find("native_outputs"));
   store.forget_network(name);
   answer.set("message", answer.find("outputs") ? "" : "without inputs there are no outputs");

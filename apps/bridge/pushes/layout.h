@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/files/sha256.h"
-#include "bridge/push.h"
+#include "bridge/pushes/push.h"
 
 namespace loom::bridge {
 

@@ -1,10 +1,10 @@
-#include "bridge/layout.h"
+#include "bridge/pushes/layout.h"
 
 #include <map>
 #include <span>
 
 #include "base/files/source.h"
-#include "bridge/reply.h"
+#include "bridge/replies/reply.h"
 #include "checkpoint/checksum.h"
 #include "checkpoint/entity.h"
 #include "checkpoint/layout.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bridge/store.h"
+#include "bridge/networks/store.h"
 #include "http/server.h"
 
 namespace loom::bridge {

@@ -1,11 +1,11 @@
-#include "bridge/push.h"
+#include "bridge/pushes/push.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "base/files/sha256.h"
-#include "bridge/reply.h"
+#include "bridge/replies/reply.h"
 
 namespace loom::bridge {
 namespace {

@@ -1,9 +1,10 @@
-#include "bridge/service.h"
+#include "bridge/pages/service.h"
 
 #include <algorithm>
 #include <functional>
 
-#include "bridge/legacy.h"
+#include "bridge/legacy/legacy.h"
+#include "bridge/pages/upload.h"
 
 namespace loom::bridge {
 
@@ -40,6 +41,7 @@ class Service {
     check_token(head);
     if (auto found = stream(head)) return found;
     if (auto found = networks(head)) return found;
+    if (head.path == "/api/v1/loom/files") return upload(store_, head, options_.max_bytes);
     refuse(404, "not_found", "there is no such route; docs/reference/bridge.md lists them");
   }
 

@@ -1,4 +1,4 @@
-#include "bridge/spool.h"
+#include "bridge/pushes/spool.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,9 +11,9 @@
 #include <system_error>
 
 #include "base/files/bytes.h"
-#include "bridge/checksum.h"
-#include "bridge/reply.h"
-#include "bridge/values.h"
+#include "bridge/pushes/checksum.h"
+#include "bridge/pushes/values.h"
+#include "bridge/replies/reply.h"
 
 namespace loom::bridge {
 namespace {

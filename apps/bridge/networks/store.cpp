@@ -1,4 +1,4 @@
-#include "bridge/store.h"
+#include "bridge/networks/store.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -15,7 +15,7 @@
 #include <iterator>
 #include <system_error>
 
-#include "bridge/checksum.h"
+#include "bridge/pushes/checksum.h"
 
 namespace loom::bridge {
 namespace {

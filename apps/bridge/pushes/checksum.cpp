@@ -1,4 +1,4 @@
-#include "bridge/checksum.h"
+#include "bridge/pushes/checksum.h"
 
 #include <array>
 #include <charconv>

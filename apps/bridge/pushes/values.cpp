@@ -1,4 +1,4 @@
-#include "bridge/values.h"
+#include "bridge/pushes/values.h"
 
 #include <bit>
 #include <cmath>

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "bridge/compare.h"
-#include "bridge/store.h"
+#include "bridge/networks/compare.h"
+#include "bridge/networks/store.h"
 
 namespace loom::bridge {
 namespace {

@@ -1,9 +1,9 @@
-#include "bridge/reply.h"
+#include "bridge/replies/reply.h"
 
 #include <algorithm>
 #include <cerrno>
 
-#include "bridge/library.h"
+#include "bridge/replies/library.h"
 #include "support/console.h"
 
 namespace loom::bridge {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bridge/library.h"
+#include "bridge/replies/library.h"
 
 namespace loom::bridge {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "bridge/store.h"
+#include "bridge/networks/store.h"
 #include "http/server.h"
 
 namespace loom::bridge {

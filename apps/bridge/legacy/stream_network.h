@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "bridge/library.h"
+#include "bridge/replies/library.h"
 
 namespace loom::bridge {
 

@@ -1,4 +1,4 @@
-#include "bridge/compare.h"
+#include "bridge/networks/compare.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,8 +9,8 @@
 #include <string>
 #include <thread>
 
-#include "bridge/library.h"
-#include "bridge/spool.h"
+#include "bridge/pushes/spool.h"
+#include "bridge/replies/library.h"
 
 namespace loom::bridge {
 

@@ -2,7 +2,7 @@
 // library include reply.h alone: both have a Network.)
 #pragma once
 
-#include "bridge/reply.h"
+#include "bridge/replies/reply.h"
 #include "support/client.h"
 
 namespace loom::bridge {
