@@ -60,6 +60,28 @@ class Absorbed:
         of the model's code."""
         return {parameter: constant.names for parameter, constant in self._fills}
 
+    def overlaps(self) -> List[str]:
+        """Parameters that learn and lie in several places here, so that training on would move the
+        copies apart: what they are used as, one by one."""
+        sizes: Dict[str, int] = {}
+
+        def sized(name: str) -> np.ndarray:
+            sizes[name] = np.size(self._read(name))
+            return np.arange(sizes[name]).reshape(np.shape(self._read(name)))
+
+        taken: Dict[str, Any] = {}
+        found: List[str] = []
+        for parameter, constant in self._fills:
+            if not constant.trainable or len(constant.names) != 1:
+                continue
+            name = constant.names[0]
+            places = np.asarray(constant.read(sized)).ravel()
+            used = taken.setdefault(name, np.zeros(sizes[name], bool))
+            if used[places].any():
+                found.append("%s is in several places: %s too" % (name, parameter))
+            used[places] = True
+        return found
+
     # ---- here
 
     def network(self, seed: int = 0) -> Any:

@@ -13,13 +13,15 @@ from .shape import Batch, Shape, count, dims_of, row_of, text_of
 class Value:
     """What a cell computes: `shape` is the framework's, with the axis that holds the batch.
 
-    `dims` is how the network itself sees the row, None where a layer must be told. `ids`: an input
-    of whole numbers below it.
+    `dims` is how the network itself sees the row, None where a layer must be told, and `axis` what
+    it holds the first of them to be: steps, channels, or anything. `ids`: an input of whole numbers
+    below it.
     """
 
     def __init__(self, cell: int, shape: Shape, dims: Optional[Tuple[int, ...]] = None,
-                 ids: int = 0) -> None:
+                 ids: int = 0, axis: str = "") -> None:
         self.cell, self.shape, self.dims, self.ids = cell, tuple(shape), dims, ids
+        self.axis = axis
 
     @property
     def row(self) -> Tuple[int, ...]:
@@ -81,6 +83,8 @@ class Cells:
         earlier one runs that cell's layer, so that shared modules stay shared."""
         fills = fills or {}
         cell = dict(config)
+        if config.get("type") != "embedding":
+            operands = [self.real(o) for o in operands]
         if len(operands) > 1 and not merge:  # side by side, whatever their dimensions
             operands = [self.seen_as(o, (count(o.row),)) for o in operands]
         links = [{"read": [0, 0, 0, o.cell]} for o in operands]
@@ -105,29 +109,43 @@ class Cells:
 
     def layer(self, config: Dict[str, Any], x: Union[Value, Sequence[Value]], shape: Shape, *,
               takes: Optional[Sequence[int]] = None, dims: Optional[Sequence[int]] = None,
-              fills: Optional[Dict[str, Constant]] = None, label: str = "") -> Value:
+              fills: Optional[Dict[str, Constant]] = None, label: str = "",
+              axis: str = "steps") -> Value:
         """A layer that reads the dimensions of its input: `takes` are those of the first operand,
         by default its own without the batch; `dims` those that it makes, by default those of
-        `shape`. Several operands are merged as `operands`."""
+        `shape`; `axis` what the first of them is. Several operands are merged as `operands`."""
         operands = [x] if isinstance(x, Value) else list(x)
         wanted = tuple(takes if takes is not None else dims_of(operands[0].shape)) or (1,)
-        operands[0] = self.seen_as(operands[0], wanted)
+        operands[0] = self.seen_as(operands[0], wanted, axis)
         for i in range(1, len(operands)):
             if operands[i].dims is None:
                 operands[i] = self.seen_as(operands[i], dims_of(operands[i].shape) or (1,))
         made = tuple(dims if dims is not None else dims_of(shape)) or (1,)
-        return self.cell(config, operands, shape, dims=made, fills=fills, label=label,
-                         merge="operands" if len(operands) > 1 else "")
+        result = self.cell(config, operands, shape, dims=made, fills=fills, label=label,
+                           merge="operands" if len(operands) > 1 else "")
+        result.axis = axis
+        return result
 
-    def seen_as(self, x: Value, dims: Sequence[int]) -> Value:
+    def seen_as(self, x: Value, dims: Sequence[int], axis: str = "") -> Value:
         """The same numbers, with these dimensions for the layer that follows."""
         dims = tuple(int(d) for d in dims)
-        if x.dims == dims:
+        if x.dims == dims and (not axis or x.axis in ("", axis)):
             return x
         if count(dims) != count(x.row):
             raise ValueError("%s does not go into %s" % (text_of(x.shape), list(dims)))
         config = {"type": "reshape", "dims": list(dims)} if len(dims) > 1 else {"type": "flatten"}
         return self.cell(config, [x], x.shape, dims=dims)
+
+    def real(self, x: Value) -> Value:
+        """Ids as numbers, by a table of them."""
+        if not x.ids:
+            return x
+        key = ("ids", x.cell)
+        if key not in self._values:
+            table = Constant.of(np.arange(x.ids, dtype=np.float32).reshape(-1, 1))
+            self._values[key] = self.cell({"type": "embedding", "out": 1}, [x], x.shape,
+                                          fills={"weight": table})
+        return Value(self._values[key].cell, x.shape)
 
     # ---- parameters
 
@@ -176,14 +194,12 @@ class Cells:
         return self._values[x.key]
 
     def _any(self) -> Value:
-        """Numbers of the input, of whatever kind."""
+        """Numbers of the input, of whatever kind, for what does not look at them."""
         for i, port in enumerate(self._inputs):
             if not port.ids:
-                return Value(i + 1, port.shape)
+                return Value(i + 1, port.shape, dims_of(port.shape))
         port = self._inputs[0]
-        return self.cell({"type": "embedding", "out": 1},
-                         [Value(1, port.shape, dims_of(port.shape), port.ids)], (*port.shape, 1),
-                         fills={"weight": Constant.of(np.zeros((port.ids, 1)))})
+        return self.real(Value(1, port.shape, dims_of(port.shape), port.ids))
 
     # ---- the end
 

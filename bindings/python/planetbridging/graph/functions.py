@@ -2,7 +2,7 @@
 computed here; what is computed of a parameter that learns stays a function of it."""
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
@@ -52,8 +52,13 @@ class Functions(Cells):
         return self.cell(config, [x], x.shape)
 
     def activation(self, x: Tensor, kind: str) -> Value:
-        x = self.value(x)
-        return self.cell({"type": "activation", "activation": kind}, [x], x.shape, dims=x.dims)
+        return self._kept({"type": "activation", "activation": kind}, self.value(x))
+
+    def _kept(self, config: Dict[str, Any], x: Value) -> Value:
+        """A cell that leaves dimensions as they are."""
+        made = self.cell(config, [x], x.shape, dims=None if x.ids else x.dims)
+        made.axis = x.axis
+        return made
 
     def binary(self, a: Tensor, b: Tensor, op: str) -> Tensor:
         """A function of two, spread to each other."""
@@ -108,14 +113,14 @@ class Functions(Cells):
         shape = tuple(x.shape[o] for o in order)
         solid = [o for o in order if size_of(x.shape[o]) > 1]
         if solid == sorted(solid):  # the numbers stay where they are
-            return Value(x.cell, shape, x.dims, x.ids)
+            return Value(x.cell, shape, x.dims, x.ids, x.axis)
         return self.cell({"type": "permute", "dims": list(x.row), "order": order}, [x], shape)
 
     def reshape(self, x: Tensor, sizes: Sequence[Any]) -> Tensor:
         """Other axes over the same numbers; None is the one that holds the batch."""
         if isinstance(x, Constant):
             return x.reshaped(sizes)
-        return Value(x.cell, reshaped(x.shape, sizes), x.dims, x.ids)
+        return Value(x.cell, reshaped(x.shape, sizes), x.dims, x.ids, x.axis)
 
     def expand(self, x: Tensor, shape: Shape) -> Tensor:
         """Spread to a shape."""
@@ -204,7 +209,8 @@ class Functions(Cells):
                                       for i, n in enumerate(x.shape)))
         value = self.value(x)
         return Value(value.cell, tuple(like[at] if i == at else n
-                                       for i, n in enumerate(value.shape)), value.dims)
+                                       for i, n in enumerate(value.shape)), value.dims,
+                     value.ids, value.axis)
 
     # ---- products
 

@@ -36,6 +36,20 @@ class Graph(Functions):
                           dims=_steps(x.shape[:-1] + (out,)),
                           fills=_filled(weight=weight, bias=bias))
 
+    def whole(self, config: Dict[str, Any], x: Value, shape: Shape,
+              fills: Optional[Dict[str, Constant]] = None) -> Value:
+        """A layer over all axes behind the first, which holds the batch: where more is merged with
+        that, it works on each part."""
+        if not x.shape or not isinstance(x.shape[0], Batch):
+            raise ValueError("%s over %s: expects the batch first"
+                             % (config["type"], text_of(x.shape)))
+        parts = size_of(x.shape[0])
+        if parts == 1:
+            return self.layer(config, x, shape, fills=fills, axis="channels")
+        given = {"/0:" + role: constant for role, constant in (fills or {}).items()}
+        return self.layer({"type": "time_distributed", "count": parts, "layers": [config]}, x,
+                          shape, fills=given)
+
     def embedding(self, ids: Value, weight: Constant) -> Value:
         """`weight` is [ids, out]. The ids are an input."""
         if not ids.ids:
@@ -65,8 +79,36 @@ class Graph(Functions):
         if bias is None:
             config["bias"] = False
         flat = weight.reshaped((weight.shape[0], count(weight.shape[1:])))
-        return self.layer(config, x, (x.shape[0], weight.shape[0], *space),
-                          fills=_filled(weight=flat, bias=bias))
+        return self.whole(config, x, (x.shape[0], weight.shape[0], *space),
+                          _filled(weight=flat, bias=bias))
+
+    def conv_transpose(self, x: Value, weight: Constant, bias: Optional[Constant] = None, *,
+                       stride: Sequence[int] = (), padding: Sequence[int] = (),
+                       output_padding: Sequence[int] = (), dilation: Sequence[int] = (),
+                       groups: int = 1) -> Value:
+        """x is [batch, channels, space...], `weight` [channels, filters / groups, kernel...]."""
+        rank, kernel = len(x.shape) - 2, list(weight.shape[2:])
+        stride, dilation = list(stride) or [1] * rank, list(dilation) or [1] * rank
+        padding, more = list(padding) or [0] * rank, list(output_padding) or [0] * rank
+        filters = weight.shape[1] * groups
+        space = [(size_of(n) - 1) * stride[i] - 2 * padding[i] + dilation[i] * (kernel[i] - 1)
+                 + more[i] + 1 for i, n in enumerate(x.shape[2:])]
+        config: Dict[str, Any] = {"type": "conv_transpose%dd" % rank, "filters": filters,
+                                  "kernel": kernel, "stride": stride, "padding": padding,
+                                  "dilation": dilation, "groups": groups, "output_padding": more}
+        if bias is None:
+            config["bias"] = False
+        inputs, outputs = weight.shape[0] // groups, count(weight.shape[1:])
+        flat = weight.reshaped((groups, inputs, outputs)).transposed((0, 2, 1)).reshaped(
+            (groups * outputs, inputs))
+        return self.whole(config, x, (x.shape[0], filters, *space),
+                          _filled(weight=flat, bias=bias))
+
+    def dropout(self, x: Value, rate: float) -> Value:
+        """Nothing but while training."""
+        if rate <= 0:
+            return x
+        return self._kept({"type": "dropout", "rate": rate}, x)
 
     def batch_norm(self, x: Value, mean: Constant, variance: Constant, gain: Optional[Constant],
                    bias: Optional[Constant], *, eps: float, momentum: float = 0.1) -> Value:
@@ -79,8 +121,21 @@ class Graph(Functions):
             import numpy as np
             gain = gain or Constant.of(np.ones(mean.shape))
             bias = bias or Constant.of(np.zeros(mean.shape))
-        return self.layer(config, x, x.shape, fills=_filled(
+        return self.whole(config, x, x.shape, _filled(
             gain=gain, bias=bias, running_mean=mean, running_var=variance))
+
+    def group_norm(self, x: Value, groups: int, gain: Optional[Constant] = None,
+                   bias: Optional[Constant] = None, *, eps: float) -> Value:
+        """Channels at axis 1; as many groups as channels: an instance norm."""
+        config: Dict[str, Any] = {"type": "group_norm", "groups": groups, "eps": eps}
+        if gain is None and bias is None:
+            config["affine"] = False
+            return self.whole(config, x, x.shape)
+        import numpy as np
+        channels = size_of(x.shape[1])
+        return self.whole(config, x, x.shape, {
+            "gain": gain or Constant.of(np.ones(channels)),
+            "bias": bias or Constant.of(np.zeros(channels))})
 
     def layer_norm(self, x: Value, gain: Optional[Constant], bias: Optional[Constant], *,
                    eps: float) -> Value:
@@ -114,7 +169,26 @@ class Graph(Functions):
             config["dilation"] = dilation
         else:
             config["count_include_pad"] = count_padding
-        return self.layer(config, x, (x.shape[0], x.shape[1], *space))
+        return self.whole(config, x, (x.shape[0], x.shape[1], *space))
+
+    def attention(self, x: Value, weights: Dict[str, Constant], heads: int, *,
+                  keys: Optional[Value] = None, causal: bool = False, dropout: float = 0.0) -> Value:
+        """Multi-head attention of [batch, steps, features], in any order of the first two, to
+        itself or to the steps of `keys`. `weights`: q, k, v, o [out, in], and with q_bias, k_bias,
+        v_bias and o_bias [out] or without."""
+        config: Dict[str, Any] = {"type": "attention" if keys is None else "cross_attention",
+                                  "heads": heads, "qkv_bias": "q_bias" in weights,
+                                  "out_bias": "o_bias" in weights}
+        if weights["q"].shape[0] != row_of(x.shape)[-1]:
+            config["head_dim"] = weights["q"].shape[0] // heads
+        if keys is None:
+            config.update(causal=causal, rope=False)
+        elif causal:
+            raise ValueError("causal attention to other steps")
+        if dropout:
+            config["dropout"] = dropout
+        shape = x.shape[:-1] + (weights["o"].shape[0],)
+        return self.layer(config, x if keys is None else [x, keys], shape, fills=weights)
 
     def recurrent(self, kind: str, x: Value, fills: Dict[str, Constant], hidden: int, *,
                   layers: int = 1, bidirectional: bool = False, bias: bool = True,

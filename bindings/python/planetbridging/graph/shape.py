@@ -86,10 +86,14 @@ def reshaped(shape: Shape, sizes: Sequence[Any]) -> Shape:
 
 
 def broadcast(a: Shape, b: Shape) -> Shape:
-    """The shape of a function of both, as NumPy spreads them."""
+    """The shape of a function of both, as NumPy spreads them. What has no batch may have a
+    sample's places where the other has the batch: numbers that are the same for all samples."""
     rank = max(len(a), len(b))
     out: List[Axis] = []
     for x, y in zip((1,) * (rank - len(a)) + tuple(a), (1,) * (rank - len(b)) + tuple(b)):
+        if isinstance(x, Batch) != isinstance(y, Batch) and size_of(x) == size_of(y):
+            out.append(x if isinstance(x, Batch) else y)
+            continue
         if x != y and x != 1 and y != 1:
             raise ValueError("%s and %s do not go together" % (text_of(a), text_of(b)))
         out.append(y if x == 1 and not isinstance(x, Batch) else x)

@@ -1,0 +1,214 @@
+"""A module's graph: exported in eval mode, with the batch's size left open."""
+from __future__ import annotations
+
+import contextlib
+import warnings
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+
+from ..errors import Unmapped
+
+Dynamic = Union[int, None, Mapping[str, Optional[int]]]
+
+
+def torch_of_today() -> Any:
+    """The package torch, with torch.export."""
+    try:
+        import torch
+    except ImportError as e:
+        raise ImportError("from_torch needs PyTorch (the package torch), 2.1 or later: %s"
+                          % e) from None
+    if not hasattr(torch, "export") or not hasattr(torch.export, "export"):
+        raise ImportError("from_torch needs PyTorch 2.1 or later, for torch.export: this is %s"
+                          % torch.__version__)
+    return torch
+
+
+def keep_dropout(torch: Any) -> Any:
+    """An operator that stands for dropout while the graph is written again: PyTorch takes that of
+    eval mode out."""
+    if not hasattr(torch.ops.planetbridging, "dropout"):
+        library = torch.library.Library("planetbridging", "DEF")
+        library.define("dropout(Tensor x, float p, str kind) -> Tensor")
+        for key in ("CompositeExplicitAutograd", "Meta"):
+            library.impl("dropout", lambda x, p, kind: x.clone(), key)
+        keep_dropout.library = library  # type: ignore[attr-defined]
+    return torch.ops.planetbridging.dropout.default
+
+
+_DROPOUTS = ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout")
+
+
+class Exported:
+    """The program, its inputs' names and batch axes, and the module's tensors by name."""
+
+    def __init__(self, module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any],
+                 dynamic: Dynamic, known: Any) -> None:
+        self.torch = torch_of_today()
+        self.module = module
+        self.axes: Dict[str, Optional[int]] = {}
+        args, kwargs, shapes, some = self._open(args, kwargs, dynamic)
+        self.batched = some
+        with self._quiet():
+            program = self._export(args, kwargs, shapes)
+            self._mark_dropout(program)
+            self.program = self._decomposed(program.run_decompositions({}), known)
+        self.symbol = self._symbol()
+
+    # ---- what is asked of torch.export
+
+    def _open(self, args: Tuple[Any, ...], kwargs: Dict[str, Any],
+              dynamic: Dynamic) -> Tuple[Any, Any, Any, bool]:
+        """The arguments with at least two samples, as one is a special case to PyTorch, and which
+        axis of each is open."""
+        torch = self.torch
+        names = self._names(args, kwargs)
+        if isinstance(dynamic, Mapping):
+            unknown = set(dynamic) - set(names)
+            if unknown:
+                raise ValueError("dynamic: names %s: the inputs are %s" % (
+                    ", ".join(sorted(unknown)), ", ".join(names)))
+        batch = torch.export.Dim("batch")
+        found: List[bool] = []
+
+        def opened(name: str, x: Any) -> Tuple[Any, Any]:
+            if not isinstance(x, torch.Tensor):
+                if isinstance(x, (list, tuple)):
+                    pairs = [opened(name, one) for one in x]
+                    return type(x)(p[0] for p in pairs), type(x)(p[1] for p in pairs)
+                if isinstance(x, dict):
+                    both = {k: opened(name, one) for k, one in x.items()}
+                    return {k: p[0] for k, p in both.items()}, {k: p[1] for k, p in both.items()}
+                return x, None
+            axis = dynamic.get(name, 0) if isinstance(dynamic, Mapping) else dynamic
+            if axis is not None and not isinstance(axis, int):
+                raise Unmapped("the input " + name, "a dynamic dimension besides the batch",
+                               "dynamic takes the axis of the batch, or None")
+            if axis is None or x.ndim == 0:
+                return x, None
+            axis %= x.ndim
+            found.append(True)
+            if x.shape[axis] < 2:
+                x = torch.cat([x, x, x], axis)
+            return x, {axis: batch}
+
+        pairs = [opened(n, x) for n, x in zip(names, args)]
+        keyed = {k: opened(k, x) for k, x in kwargs.items()}
+        shapes = (tuple(p[1] for p in pairs), {k: p[1] for k, p in keyed.items()})
+        return (tuple(p[0] for p in pairs), {k: p[0] for k, p in keyed.items()}, shapes,
+                bool(found))
+
+    def _names(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[str]:
+        import inspect
+        names: List[str] = []
+        for p in inspect.signature(self.module.forward).parameters.values():
+            if p.kind == p.VAR_POSITIONAL:
+                names += ["%s_%d" % (p.name, i) for i in range(len(args) - len(names))]
+            elif len(names) < len(args) and p.kind != p.VAR_KEYWORD:
+                names.append(p.name)
+        return names[:len(args)] + list(kwargs)
+
+    def _export(self, args: Any, kwargs: Any, shapes: Any) -> Any:
+        torch = self.torch
+        import inspect
+        dynamic: Any = None
+        if self.batched:
+            named = dict(zip(self._names(args, {}), shapes[0]))
+            variadic = any(p.kind == p.VAR_POSITIONAL for p in inspect.signature(
+                self.module.forward).parameters.values())
+            dynamic = (shapes[0],) if variadic and not shapes[1] else {**named, **shapes[1]}
+        try:
+            return torch.export.export(self.module, args, kwargs or None, dynamic_shapes=dynamic,
+                                       strict=False)
+        except Exception as e:  # noqa: BLE001: PyTorch's kinds differ by version
+            first = next((line.strip() for line in str(e).splitlines() if line.strip()), "")
+            kind = type(e).__name__
+            raise Unmapped("", "torch.export", "%s: %s" % (kind, first[:400])) from e
+
+    @contextlib.contextmanager
+    def _quiet(self) -> Iterator[None]:
+        """In eval mode, without the fast paths, which have operators of their own; the module is
+        left as it was."""
+        torch = self.torch
+        modes = [(m, m.training) for m in self.module.modules()]
+        fast = getattr(torch.backends, "mha", None)
+        was = fast.get_fastpath_enabled() if fast is not None else False
+        try:
+            self.module.eval()
+            if fast is not None:
+                fast.set_fastpath_enabled(False)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                yield
+        finally:
+            for m, training in modes:
+                m.training = training
+            if fast is not None:
+                fast.set_fastpath_enabled(was)
+
+    # ---- what is made of the graph
+
+    def _mark_dropout(self, program: Any) -> None:
+        own = keep_dropout(self.torch)
+        for node in program.graph.nodes:
+            name = base_name(node)
+            if node.op == "call_function" and name in _DROPOUTS and node.args[1]:
+                node.target, node.args = own, (node.args[0], float(node.args[1]), name)
+                node.kwargs = {}
+        program.graph_module.recompile()
+
+    def _decomposed(self, program: Any, known: Any) -> Any:
+        """Operators without a rule are written by those of core ATen, as long as that changes
+        some."""
+        torch = self.torch
+        for _ in range(6):
+            unknown = {node.target for node in program.graph.nodes
+                       if node.op == "call_function" and not known(node)}
+            table = torch.export.default_decompositions() if unknown else {}
+            some = {op: table[op] for op in unknown if op in table}
+            if not some:
+                return program
+            program = program.run_decompositions(some)
+        return program
+
+    def _symbol(self) -> Any:
+        """The one that stands for the number of samples."""
+        user = set(self.program.graph_signature.user_inputs)
+        for node in self.program.graph.nodes:
+            value = node.meta.get("val")
+            if node.op == "placeholder" and node.name in user and isinstance(
+                    value, self.torch.Tensor):
+                for size in value.shape:
+                    if not isinstance(size, int):
+                        return size.node.expr
+        if self.batched:
+            raise Unmapped("", "torch.export", "the number of samples is fixed in the module")
+        return None
+
+
+def base_name(node: Any) -> str:
+    """ "add" of aten.add.Tensor."""
+    parts = str(node.target).split(".")
+    return parts[1] if len(parts) > 1 else parts[0]
+
+
+def overload(node: Any) -> str:
+    """ "add.Tensor"."""
+    return ".".join(str(node.target).split(".")[1:])
+
+
+def module_of(node: Any) -> str:
+    """The path of the module that a node comes from: of the innermost one."""
+    for path, _ in reversed(list(stack_of(node))):
+        return path
+    return ""
+
+
+def stack_of(node: Any) -> Sequence[Tuple[str, str]]:
+    """Paths and types of the modules around a node."""
+    made = []
+    for value in (node.meta.get("nn_module_stack") or {}).values():
+        path, kind = value[0], value[1]
+        kind = kind if isinstance(kind, str) else "%s.%s" % (kind.__module__, kind.__qualname__)
+        if "metadata_hook" not in path:
+            made.append((path.split("@")[0], kind))
+    return made
