@@ -3,12 +3,12 @@
 
 namespace loom {
 
-// Words of u32. Each tree has kTreeWords (the number of its root, of nodes, of its first leaf, of
-// leaves). Then each node has two: the bits of its f32 threshold, and the distance of its left
-// child << (bits + 1) | whether what is not a number goes left << bits | feature. The right child
-// is behind the left one, and children are behind their parent. A leaf has the distance -1 and as
-// threshold a NaN, which nothing is below, so that a walk stays there; the NaN's lowest bits are
-// the leaf's number in its tree.
+// A table is words of u32. For each tree it has kTreeWords: the number of its root, of nodes, of
+// its first leaf, of leaves. Two words for each node follow: the bits of its f32 threshold, and the
+// distance of its left child << (bits + 1) | whether what is not a number goes left << bits |
+// feature. The right child is behind the left one, and children are behind their parent. A leaf has
+// the distance -1 and as threshold a NaN, which nothing is below, so that a walk stays there; the
+// NaN's lowest bits are the leaf's number in its tree.
 inline constexpr long long kTreeWords = 4;
 inline constexpr unsigned kLeafNumber = 0x003FFFFF, kLeafNaN = 0x7FC00000;
 
