@@ -30,6 +30,7 @@ import planetbridging
 import torch_bridge_modules as modules
 
 BOUND = 1e-5
+torch.set_num_threads(1)  # small modules
 
 
 def difference(module, absorbed, inputs):

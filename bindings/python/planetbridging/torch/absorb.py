@@ -83,13 +83,14 @@ def _walked(walk: Walk, reader: Reader, names: Sequence[str]) -> Tuple[
         List[Tuple[str, Value]], Callable[[List[np.ndarray]], Any]]:
     program = walk.exported.program
     signature = program.graph_signature
-    learned, buffers = dict(signature.inputs_to_parameters), dict(signature.inputs_to_buffers)
+    learned: Dict[str, str] = dict(signature.inputs_to_parameters)
+    buffers: Dict[str, str] = dict(signature.inputs_to_buffers)
     lifted = dict(getattr(signature, "inputs_to_lifted_tensor_constants", {}))
     nodes = list(program.graph.nodes)
     uses: Dict[str, int] = {}
     for node in nodes:
         if node.name in learned:
-            name = reader.alias.get(learned[node.name], learned[node.name])
+            name = reader.alias[learned[node.name]]
             uses[name] = uses.get(name, 0) + len(node.users)
     walk.g.repeated = {name for name, n in uses.items() if n > 1}
     for node in nodes:

@@ -94,9 +94,8 @@ def _pow(w: Walk, a: Args) -> Any:
         e = float(e.array)
     if isinstance(e, (int, float)):
         if e in (1, 2, 0.5, -1):
-            return {1: lambda: x, 2: lambda: w.g.unary(x, "square"),
-                    0.5: lambda: w.g.unary(x, "sqrt"),
-                    -1: lambda: w.g.unary(x, "reciprocal")}[e]()
+            return x if e == 1 else w.g.unary(
+                x, {2: "square", 0.5: "sqrt", -1: "reciprocal"}[e])
         if e == -0.5:
             return w.g.unary(w.g.unary(x, "sqrt"), "reciprocal")
         if e in (3, 4):

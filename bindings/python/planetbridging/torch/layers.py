@@ -189,7 +189,9 @@ def _recurrent(w: Walk, a: Args) -> Any:
     each = (4 if a.has_biases else 2)
     if len(a.params) != each * ways * a.num_layers:
         raise w.refuse("proj_size")
-    x, results, cells = w.g.value(a.input), [], []
+    x = w.g.value(a.input)
+    results: List[Tensor] = []
+    cells: List[Tensor] = []
     if len(x.shape) != 3:
         raise w.refuse("an input without a batch")
     for layer in range(a.num_layers):
@@ -199,7 +201,8 @@ def _recurrent(w: Walk, a: Args) -> Any:
         first = [_part(w, s, layer, ways) for s in states]
         x, c = _layer(w, kind, x, given, first, ways, bool(a.has_biases))
         results.append(_last(w, x, ways))
-        cells.append(c)
+        if c is not None:
+            cells.append(c)
     outputs: List[Any] = [x, w.g.concat(results, 0) if w.used(1) else None]
     if kind == "lstm":
         outputs.append(w.g.concat(cells, 0) if w.used(2) else None)

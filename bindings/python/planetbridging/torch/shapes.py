@@ -14,7 +14,7 @@ from .walk import Args, Walk, rule
       "view_as", "reshape_as", "squeeze_copy", "view_copy", "unsqueeze_copy")
 def _reshape(w: Walk, a: Args) -> Any:
     if isinstance(a.self, Constant):
-        return a.self.reshaped(w.shape(a.self))
+        return a.self.reshaped([w.places(n) for n in w.node.meta["val"].shape])
     sizes = w.sizes()
     at = batch_axis(a.self.shape)
     if at is not None and None not in sizes:
