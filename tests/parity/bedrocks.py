@@ -25,6 +25,10 @@ import sys
 import tempfile
 import time
 
+# Small models: threads that wait for each other take longer than they compute.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+
 try:
     import numpy as np
 except ImportError as e:

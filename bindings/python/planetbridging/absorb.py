@@ -94,8 +94,8 @@ def _any_model(absorbed: Any, planet: str, model_id: str, options: Any) -> Strea
 def pytorch(net: Any, *, planet: str = "pytorch", model_id: str = "model",
             input_dim: Optional[int] = None, layer_specs: Specs = None, layer_units: Units = None,
             activation: str = "relu", **options: Any) -> StreamResult:
-    """A PyTorch module. With layer_specs (or layer_units, all with `activation` but as they say)
-    its Linear modules, in order; without, what torch.export takes of it, for which `inputs` are the
+    """A PyTorch module. With layer_specs (or layer_units, each with `activation`) its Linear
+    modules, in order; without, what torch.export takes of it, for which `inputs` are the
     example, or zeros of input_dim numbers. `options`: inputs, native_outputs, output_path,
     models_dir, root, and of dense stacks what stream_bedrock takes."""
     specs = _dense_specs(layer_specs, layer_units, activation)

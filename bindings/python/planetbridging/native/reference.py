@@ -45,7 +45,9 @@ def _conv_transpose(x: np.ndarray, w: np.ndarray, stride: int, padding: int) -> 
     for tap in product(range(kernel), repeat=rank):
         place = tuple(slice(t, t + (n - 1) * stride + 1, stride) for t, n in zip(tap, space))
         y[whole + place] += np.moveaxis(np.tensordot(x, w[whole + tap], ([1], [1])), -1, 1)
-    return y[whole + tuple(slice(padding, n - padding) for n in y.shape[2:])]
+    inner = tuple(slice(padding, padding + (n - 1) * stride + kernel - 2 * padding)
+                  for n in space)
+    return y[whole + inner]
 
 
 class Reference(Planet):
