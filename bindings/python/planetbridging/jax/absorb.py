@@ -43,16 +43,7 @@ def from_jax(function: Any, params: Any, *args: Any,
         raise ValueError("two parameters of one name")
     learns = trainable or learns or _learning(named)
     arguments = [_argument(a) for a in args]
-    ports = list(names or (["x"] if len(args) == 1 else ["x%d" % i for i in range(len(args))]))
-    axes = ([batch_axis] * len(args) if batch_axis is None or isinstance(batch_axis, int)
-            else list(batch_axis))
-    if len(ports) != len(args) or len(axes) != len(args) or any(
-            axis is None or not -len(a.shape) <= axis < len(a.shape)
-            for axis, a in zip(axes, arguments)):
-        raise ValueError("each argument has a name and the axis that is its batch")
-    shapes: List[Shape] = [tuple(Batch() if i == int(axis) % len(a.shape) else int(n)  # type: ignore[arg-type]
-                                 for i, n in enumerate(a.shape))
-                           for axis, a in zip(axes, arguments)]
+    ports, shapes = _ports(arguments, batch_axis, names)
     closed, out = _traced(function, params, arguments, shapes)
     counts = dict(ids or {})
     loose: Set[str] = set()
@@ -78,6 +69,24 @@ def from_jax(function: Any, params: Any, *args: Any,
 
     return Absorbed(walk.g, outputs, lambda name: np.asarray(named[name]), structure=put,
                     metadata={"framework": "jax", "version": jax.__version__})
+
+
+def _ports(arguments: Sequence[Any], batch_axis: Union[int, Sequence[Optional[int]]],
+           names: Optional[Sequence[str]]) -> Tuple[List[str], List[Shape]]:
+    """Names of the arguments, and their shapes with the batch's axis."""
+    n = len(arguments)
+    ports = list(names or (["x"] if n == 1 else ["x%d" % i for i in range(n)]))
+    axes = [batch_axis] * n if isinstance(batch_axis, int) else list(batch_axis)
+    if len(ports) != n or len(axes) != n:
+        raise ValueError("%d arguments: each has a name and the axis that is its batch" % n)
+    shapes: List[Shape] = []
+    for name, axis, a in zip(ports, axes, arguments):
+        rank = len(a.shape)
+        if axis is None or not -rank <= axis < rank:
+            raise ValueError("%s: %s is no axis of %s" % (name, axis, tuple(a.shape)))
+        shapes.append(tuple(Batch() if i == axis % rank else int(m)
+                            for i, m in enumerate(a.shape)))
+    return ports, shapes
 
 
 def _key(part: Any) -> str:
