@@ -30,6 +30,7 @@ void add_eval(CLI::App& app, Action& action);
 void add_tokenize(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_accuracy(CLI::App& app, Action& action);
@@ -42,6 +43,8 @@ void add_breed(CLI::App& app, Action& action);
 void add_evolve(CLI::App& app, Action& action);
 void add_adapt(CLI::App& app, Action& action);
 void add_audit(CLI::App& app, Action& action);
+void add_bridge(CLI::App& app, Action& action);
+void add_stream(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 // `loom` alone: the story of this seed.

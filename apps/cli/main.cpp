@@ -1,7 +1,10 @@
 // loom: the program. Parses the command line and runs one command; see command.h for the rules they
 // keep.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <sstream>
+#include <string_view>
+#include <vector>
 
 #include "arguments/options.h"
 #include "support/client.h"
@@ -95,10 +98,10 @@ int run(int argc, char** argv) {
       "--top-k is LOOM_TOP_K.\n"
       "Exit codes: 0 done, 1 the run failed, 2 wrong usage, 3 a model or file is refused, 130, "
       "143, 129 ended by Ctrl-C, SIGTERM, SIGHUP.");
-  for (auto* add :
-       {add_run,     add_chat,    add_logits,   add_eval,  add_tokenize, add_show,    add_convert,
-        add_train,   add_predict, add_accuracy, add_plan,  add_dna,      add_observe, add_mesh,
-        add_program, add_breed,   add_evolve,   add_adapt, add_audit,    add_verify,  add_bench})
+  for (auto* add : {add_run,     add_chat,    add_logits, add_eval,    add_tokenize, add_show,
+                    add_convert, add_export,  add_train,  add_predict, add_accuracy, add_plan,
+                    add_dna,     add_observe, add_mesh,   add_program, add_breed,    add_evolve,
+                    add_adapt,   add_bridge,  add_stream, add_audit,   add_verify,   add_bench})
     add(app, action);
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     command->excludes(story);
@@ -130,9 +133,21 @@ int run(int argc, char** argv) {
   }
 }
 
+// The program under the name loom-stream is `loom stream`.
+bool is_loom_stream(const char* called) {
+  std::string_view name = called;
+  name.remove_prefix(std::min(name.size(), name.find_last_of("/\\") + 1));
+  return name == "loom-stream" || name == "loom-stream.exe";
+}
+
 int main(int argc, char** argv) {
   prepare_streams();
-  const int code = run(argc, argv);
+  std::vector<char*> args(argv, argv + argc);
+  char stream[] = "stream";
+  if (argc > 0 && is_loom_stream(argv[0])) args.insert(args.begin() + 1, stream);
+  const auto count = static_cast<int>(args.size());
+  args.push_back(nullptr);
+  const int code = run(count, args.data());
   const std::string problem = print_problem();
   if (problem.empty()) return code;
   // Whatever the command went on with: its answer did not arrive.

@@ -1,4 +1,4 @@
-"""The build backend (PEP 517) of the package: a wheel is the Python files and libloom.so, which
+"""The build backend (PEP 517) of the packages: a wheel is their Python files and libloom.so, which
 CMake builds from the source tree around this folder. It needs cmake, ninja or make, and a C++20
 compiler; or LOOM_LIBRARY, the path of a libloom.so that is built already. No network."""
 import base64
@@ -15,12 +15,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
 
-def project():
-    """The flat keys of [project] in pyproject.toml: Python before 3.11 has no reader for it."""
+PACKAGES = ("welvet", "planetbridging")
+
+
+def project(section="project"):
+    """The flat keys of a section of pyproject.toml: Python before 3.11 has no reader for it."""
     out, inside = {}, False
     for line in (HERE / "pyproject.toml").read_text().splitlines():
         if line.startswith("["):
-            inside = line == "[project]"
+            inside = line == "[%s]" % section
         elif inside and " = " in line:
             key, value = line.split(" = ", 1)
             out[key] = eval(value, {"__builtins__": {}})  # strings and lists of our own file
@@ -111,8 +114,10 @@ def library(folder):
 def info_files():
     """The folder of the package's metadata, and what is in it but RECORD."""
     p = project()
+    scripts = "".join("%s = %s\n" % item for item in project("project.scripts").items())
     return "%s-%s.dist-info" % (p["name"], p["version"]), {
         "METADATA": metadata().encode(),
+        "entry_points.txt": ("[console_scripts]\n" + scripts).encode(),
         "WHEEL": ("Wheel-Version: 1.0\nGenerator: welvet\nRoot-Is-Purelib: false\nTag: %s\n"
                   % tag()).encode()}
 
@@ -147,8 +152,8 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    files = {f.relative_to(HERE).as_posix(): f.read_bytes() for f in (HERE / "welvet").rglob("*")
-             if f.suffix == ".py" or f.name == "py.typed"}
+    files = {f.relative_to(HERE).as_posix(): f.read_bytes() for package in PACKAGES
+             for f in (HERE / package).rglob("*") if f.suffix == ".py" or f.name == "py.typed"}
     with tempfile.TemporaryDirectory() as folder:
         files["welvet/libloom.so"] = library(pathlib.Path(folder)).read_bytes()
     return write(wheel_directory, files)

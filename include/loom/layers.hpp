@@ -7,8 +7,8 @@
 //                                             layers::dense({.out = 10})}), 1);
 //
 // Settings have the names, the defaults and the order of docs/reference/layers.md, which says what
-// each one is; widths follow from what arrives. Common to all are dtype, name, enabled and tie:
-// layers::dense({.out = 10}).name("head"). The library refuses a wrong value by its name.
+// each one is; widths follow from what arrives. Common to all are dtype, name, enabled, tie and
+// fixed: layers::dense({.out = 10}).name("head"). The library refuses a wrong value by its name.
 #ifndef LOOM_LAYERS_HPP
 #define LOOM_LAYERS_HPP
 

@@ -260,6 +260,28 @@ LOOM_API int32_t loom_network_save(loom_network network, const char* path, size_
 LOOM_API int32_t loom_network_save_bytes(loom_network network, loom_bytes* bytes,
                                          loom_error* error);
 
+/* Writes the network for other programs, as it runs in evaluation. The path has the old content
+ * or the new. What the format cannot express is LOOM_UNSUPPORTED, by path and layer:
+ * docs/guide/export.md.
+ *   path: a name that ends in .onnx
+ *   options: JSON: opset (21), as, external_data (false): docs/reference/options.md,
+ *     network_export
+ *   report: JSON: format, opset, inputs, outputs (each name: type[dimensions]), nodes, dtypes
+ *     ({dtype: parameters that have it in the file}) */
+LOOM_API int32_t loom_network_export(loom_network network, const char* path, size_t path_size,
+                                     const char* options, size_t options_size, loom_bytes* report,
+                                     loom_error* error);
+
+/* The same into memory.
+ *   format: "onnx"
+ *   options: JSON: opset (21), as, external_data (false): docs/reference/options.md,
+ *     network_export
+ *   bytes: the file */
+LOOM_API int32_t loom_network_export_bytes(loom_network network, const char* format,
+                                           size_t format_size, const char* options,
+                                           size_t options_size, loom_bytes* bytes,
+                                           loom_error* error);
+
 /* An independent network with the same topology and values. */
 LOOM_API int32_t loom_network_copy(loom_network network, loom_network* copy, loom_error* error);
 

@@ -285,6 +285,16 @@ class Network : public Object {
     check(loom_network_save, handle(), path.data(), path.size());
   }
   Bytes save() const { return detail::made<Bytes>(loom_network_save_bytes, handle()); }
+  // For other programs, by the end of the path: .onnx; options and the report as JSON
+  // (docs/guide/export.md).
+  std::string export_to(std::string_view path, std::string_view options = "{}") const {
+    return detail::text(loom_network_export, handle(), path.data(), path.size(), options.data(),
+                        options.size());
+  }
+  Bytes export_as(std::string_view format, std::string_view options = "{}") const {
+    return detail::made<Bytes>(loom_network_export_bytes, handle(), format.data(), format.size(),
+                               options.data(), options.size());
+  }
   Network copy() const { return detail::made<Network>(loom_network_copy, handle()); }
   std::string topology() const { return detail::text(loom_network_topology, handle()); }
   std::string info() const { return detail::text(loom_network_info, handle()); }

@@ -174,15 +174,16 @@ typedef struct loom_training_options {
    * log(1 - s), s = sigmoid(y), targets in 0..1. cross_entropy: -log softmax(logits)[class]. A
    * step's loss is the mean over its counted rows; not given: mse */
   const char* loss;
-  /* adamw (arXiv 1711.05101), sgd, rmsprop or lion (arXiv 2302.06675); not given: adamw */
+  /* adamw (arXiv 1711.05101), adam (arXiv 1412.6980: weight_decay times w is a part of the
+   * gradient), sgd, rmsprop or lion (arXiv 2302.06675); not given: adamw */
   const char* optimizer;
   double lr; /* the highest learning rate; above 0, at most 1e6; default 0.001 */
   /* the course of the rate; one of constant, cosine, step, linear, cosine_restarts, multi_step,
    * exponential, one_cycle, polynomial; not given: constant */
   const char* schedule;
   int64_t warmup; /* first steps, in which the rate rises linearly; at least 0; default 0 */
-  /* of parameters with more than one row; norms and biases are not decayed; at least 0, below
-   * 1e6; default 0 */
+  /* of parameters with more than one row; norms and biases are not decayed, unless by
+   * decay_vectors; at least 0, below 1e6; default 0 */
   double weight_decay;
   /* sgd: velocity = momentum * velocity + gradient + weight_decay * w; w -= lr * velocity.
    * rmsprop: the same of the divided gradient; of sgd, rmsprop; at least 0, below 1; default 0 */

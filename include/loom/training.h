@@ -138,6 +138,53 @@ LOOM_API int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t*
 LOOM_API int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step,
                                       double* loss, double* lr, int64_t* rows, loom_error* error);
 
+/* One of the micro_batches of the next step, by itself: trainers of the same spec, network and
+ * data, here or on other machines, compute the shards of a step, and each applies all of them.
+ * No weight changes. Refused with fp8, local methods, streams, a device or an observer.
+ *   shard: from 0, below the spec's micro_batches
+ *   bytes: its gradients, for trainer_apply */
+LOOM_API int32_t loom_trainer_shard(loom_trainer trainer, int64_t shard, loom_bytes* bytes,
+                                    loom_error* error);
+
+/* The same of samples that are given, in place of the trainer's own data.
+ *   data: the shard: all of its samples, at most a micro-batch */
+LOOM_API int32_t loom_trainer_shard_on(loom_trainer trainer, int64_t shard, loom_data data,
+                                       loom_bytes* bytes, loom_error* error);
+
+/* The step that the shards are of, with the bits of trainer_step: gradients meet in a binary
+ * tree over the numbers of the shards, and clip_norm sees their sum. A shard of another
+ * training, step or of other weights is refused by its number, and nothing changes.
+ *   shards: handles of bytes: all shards of the step, in their order
+ *   step: steps done since the beginning
+ *   loss: mean loss of all shards, before the update
+ *   lr: learning rate
+ *   rows: rows of the step */
+LOOM_API int32_t loom_trainer_apply(loom_trainer trainer, const int64_t* shards,
+                                    size_t shards_count, int64_t* step, double* loss, double* lr,
+                                    int64_t* rows, loom_error* error);
+
+/* The moments of the optimizer.
+ *   moments: JSON: [{name, rows, cols}]: 0.0.0.1:weight:velocity of sgd, :m and :v of adamw and
+ *     adam, ... */
+LOOM_API int32_t loom_trainer_moments(loom_trainer trainer, loom_bytes* moments, loom_error* error);
+
+/* Copies a moment.
+ *   name: as trainer_moments has it
+ *   values: rows x cols */
+LOOM_API int32_t loom_trainer_get_moment(loom_trainer trainer, const char* name, size_t name_size,
+                                         double* values, size_t values_count, loom_error* error);
+
+/* Copies values into a moment: to continue a training that another framework began.
+ *   values: rows x cols */
+LOOM_API int32_t loom_trainer_set_moment(loom_trainer trainer, const char* name, size_t name_size,
+                                         const double* values, size_t values_count,
+                                         loom_error* error);
+
+/* As if this number of steps were done: the schedule, the order of samples, noise and Adam's
+ * corrections count from there.
+ *   step: 0 to the steps of the training */
+LOOM_API int32_t loom_trainer_set_step(loom_trainer trainer, int64_t step, loom_error* error);
+
 /* Makes the training longer, with the bits of one training of that length. Refused beyond the
  * end of a schedule that has one.
  *   steps: how many more; 0 with epochs

@@ -109,6 +109,35 @@ class Trainer : public Object {
     check(loom_trainer_step_on, handle(), batch.handle(), &r.step, &r.loss, &r.lr, &r.rows);
     return r;
   }
+  // One of the spec's micro_batches of the next step, by itself, of the trainer's own data or of
+  // samples that are given. apply() is the step of all of them, in their order, with the bits of
+  // step(), whichever trainers of the same spec, network and data computed them.
+  Bytes shard(std::int64_t number) const {
+    return detail::made<Bytes>(loom_trainer_shard, handle(), number);
+  }
+  Bytes shard(std::int64_t number, const Data& data) const {
+    return detail::made<Bytes>(loom_trainer_shard_on, handle(), number, data.handle());
+  }
+  Report apply(const std::vector<const Bytes*>& shards) {
+    std::vector<std::int64_t> handles;
+    for (const Bytes* one : shards) handles.push_back(static_cast<std::int64_t>(one->handle()));
+    Report r;
+    check(loom_trainer_apply, handle(), handles.data(), handles.size(), &r.step, &r.loss, &r.lr,
+          &r.rows);
+    return r;
+  }
+  // The optimizer's moments, as JSON [{name, rows, cols}]; the values of one, and new ones; as if
+  // that number of steps were done: to continue a training that another framework began.
+  std::string moments() const { return detail::text(loom_trainer_moments, handle()); }
+  void get_moment(std::string_view name, std::span<double> values) const {
+    check(loom_trainer_get_moment, handle(), name.data(), name.size(), values.data(),
+          values.size());
+  }
+  void set_moment(std::string_view name, std::span<const double> values) {
+    check(loom_trainer_set_moment, handle(), name.data(), name.size(), values.data(),
+          values.size());
+  }
+  void set_step(std::int64_t step) { check(loom_trainer_set_step, handle(), step); }
   // More steps, or more epochs (the other is 0); returns the steps that the training has then.
   std::int64_t extend(std::int64_t steps, std::int64_t epochs = 0) {
     std::int64_t total = 0;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/escape.h"
+#include "base/files/base64.h"
 #include "base/files/bytes.h"
 #include "grid/builder.h"
 #include "numeric/codec.h"
@@ -13,39 +14,6 @@ namespace {
 
 Status bad(std::string what) { return Status(Code::invalid_argument, std::move(what)); }
 Status cannot(std::string what) { return Status(Code::unsupported, std::move(what)); }
-
-int digit_of(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-// RFC 4648, section 4: padded, without line breaks, the bits behind the end 0.
-Result<std::vector<std::byte>> from_base64(std::string_view text) {
-  if (text.size() % 4 != 0) return bad("\"weights\" is no base64: its length is no multiple of 4");
-  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
-  std::vector<std::byte> bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  std::uint32_t bits = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool pad = i + padding >= text.size();
-    const int digit = pad ? 0 : digit_of(text[i]);
-    if (digit < 0)
-      return bad("\"weights\" is no base64: character " + std::to_string(i) + " is " +
-                 quoted(text.substr(i, 1)));
-    bits = bits << 6 | static_cast<std::uint32_t>(digit);
-    if (i % 4 != 3) continue;
-    for (int shift = 16; shift >= 0; shift -= 8)
-      bytes.push_back(static_cast<std::byte>(bits >> shift & 255));
-    bits = 0;
-  }
-  for (std::size_t i = 0; i < padding; ++i) {
-    if (bytes.back() != std::byte{0}) return bad("\"weights\" is no base64: bits behind its end");
-    bytes.pop_back();
-  }
-  return bytes;
-}
 
 // How that engine's files have a dtype.
 struct Coding {
@@ -111,7 +79,7 @@ class Values {
         return bad("\"scale\" must be above 0: codes of " + v.dtype_ + " are multiplied by it");
     }
     LOOM_ASSIGN(const std::string text, json.get_string("weights", ""));
-    LOOM_ASSIGN(v.bytes_, from_base64(text));
+    LOOM_ASSIGN(v.bytes_, from_base64(text, "weights"));
     const std::uint64_t wanted = (count * static_cast<std::uint64_t>(v.code_.bits) + 7) / 8;
     if (v.bytes_.size() != wanted)
       return bad("\"weights\": expects " + std::to_string(wanted) + " bytes for " +

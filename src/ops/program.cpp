@@ -250,6 +250,11 @@ std::string Program::encode() const {
     w.value(static_cast<std::uint8_t>(b.constant.kind));
     w.value<std::uint32_t>(static_cast<std::uint32_t>(b.constant.reals.size()));
     for (double v : b.constant.reals) w.value(v);
+    if (b.constant.kind != ConstantKind::trees) continue;
+    static const std::vector<std::uint32_t> kEmpty;
+    const std::vector<std::uint32_t>& words = b.constant.words ? *b.constant.words : kEmpty;
+    w.value<std::uint32_t>(static_cast<std::uint32_t>(words.size()));
+    for (const std::uint32_t word : words) w.value(word);
   }
   w.value<std::uint32_t>(static_cast<std::uint32_t>(code.size()));
   for (const Instruction& ins : code) {
@@ -282,9 +287,13 @@ static void read_buffer(Reader& r, Buffer& b) {
   b.format.layout = r.enumerated(Layout::q6_k);
   b.format.scale = r.enumerated(ScaleKind::block);
   b.format.block = r.value<std::uint16_t>();
-  b.constant.kind = r.enumerated(ConstantKind::alibi);
+  b.constant.kind = r.enumerated(ConstantKind::trees);
   b.constant.reals.resize(r.count(8));
   for (double& v : b.constant.reals) v = r.value<double>();
+  if (b.constant.kind != ConstantKind::trees) return;
+  auto words = std::make_shared<std::vector<std::uint32_t>>(r.count(4));
+  for (std::uint32_t& word : *words) word = r.value<std::uint32_t>();
+  b.constant.words = std::move(words);
 }
 
 Result<Program> Program::decode(std::string_view bytes) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,7 +54,8 @@ enum class ConstantKind : std::uint8_t {
   gather_indices = 2,
   inverse_index = 3,
   steps = 4,
-  alibi = 5
+  alibi = 5,
+  trees = 6
 };
 struct ConstantSpec {
   ConstantKind kind = ConstantKind::none;
@@ -61,8 +63,10 @@ struct ConstantSpec {
   // kind and its parameters (rope.h). places, uses (tensor_ops.h), i32: reals are the limit, then
   // the runs. steps: a column of u32, row i holds i mod T: where rows are the T steps of one row
   // after another (and `rows` a multiple of T, by registers or not). reals: T. alibi: a row of the
-  // slopes of the heads (alibi.h). reals: the number of heads.
+  // slopes of the heads (alibi.h). reals: the number of heads. trees: `words` as trees/trees.h
+  // describes them, and reals: the numbers of trees, features and leaves.
   std::vector<double> reals;
+  std::shared_ptr<const std::vector<std::uint32_t>> words{};  // of trees; all programs share them
   friend bool operator==(const ConstantSpec&, const ConstantSpec&) = default;
 };
 

@@ -7,6 +7,7 @@
 #include "ops/attention/rope.h"
 #include "ops/graph/kinds.h"
 #include "ops/op_check.h"
+#include "ops/trees/trees.h"
 
 namespace loom {
 namespace {
@@ -88,6 +89,7 @@ class Verifier {
       if (b.constant.kind == ConstantKind::steps) return steps(b, bad);
       if (b.rows.a != kNone || b.rows.b != kNone) return bad("a constant's rows are constant");
       if (b.constant.kind == ConstantKind::alibi) return slopes(b, bad);
+      if (b.constant.kind == ConstantKind::trees) return trees(b, bad);
       if (b.constant.kind == ConstantKind::gather_indices ||
           b.constant.kind == ConstantKind::inverse_index)
         return places(b, bad);
@@ -118,6 +120,13 @@ class Verifier {
     if (r.size() != 1 || b.cols < 1 || b.cols > 65536 || r[0] != static_cast<double>(b.cols))
       return bad("slopes of another number of heads than they have columns");
     return {};
+  }
+
+  template <class Bad>
+  static Status trees(const Buffer& b, Bad bad) {
+    if (b.type != ValueType::u32 || b.rows != Rows{}) return bad("trees are a row of u32");
+    const char* wrong = check_trees(b.constant, b.cols);
+    return wrong ? bad(wrong) : Status();
   }
 
   // A list of places: one row, as long as its description says.

@@ -12,6 +12,7 @@ static Status bad(std::string what) {
 
 Result<StepReport> Trainer::step() {
   LOOM_TRY(whole());
+  LOOM_TRY(cut_into(0));
   const std::int64_t part = spec_.batch / spec_.micro_batches;
   const auto has_classes = [](const HeadSpec& head) { return takes_classes(head.loss); };
   if (spec_.micro_batches > 1 && std::ranges::any_of(spec_.heads, has_classes)) {

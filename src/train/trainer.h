@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,8 @@ struct TrainerOptions {
   const std::atomic<bool>* cancel = nullptr;  // set: the step ends as cancelled
 };
 
+struct Shard;  // train/shards.h
+
 class Trainer {
  public:
   // Data that cannot be learned from is refused by place and value (check_data.h).
@@ -101,6 +104,21 @@ class Trainer {
   bool updating() const { return slices_ && slices_->at == Slices::At::update; }
   // Forgets a step in slices, and does to its end an update that has begun.
   Status drop_step();
+  // One of the spec's "micro_batches" of the next step, by itself: what `apply` makes the step of,
+  // here or in another trainer of the same spec, network and data. `given`: in place of the
+  // trainer's own data, at most as many samples. No weight changes. Errors: invalid_argument with
+  // "fp8", local methods, streams, a device or an observer.
+  Result<Shard> shard(std::int64_t number, const DataSource* given = nullptr);
+  // The step, of all its shards in their order: the bits of step(). Errors: a shard that is of
+  // another training, step or of other weights, by its number; nothing has changed then.
+  Result<StepReport> apply(std::span<Shard> shards);
+  // The optimizer's moments: names, "0.0.1.0:weight:m" (sgd: velocity; adam: m, v; ...), and
+  // shapes; the values of one, and new ones; the steps that are done, which the schedule and Adam's
+  // corrections count: to continue a training that another framework began.
+  std::vector<TrainingTensor> moments();
+  Result<TrainingTensor> moment(std::string_view name);
+  Status set_moment(std::string_view name, std::span<const double> values);
+  Status set_done(std::int64_t step);
   // Of all later steps: their learning rate is the schedule's times this.
   void set_rate_factor(double factor) { rate_factor_ = factor; }
   // From the next step on `observer` has events of each step that the options ask for; null ends
@@ -230,6 +248,13 @@ class Trainer {
     bool quantized = false;
   };
   Status whole() const;
+  // The parts of shard() and apply().
+  Status check_shards() const;
+  Status check_shard(const Shard& shard, const Shard& own, std::size_t index) const;
+  Status cut_into(std::int64_t shards);
+  Result<const Learner::Moment*> find_moment(std::string_view name) const;
+  std::string run_hash(bool given) const;
+  std::string weights_checksum() const;
   // Who looks at the steps; null: nobody.
   struct Observation {
     Observer* observer = nullptr;

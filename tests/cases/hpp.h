@@ -501,6 +501,37 @@ inline result trainer_step_on(handle h, handle d, std::int64_t* step, double* lo
     *step = r.step, *loss = r.loss, *lr = r.lr, *rows = r.rows;
   });
 }
+inline result trainer_shard(handle h, std::int64_t n, handle* o, err e) {
+  return gives(o, e, [&] { return As<Trainer>(h)->shard(n); });
+}
+inline result trainer_shard_on(handle h, std::int64_t n, handle d, handle* o, err e) {
+  return gives(o, e, [&] { return As<Trainer>(h)->shard(n, *As<Data>(d)); });
+}
+inline result trainer_apply(handle h, const std::int64_t* shards, size count, std::int64_t* step,
+                            double* loss, double* lr, std::int64_t* rows, err e) {
+  return attempt(e, [&] {
+    std::vector<std::unique_ptr<As<Bytes>>> held;
+    std::vector<const Bytes*> list;
+    for (const std::int64_t one : sp(shards, count)) {
+      held.push_back(std::make_unique<As<Bytes>>(static_cast<handle>(one)));
+      list.push_back(&**held.back());
+    }
+    const Trainer::Report r = As<Trainer>(h)->apply(list);
+    *step = r.step, *loss = r.loss, *lr = r.lr, *rows = r.rows;
+  });
+}
+inline result trainer_moments(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Trainer>(h)->moments(); });
+}
+inline result trainer_get_moment(handle h, text s, size n, double* v, size count, err e) {
+  return attempt(e, [&] { As<Trainer>(h)->get_moment(sv(s, n), sp(v, count)); });
+}
+inline result trainer_set_moment(handle h, text s, size n, const double* v, size count, err e) {
+  return attempt(e, [&] { As<Trainer>(h)->set_moment(sv(s, n), sp(v, count)); });
+}
+inline result trainer_set_step(handle h, std::int64_t step, err e) {
+  return attempt(e, [&] { As<Trainer>(h)->set_step(step); });
+}
 inline result trainer_extend(handle h, std::int64_t steps, std::int64_t epochs, std::int64_t* total,
                              err e) {
   return attempt(e, [&] { *total = As<Trainer>(h)->extend(steps, epochs); });

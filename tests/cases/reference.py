@@ -130,7 +130,8 @@ class Trainer:
         self.take(data)
         self.optimizer = {"type": "adamw", **spec.get("optimizer", {})}
         self.steps = spec.get("steps", spec.get("epochs"))
-        if spec.get("batch", 1) != len(self.x) or "method" in spec:
+        if (spec.get("batch", 1) != len(self.x) or "method" in spec or "micro_batches" in spec
+                or self.optimizer["type"] not in ("sgd", "adamw")):
             raise Unknown
 
     def take(self, data):

@@ -7,6 +7,7 @@ build command:cmake                                   cmake
 build command:ninja                                   ninja-build
 build compiler                                        g++
 build file:/usr/include/CLI/CLI.hpp                   libcli11-dev
+test  file:/usr/include/boost/beast.hpp               libboost-dev
 test  file:/usr/include/gtest/gtest.h                 libgtest-dev
 test  file:/usr/include/stb/stb_image.h               libstb-dev
 page  command:clang++-19                              clang-19

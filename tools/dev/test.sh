@@ -152,6 +152,22 @@ peft_python() {
   return 1
 }
 
+# A Python with the frameworks of the day, which the bridges absorb and which judge exports; in CI it
+# is made (5 GB, of which PyTorch's CUDA parts are the most).
+bridge_python() {
+  local python=build/venv-bridges/bin/python
+  if [ -n "${LOOM_CI:-}" ] && [ ! -e build/venv-bridges/ready ]; then
+    { python3 -m venv build/venv-bridges &&
+      build/venv-bridges/bin/pip install --quiet torch scikit-learn keras jax flax optax onnx \
+        onnxruntime && touch build/venv-bridges/ready; } >&2 || return 1
+  fi
+  for python in "$python" python3; do
+    "$python" -c 'import torch.export, sklearn, keras, jax, onnxruntime' 2>/dev/null &&
+      { echo "$python"; return 0; }
+  done
+  return 1
+}
+
 # table_holds FILE COMMAND...: every line that COMMAND prints (its last word, where there are two)
 # stands in FILE, however the file breaks it into lines.
 table_holds() {
@@ -211,6 +227,18 @@ TABLE
   done <<'TABLE'
 tables          tests/parity/tables.py build/release/loom --short
 cluster         tests/parity/cluster.py build/release/libloom.so
+TABLE
+  python=$(bridge_python) || python=
+  while read -r name command; do
+    # shellcheck disable=SC2086
+    if [ -n "$python" ]; then run_script "parity/$name" env KERAS_BACKEND=jax "$python" $command
+    else skip_script "parity/$name" "needs torch 2.1, scikit-learn, keras, jax, onnx, onnxruntime"
+    fi
+  done <<'TABLE'
+torch-bridge    tests/parity/torch_bridge.py --count 30
+keras-bridge    tests/parity/keras_bridge.py --count 15
+sklearn-bridge  tests/parity/sklearn_bridge.py --count 15
+bedrocks        tests/parity/bedrocks.py
 TABLE
   if python=$(peft_python); then run_script parity/peft "$python" tests/parity/peft_adapter.py \
     build/release/loom

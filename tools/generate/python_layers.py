@@ -13,7 +13,7 @@ from description import NOTE, condition_text, range_text
 FILES = {
     "linear": ("Products of a row and weights", {
         "dense": "Linear", "embedding": "Embedding", "swiglu": "SwiGLU",
-        "genome": "Genome"}),
+        "genome": "Genome", "trees": "Trees"}),
     "convolutions": ("Convolutions, channels first", {
         "conv1d": "Conv1d", "conv2d": "Conv2d", "conv3d": "Conv3d",
         "conv_transpose1d": "ConvTranspose1d", "conv_transpose2d": "ConvTranspose2d",
@@ -327,5 +327,6 @@ Input sizes are inferred from the Input. Arguments that PyTorch has may be given
 order; all others, as `activation`, go by name. What PyTorch accepts and Loom cannot do is refused
 by name. A layer is a plain dict, the cell as docs/reference/layers.md has it; `repr` writes it as
 one would, and containers print as a tree. Dense is Linear by Keras' name. Common to all are `dtype`
-(how matrices are stored and multiplied: "f32", "bf16", "i8", ...), `name`, `enabled`, `tie` and `fixed`.
+(how matrices are stored and multiplied: "f32", "bf16", "i8", ...), `name`, `enabled`, `tie` and
+`fixed`.
 '''

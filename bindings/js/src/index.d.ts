@@ -29,7 +29,7 @@ export type Rows = Numbers | Numbers[];
 
 // Options: docs/reference/options.md. A device and a mode give always the same bits; methods that
 // return at once cannot wait for a GPU and refuse "gpu".
-import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, FileInfoOptions,
+import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, ExportOptions, FileInfoOptions,
   ForecastOptions, GeneratorOptions, Mode, ModelOptions, ObserveOptions, ObserveTrainerOptions,
   Sampling, OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions,
   TokenizerOptions, VerifyOptions } from './types/options.js';
@@ -430,6 +430,19 @@ export class Network extends Handled {
     AsyncGenerator<Step, void, void>;
   save(): Uint8Array;
   save(path: string): void;
+  export(format: 'onnx', options?: ExportOptions): Uint8Array;
+  export(path: string, options?: ExportOptions): ExportReport;
+}
+
+export interface ExportReport {
+  format: string;
+  opset?: number;
+  /** Each `name: type[dimensions]`. */
+  inputs?: string[];
+  outputs?: string[];
+  nodes?: number;
+  /** Parameters by the dtype that they have in the file. */
+  dtypes?: Record<string, number>;
 }
 
 export interface SessionInfo {
@@ -560,6 +573,18 @@ export class Trainer extends Handled {
   /** One step on a batch of its own. */
   stepOn(data: TrainingData | Data): Step;
   stepOnAsync(data: TrainingData | Data, options?: Abortable): Promise<Step>;
+  /** One of the `microBatches` of the next step, by itself: its gradients, for apply(), of the
+   *  trainer's own data or of samples that are given. No weight changes. */
+  shard(number: number, data?: TrainingData | Data): Uint8Array;
+  /** The step of all its shards, in their order, with the bits of step(), whichever trainers of
+   *  the same spec, network and data computed them. */
+  apply(shards: Iterable<ArrayBuffer | ArrayBufferView>): Step;
+  /** The optimizer's moments: velocity of sgd, m and v of adamw and adam, ... */
+  readonly moments: { name: string; rows: number; cols: number }[];
+  getMoment(name: string): Float64Array;
+  setMoment(name: string, values: ArrayLike<number>): void;
+  /** As if this number of steps were done: the schedule and Adam's corrections count from there. */
+  setStep(step: number): void;
   /** To the end; the function is called between slices of some milliseconds, and false stops. */
   run(callback?: ((step: Step) => unknown) | null, options?: Abortable): Promise<Step>;
   /** Makes the training longer, with the bits of one training of that length; returns its steps. */

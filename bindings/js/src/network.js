@@ -370,6 +370,14 @@ export class Network extends Handled {
     return this.library.take(this.call('save_bytes').bytes);
   }
 
+  /** For other programs: the bytes of a format, "onnx"; in Node also a path, by whose end the
+   *  format goes, and then the report (docs/guide/export.md). */
+  export(to, options = {}) {
+    const all = { options: snake(options) };
+    if (/[./\\]/.test(to)) return this.call('export', { path: String(to), ...all }).report;
+    return this.library.take(this.call('export_bytes', { format: String(to), ...all }).bytes);
+  }
+
   dispose() {
     this.#session?.dispose();
     this.#session = null;

@@ -3,7 +3,7 @@ import { bytesOf, onCpu, optionsOf, placeOf } from './runtime/call.js';
 import { errorNamed, known, refuseSignal, signalOf } from './runtime/errors.js';
 import { flat, inputRows, isList, isNamed, numbersOf, rowsOf, stepsOf, targetRows, typeOf, typed,
   wideRowsOf } from './rows.js';
-import { Handled, SLICE_MS, breathe, camel, library, libraryOf, runLater, runNow,
+import { Handled, SLICE_MS, breathe, bytesObject, camel, library, libraryOf, runLater, runNow,
   snake } from './runtime/runtime.js';
 
 /** Work: {name, arguments} of the call that makes data. */
@@ -253,6 +253,49 @@ export class Trainer extends Handled {
     } finally {
       for (const handle of made) this.library.release(handle);
     }
+  }
+  /** One of the `microBatches` of the next step, by itself: its gradients as bytes, for apply().
+   *  `data`: its samples, in place of the trainer's own: what stepOn() takes. */
+  shard(number, data) {
+    if (data === undefined)
+      return this.library.take(this.call('shard', { shard: number }).bytes);
+    return this.library.take(runNow(this.library, this.#shardOn(number, data)).bytes);
+  }
+  *#shardOn(shard, data) {
+    const made = [];
+    try {
+      const samples = yield* dataOf(this.#network, data, made);
+      return yield ['trainer_shard_on', { trainer: this.handle, shard, data: samples }];
+    } finally {
+      for (const handle of made) this.library.release(handle);
+    }
+  }
+  /** The step of all its shards, in their order, with the bits of step(). */
+  apply(shards) {
+    const handles = [];
+    try {
+      for (const [i, shard] of [...shards].entries())
+        handles.push(bytesObject(this.library, `shards[${i}]`, shard));
+      return this.call('apply', { shards: handles });
+    } finally {
+      for (const handle of handles) this.library.release(handle);
+    }
+  }
+  /** The optimizer's moments: [{name, rows, cols}]. */
+  get moments() {
+    return this.call('moments').moments;
+  }
+  getMoment(name) {
+    const found = this.moments.find((m) => m.name === name);
+    return this.call('get_moment', { name, values: found ? found.rows * found.cols : 1 }).values;
+  }
+  /** New values for a moment: to continue a training that another framework began. */
+  setMoment(name, values) {
+    this.call('set_moment', { name, values: Float64Array.from(values) });
+  }
+  /** As if this number of steps were done. */
+  setStep(step) {
+    this.call('set_step', { step });
   }
   /** To the end of the training. callback({step, loss, lr, rows}) is called between slices of some
    *  milliseconds; false stops. Returns the last report. */

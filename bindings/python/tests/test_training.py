@@ -25,7 +25,7 @@ TINY = ROOT / "tests/cases/data/tiny.entity"
 NEEDED = {
     "Linear": (3,), "Embedding": (3,), "SwiGLU": (5,), "Attention": (2,), "Reshape": (2, 2),
     "Parallel": (layers.Linear(2), layers.Linear(3)), "TimeDistributed": (layers.Linear(2),),
-    "Unary": ("exp",), "Genome": (1, ["tanh"]),
+    "Unary": ("exp",), "Genome": (1, ["tanh"]), "Trees": (4, [1], "AAAAAA==", ""),
     "Binary": ("add", [[2], [2]]), "Select": ([[1], [1], [2]],), "Reduce": ("sum",),
     "Permute": ([1, 0],), "IndexSelect": ([2], [0, 1, 2]), "BatchedMatmul": ([[1, 2], [2, 1]],),
     "AdaptiveSoftmax": (4, [2]), "MixtureOfSoftmaxes": (4, 2), "KMeans": (3,), "RNN": (3,),

@@ -20,7 +20,7 @@ from ._core.errors import (
 )
 from .custom import custom_layer, register_layer, unregister_layer
 from .ensemble import Ensemble, Match, Selection, matches
-from .files import Fitted, Training, convert, evaluate, fit
+from .files import Fitted, Training, convert, evaluate, export, fit
 from .graph import Graph, from_onnx
 from .introspect import methods
 from .measure import correlation, deviation
@@ -47,7 +47,7 @@ __all__ = [
     "Piece", "Population", "Predictor", "Program", "Progress", "Selection", "Seq2Seq", "Session",
     "Step", "StepMesh", "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated",
     "Unsupported", "Verification", "audit", "cluster", "compareDNA", "compare_dna", "convert",
-    "correlation", "custom_layer", "defaultTweenConfig", "deviation", "dna", "evaluate",
+    "correlation", "custom_layer", "defaultTweenConfig", "deviation", "dna", "evaluate", "export",
     "fake_quantize", "fit", "from_onnx", "graft", "info", "layers", "live_handles", "matches",
     "methods", "numerics_version", "register_layer", "simulate", "sinks", "unregister_layer",
     "verify", "version",

@@ -6,6 +6,8 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Un
 
 from ._core.call import array, call, interruptible
 from ._core.object import Runner
+from .layers._base import Layer
+from .layers.model import Model
 from .network import Network, Path
 from .transformer import Transformer
 
@@ -106,6 +108,17 @@ def convert(source: Path, out: Path, *, dtype: str = "", adapter: Optional[Path]
                "tokenizer": tokenizer}
     return interruptible(  # type: ignore[no-any-return]
         lambda: call("file_convert", os.fspath(source), os.fspath(out), options))
+
+
+def export(source: Union[Network, Layer, Model, Path], path: Path, **options: Any
+           ) -> Dict[str, Any]:
+    """Writes a network, layers that make one, or an .entity file for other programs, by the end of
+    the path: .onnx. Options and result are those of Network.export."""
+    if isinstance(source, Network):
+        return source.export(path, **options)
+    made = isinstance(source, (Layer, Model))
+    with Network(source) if made else Network.load(source) as network:
+        return network.export(path, **options)
 
 
 def evaluate(model: Transformer, text: Union[str, Sequence[int]],

@@ -33,6 +33,10 @@ _Named = Union[str, Dict[str, Any], None]  # a name, or an object with its setti
 _ROWS = 256  # of a run: longer inputs are cut
 
 
+def _export_options(options: Dict[str, Any]) -> Dict[str, Any]:
+    return {"as" if key == "as_" else key: value for key, value in options.items()}
+
+
 class Parameter(NamedTuple):
     """One parameter of a network: `name` ("path:role") is what get() and set() take."""
 
@@ -332,6 +336,19 @@ class Network(Object):
     def to_bytes(self) -> bytes:
         """The .entity file as bytes."""
         return library().take(call("network_save_bytes", self._handle))
+
+    def export(self, path: Path, **options: Any) -> Dict[str, Any]:
+        """Writes the network for other programs, by the end of the path: .onnx. Options: opset,
+        as_ (a format: "f16"), external_data (docs/reference/options.md, network_export; `as` is a
+        word of Python). Returns format, inputs, outputs, nodes and dtypes. Unsupported names what
+        the format cannot express."""
+        return call(  # type: ignore[no-any-return]
+            "network_export", self._handle, os.fspath(path), _export_options(options))
+
+    def export_bytes(self, format: str = "onnx", **options: Any) -> bytes:
+        """The same as bytes, by the format's name."""
+        return library().take(
+            call("network_export_bytes", self._handle, format, _export_options(options)))
 
     def copy(self) -> "Network":
         """An independent network with the same topology and values."""

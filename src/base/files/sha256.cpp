@@ -7,6 +7,11 @@
 
 #include "base/files/bytes.h"
 
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
 namespace loom {
 namespace {
 
@@ -20,6 +25,53 @@ constexpr std::uint32_t kRound[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define LOOM_SHA_NI 1
+// The instructions of the CPU for this very hash, where it has them: four times as fast.
+bool has_sha_ni() {
+  static const bool has = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    const bool sha = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & (1u << 29)) != 0;
+    return sha && __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & (1u << 19)) != 0;  // SSE4.1
+  }();
+  return has;
+}
+
+__attribute__((target("sha,sse4.1"))) void blocks_ni(std::uint32_t* state, const std::uint8_t* p,
+                                                     std::size_t count) {
+  const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+  // The instructions take the state as {a b e f} and {c d g h}.
+  __m128i first = _mm_shuffle_epi32(_mm_loadu_si128(reinterpret_cast<__m128i*>(state)), 0xb1);
+  __m128i second = _mm_shuffle_epi32(_mm_loadu_si128(reinterpret_cast<__m128i*>(state + 4)), 0x1b);
+  __m128i abef = _mm_alignr_epi8(first, second, 8), cdgh = _mm_blend_epi16(second, first, 0xf0);
+  for (; count > 0; --count, p += 64) {
+    const __m128i abef_before = abef, cdgh_before = cdgh;
+    __m128i w[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i)
+      w[i] = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p) + i), swap);
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i) {
+      const __m128i k = _mm_loadu_si128(reinterpret_cast<const __m128i*>(kRound) + i);
+      const __m128i sum = _mm_add_epi32(w[i % 4], k);
+      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+      if (i >= 12) continue;
+      const __m128i& last = w[(i + 3) % 4];
+      const __m128i next = _mm_add_epi32(_mm_sha256msg1_epu32(w[i % 4], w[(i + 1) % 4]),
+                                         _mm_alignr_epi8(last, w[(i + 2) % 4], 4));
+      w[i % 4] = _mm_sha256msg2_epu32(next, last);
+    }
+    abef = _mm_add_epi32(abef, abef_before);
+    cdgh = _mm_add_epi32(cdgh, cdgh_before);
+  }
+  first = _mm_shuffle_epi32(abef, 0x1b);
+  second = _mm_shuffle_epi32(cdgh, 0xb1);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(state), _mm_blend_epi16(first, second, 0xf0));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(state + 4), _mm_alignr_epi8(second, first, 8));
+}
+#endif
+
 std::uint32_t load_be32(const std::uint8_t* p) { return byte_swap(load_le<std::uint32_t>(p)); }
 
 }  // namespace
@@ -29,6 +81,9 @@ Sha256::Sha256()
          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}
 
 void Sha256::block(const std::uint8_t* p) {
+#ifdef LOOM_SHA_NI
+  if (has_sha_ni()) return blocks_ni(h_.data(), p, 1);
+#endif
   std::uint32_t w[64];
   for (int i = 0; i < 16; ++i) w[i] = load_be32(p + 4 * i);
   for (int i = 16; i < 64; ++i) {
@@ -76,6 +131,13 @@ void Sha256::update(std::span<const std::byte> data) {
     block(buffer_.data());
     used_ = 0;
   }
+#ifdef LOOM_SHA_NI
+  if (has_sha_ni()) {
+    blocks_ni(h_.data(), p, n / 64);
+    p += n / 64 * 64;
+    n %= 64;
+  }
+#endif
   for (; n >= 64; p += 64, n -= 64) block(p);
   std::memcpy(buffer_.data(), p, n);
   used_ = n;

@@ -92,6 +92,14 @@ Status alone(loom_network handle, Change change, F body) {
   return body(shared.network);
 }
 
+Status without_adapter(loom_network handle) {
+  LOOM_ASSIGN(const auto object, get<NetworkObject>(handle));
+  if (!object->shared->adapter) return {};
+  return Status(Code::unsupported,
+                "the network runs with an adapter, which other formats do not have: add it to the "
+                "weights first");
+}
+
 Status save(loom_network handle, const Destination& to) {
   LOOM_ASSIGN(const auto object, get<NetworkObject>(handle));
   return alone(handle, Change::none, [&](Network& n) -> Status {
@@ -248,6 +256,40 @@ int32_t loom_network_save_bytes(loom_network network, loom_bytes* bytes, loom_er
     LOOM_TRY(save(network, &file));
     *bytes = new_bytes(std::move(file));
     return {};
+  });
+}
+
+int32_t loom_network_export(loom_network network, const char* path, size_t path_size,
+                            const char* options, size_t options_size, loom_bytes* report,
+                            loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(report));
+    LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
+    ExportOptions o;
+    LOOM_TRY(read_options(options, options_size, o));
+    return alone(network, Change::none, [&](Network& n) -> Status {
+      LOOM_TRY(without_adapter(network));
+      LOOM_ASSIGN(const Json json, export_file(n, p, o));
+      *report = new_json(json);
+      return {};
+    });
+  });
+}
+
+int32_t loom_network_export_bytes(loom_network network, const char* format, size_t format_size,
+                                  const char* options, size_t options_size, loom_bytes* bytes,
+                                  loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(bytes));
+    LOOM_ASSIGN(const std::string_view f, text_argument(format, format_size, "format"));
+    ExportOptions o;
+    LOOM_TRY(read_options(options, options_size, o));
+    return alone(network, Change::none, [&](Network& n) -> Status {
+      LOOM_TRY(without_adapter(network));
+      LOOM_ASSIGN(std::vector<std::byte> file, export_bytes(n, std::string(f), o));
+      *bytes = new_bytes(std::move(file));
+      return {};
+    });
   });
 }
 

@@ -5,6 +5,7 @@
 #include "train/checkpoint.h"
 #include "train/data/data.h"
 #include "train/data/tables/table.h"
+#include "train/shards.h"
 #include "train/spec/spec.h"
 
 using namespace loom;
@@ -76,6 +77,21 @@ Status save(TrainerObject& object, Trainer& trainer, const Destination& to) {
     LOOM_ASSIGN(sections, sections_of(*object.shared));
   }
   return save_checkpoint(to, trainer, sections, nullptr, base_of(*object.shared));
+}
+
+template <class F>
+Status training(loom_trainer handle, bool changes, F body);
+
+Status make_shard(loom_trainer trainer, std::int64_t number, const DataSource* given,
+                  loom_bytes* bytes) {
+  LOOM_ASSIGN(const auto object, get<TrainerObject>(trainer));
+  return training(trainer, false, [&](Trainer& t) {
+    return cancellable(*object, [&]() -> Status {
+      LOOM_ASSIGN(const Shard made, t.shard(number, given));
+      *bytes = new_bytes(made.to_bytes());
+      return {};
+    });
+  });
 }
 
 // Runs body(trainer) with the network held alone, as training left it.
@@ -372,6 +388,99 @@ int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step
     *lr = report.lr;
     *rows = report.rows;
     return {};
+  });
+}
+
+int32_t loom_trainer_shard(loom_trainer trainer, int64_t shard, loom_bytes* bytes,
+                           loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(bytes));
+    return make_shard(trainer, shard, nullptr, bytes);
+  });
+}
+
+int32_t loom_trainer_shard_on(loom_trainer trainer, int64_t shard, loom_data data,
+                              loom_bytes* bytes, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(bytes));
+    LOOM_ASSIGN(const auto given, get<DataObject>(data));
+    return make_shard(trainer, shard, given->data.get(), bytes);
+  });
+}
+
+int32_t loom_trainer_apply(loom_trainer trainer, const int64_t* shards, size_t shards_count,
+                           int64_t* step, double* loss, double* lr, int64_t* rows,
+                           loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(step, loss, lr, rows));
+    LOOM_ASSIGN(const auto given, c_api::span(shards, shards_count, "shards"));
+    std::vector<Shard> read;
+    for (const std::int64_t handle : given) {
+      LOOM_ASSIGN(const auto bytes, get<Bytes>(static_cast<loom_handle>(handle)));
+      auto one = Shard::from_bytes({bytes->data, bytes->size});
+      if (!one.ok()) return one.status().at("shards: " + std::to_string(read.size()));
+      read.push_back(std::move(*one));
+    }
+    StepReport report;
+    LOOM_TRY(training(trainer, true, [&](Trainer& t) -> Status {
+      LOOM_ASSIGN(report, t.apply(read));
+      return t.sync();
+    }));
+    *step = report.step;
+    *loss = report.loss;
+    *lr = report.lr;
+    *rows = report.rows;
+    return {};
+  });
+}
+
+int32_t loom_trainer_moments(loom_trainer trainer, loom_bytes* moments, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(moments));
+    return training(trainer, false, [&](Trainer& t) {
+      Json list = Json::array();
+      for (const TrainingTensor& m : t.moments()) {
+        Json one = Json::object();
+        one.set("name", m.name);
+        one.set("rows", m.rows);
+        one.set("cols", m.cols);
+        list.push(std::move(one));
+      }
+      *moments = new_json(list);
+      return Status();
+    });
+  });
+}
+
+int32_t loom_trainer_get_moment(loom_trainer trainer, const char* name, size_t name_size,
+                                double* values, size_t values_count, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string_view wanted, text_argument(name, name_size, "name"));
+    LOOM_ASSIGN(const auto to, c_api::span(values, values_count, "values"));
+    return training(trainer, false, [&](Trainer& t) -> Status {
+      LOOM_ASSIGN(const TrainingTensor m, t.moment(wanted));
+      if (to.size() != m.f32.size() + m.f64.size())
+        return Status(Code::invalid_argument,
+                      "values: moment " + m.name + " has " + std::to_string(m.rows) + " x " +
+                          std::to_string(m.cols) + ", got room for " + std::to_string(to.size()));
+      std::ranges::copy(m.f64, std::ranges::copy(m.f32, to.begin()).out);
+      return {};
+    });
+  });
+}
+
+int32_t loom_trainer_set_moment(loom_trainer trainer, const char* name, size_t name_size,
+                                const double* values, size_t values_count, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const std::string_view wanted, text_argument(name, name_size, "name"));
+    LOOM_ASSIGN(const auto from, c_api::span(values, values_count, "values"));
+    return training(trainer, true, [&](Trainer& t) { return t.set_moment(wanted, from); });
+  });
+}
+
+int32_t loom_trainer_set_step(loom_trainer trainer, int64_t step, loom_error* error) {
+  return call(error, [&]() -> Status {
+    return training(trainer, true, [&](Trainer& t) { return t.set_done(step); });
   });
 }
 

@@ -12,6 +12,7 @@
 #include "base/fields/field_reader.h"
 #include "cluster/cluster.h"
 #include "convert/convert.h"
+#include "convert/export.h"
 #include "convert/model_file.h"
 #include "exec/machine.h"
 #include "exec/seq2seq.h"
@@ -42,6 +43,18 @@ void fields(V& v, ConvertOptions& o) {
     {.doc = "a LoRA adapter to add to the weights: a folder; the file is then an .entity"});
   v("tokenizer", o.tokenizer,
     {.doc = "false leaves it out of the .entity file, which then runs by ids"});
+}
+
+template <class V>
+void fields(V& v, ExportOptions& o) {
+  v("opset", o.opset,
+    {.doc = "of ONNX: the version of its operators in the file", .min = 21, .max = 26});
+  v("as", o.as,
+    {.doc = "[format](dtypes.md) of the matrices in the file, for example `f32`, `f16` or `i8`; "
+            "empty: each as it is stored"});
+  v("external_data", o.external_data,
+    {.doc = "of ONNX: large tensors go into a second file, `PATH.data`, as they do where all do "
+            "not fit into one"});
 }
 
 template <class V>

@@ -67,7 +67,11 @@ Status Executor::plan_states(const ExecutorOptions& options) {
   for (std::size_t b = 0; b < lowered_.buffers.size(); ++b) {
     const Buffer& buffer = lowered_.buffers[b];
     const auto id = static_cast<BufferId>(b);
-    if (buffer.kind == BufferKind::constant) {
+    if (buffer.kind == BufferKind::constant && buffer.constant.kind == ConstantKind::trees) {
+      // Read only, and as they lie: all sessions of a network share one copy.
+      auto* words = const_cast<std::uint32_t*>(buffer.constant.words->data());
+      data_[b] = reinterpret_cast<std::byte*>(words);
+    } else if (buffer.kind == BufferKind::constant) {
       states_.push_back(aligned_zeros(buffer_bytes(lowered_, id)));
       if (!states_.back())
         return Status(Code::out_of_memory, "session: no memory for a constant table");

@@ -100,6 +100,33 @@ fn adamw(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) 
   A[at] = bitcast<u32>(kept(mul(load(at), keep) - mul(lr, step)));
 }
 
+// ints: coupled, uncorrected; reals and registers of adamw.
+@compute @workgroup_size(64)
+fn adam(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let u = thread_unit(id, groups);
+  if (u >= units()) { return; }
+  let r = u / cols(2u);
+  let c = u % cols(2u);
+  let lr = f32_register(0u);
+  let at = place(2u, r) + c;
+  let w = load(at);
+  let coupled = int_at(0u) != 0u;
+  var d = scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u)));
+  var keep = 1.0;
+  if (coupled) { d = scaled_gradient(d + mul(real_at(3u), w), 1.0); }
+  else { keep = opaque(1.0 - mul(lr, real_at(3u))); }
+  var eps = real_at(2u);
+  if (int_at(1u) != 0u) { eps = mul(eps, sqrt_exact(f32_register(2u))); }
+  let m = place(3u, r) + c;
+  let v = place(4u, r) + c;
+  let mean = kept(mul(real_at(0u), load(m)) + mul(opaque(1.0 - real_at(0u)), d));
+  let square = kept(mul(real_at(1u), load(v)) + mul(opaque(1.0 - real_at(1u)), mul(d, d)));
+  A[m] = bitcast<u32>(mean);
+  A[v] = bitcast<u32>(square);
+  let step = div(mul(mean, f32_register(1u)), sqrt_exact(mul(square, f32_register(2u))) + eps);
+  A[at] = bitcast<u32>(kept(mul(w, keep) - mul(lr, step)));
+}
+
 // reals: momentum, weight_decay; registers: lr.
 @compute @workgroup_size(64)
 fn sgd_nesterov(@builtin(global_invocation_id) id: vec3<u32>,

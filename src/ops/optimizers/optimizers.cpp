@@ -83,6 +83,13 @@ void ProgramBuilder::rmsprop(View g, View scale, View w, View v, View mean, View
   append(Op::rmsprop, {g, scale, w, v, mean, velocity}, {}, {alpha, eps, momentum, weight_decay},
          {lr});
 }
+void ProgramBuilder::adam(View g, View scale, View w, View m, View v, bool coupled,
+                          bool uncorrected, double beta1, double beta2, double eps,
+                          double weight_decay, RegisterId lr, RegisterId correction1,
+                          RegisterId correction2) {
+  append(Op::adam, {g, scale, w, m, v}, {coupled, uncorrected}, {beta1, beta2, eps, weight_decay},
+         {lr, correction1, correction2});
+}
 void ProgramBuilder::lion(View g, View scale, View w, View m, double beta1, double beta2,
                           double weight_decay, RegisterId lr) {
   append(Op::lion, {g, scale, w, m}, {}, {beta1, beta2, weight_decay}, {lr});

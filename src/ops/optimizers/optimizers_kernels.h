@@ -138,6 +138,33 @@ static void adamw(const KernelArgs& k) {
   });
 }
 
+// Adam (Kingma and Ba, arXiv 1412.6980). ints: coupled: weight_decay * w is added to the gradient
+// (torch.optim.Adam), else taken from w as in AdamW; uncorrected: eps stands beside the root of the
+// second moment as it is, the paper's "epsilon hat" (keras.optimizers.Adam).
+template <class T>
+static void adam(const KernelArgs& k) {
+  const TensorArg &g = k.t[0], &w = k.t[2], &first = k.t[3], &second = k.t[4];
+  const T s = *row<T>(k.t[1], 0), b1 = static_cast<T>(k.reals[0]), b2 = static_cast<T>(k.reals[1]),
+          decay = static_cast<T>(k.reals[3]);
+  const T lr = static_cast<T>(k.register_reals[0]), c1 = static_cast<T>(k.register_reals[1]),
+          c2 = static_cast<T>(k.register_reals[2]);
+  const bool coupled = k.ints[0] != 0;
+  const T eps = static_cast<T>(k.reals[2]) * (k.ints[1] ? exact::sqrt(c2) : T(1));
+  const T keep = coupled ? T(1) : T(1) - lr * decay, r1 = T(1) - b1, r2 = T(1) - b2;
+  each_element<T>(k, w, [&](i64 r, i64 from, i64 to) {
+    const T* a = row<T>(g, r);
+    T *o = row<T>(w, r), *m = row<T>(first, r), *v = row<T>(second, r);
+    for (i64 c = from; c < to; ++c) {
+      T d = stored_above<-50>(a[c] * s);
+      if (coupled) d = stored_above<-50>(d + decay * o[c]);
+      const T mean = kept(b1 * m[c] + r1 * d), square = kept(b2 * v[c] + r2 * (d * d));
+      m[c] = mean;
+      v[c] = square;
+      o[c] = kept(o[c] * keep - lr * ((mean * c1) / (exact::sqrt(square * c2) + eps)));
+    }
+  });
+}
+
 // Nesterov's momentum as torch.optim.SGD(nesterov=True): w -= lr * (d + momentum * velocity), d
 // with its decay.
 template <class T>

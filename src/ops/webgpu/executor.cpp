@@ -152,6 +152,7 @@ Status Executor::write_constants() {
   for (std::size_t b = 0; b < lowered_.buffers.size(); ++b) {
     const Buffer& buffer = lowered_.buffers[b];
     if (buffer.kind != BufferKind::constant || !used_[b]) continue;
+    if (buffer.constant.kind == ConstantKind::trees) continue;  // an op of the CPU reads them
     if (buffer.constant.kind == ConstantKind::alibi) {
       const std::vector<double> slopes = alibi_slopes(buffer.cols);
       const std::vector<float> list(slopes.begin(), slopes.end());

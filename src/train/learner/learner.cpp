@@ -269,7 +269,7 @@ void Learner::emit_rule(ProgramBuilder& emit, const NetworkEmitter::Gradient& g,
                               .cols = g.cols,
                               .path = g.path,
                               .role = g.role});
-  const double decay = g.rows > 1 ? spec.weight_decay : 0;
+  const double decay = g.rows > 1 || spec.decay_vectors ? spec.weight_decay : 0;
   switch (spec.kind) {
     case OptimizerKind::sgd:
       if (spec.nesterov)
@@ -278,10 +278,18 @@ void Learner::emit_rule(ProgramBuilder& emit, const NetworkEmitter::Gradient& g,
         emit.sgd(g.value, scale, w, spec.momentum != 0 ? state("velocity") : View{}, spec.momentum,
                  decay, lr);
       break;
-    case OptimizerKind::adamw: {
+    case OptimizerKind::adamw:
+    case OptimizerKind::adam: {
       const View m = state("m"), v = state("v");
-      emit.adamw(g.value, scale, w, m, v, spec.beta1, spec.beta2, spec.eps, decay, lr,
-                 emit.f32_register("correction1"), emit.f32_register("correction2"));
+      const RegisterId correction1 = emit.f32_register("correction1"),
+                       correction2 = emit.f32_register("correction2");
+      const bool coupled = spec.kind == OptimizerKind::adam;
+      if (coupled || spec.uncorrected_eps)
+        emit.adam(g.value, scale, w, m, v, coupled, spec.uncorrected_eps, spec.beta1, spec.beta2,
+                  spec.eps, decay, lr, correction1, correction2);
+      else
+        emit.adamw(g.value, scale, w, m, v, spec.beta1, spec.beta2, spec.eps, decay, lr,
+                   correction1, correction2);
       break;
     }
     case OptimizerKind::rmsprop: {
@@ -662,13 +670,13 @@ Status Learner::accumulate(std::int64_t micro) {
 }
 
 Result<bool> Learner::accumulate_until(std::int64_t micro, std::int64_t deadline) {
-  if (micro < 0 || micro >= options_.micro_batches)
-    return bad("micro-batch " + std::to_string(micro) + " of " +
-               std::to_string(options_.micro_batches));
+  const std::int64_t parts = std::max(options_.micro_batches, options_.shards);
+  if (micro < 0 || micro >= parts)
+    return bad("micro-batch " + std::to_string(micro) + " of " + std::to_string(parts));
   if (micro_ != kNone) LOOM_TRY(executor_->set(micro_, static_cast<std::uint32_t>(micro)));
   if (noise_ != kNone)
-    LOOM_TRY(executor_->set(noise_, static_cast<std::uint32_t>(static_cast<std::uint64_t>(
-                                        steps_ * options_.micro_batches + micro))));
+    LOOM_TRY(executor_->set(
+        noise_, static_cast<std::uint32_t>(static_cast<std::uint64_t>(steps_ * parts + micro))));
   LOOM_TRY(prepare());
   step_rows_ = micro == 0 ? given_rows_ : step_rows_ + given_rows_;
   begin_taps(micro);

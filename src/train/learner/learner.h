@@ -24,8 +24,8 @@
 
 namespace loom {
 
-enum class OptimizerKind : std::uint8_t { sgd, adamw, rmsprop, lion };
-inline constexpr std::string_view kOptimizerNames[] = {"sgd", "adamw", "rmsprop", "lion"};
+enum class OptimizerKind : std::uint8_t { sgd, adamw, rmsprop, lion, adam };
+inline constexpr std::string_view kOptimizerNames[] = {"sgd", "adamw", "rmsprop", "lion", "adam"};
 inline std::string_view name(OptimizerKind kind) {
   return kOptimizerNames[static_cast<std::size_t>(kind)];
 }
@@ -35,9 +35,11 @@ struct OptimizerSpec {
   bool nesterov = false;              // sgd
   double alpha = 0.99;                // rmsprop
   bool centered = false;              // rmsprop
-  double beta1 = 0.9, beta2 = 0.999;  // adamw, lion
-  double eps = 1e-8;                  // adamw, rmsprop
-  double weight_decay = 0.0;          // of matrices; norms and biases are not decayed
+  double beta1 = 0.9, beta2 = 0.999;  // adamw, adam, lion
+  double eps = 1e-8;                  // adamw, adam, rmsprop
+  bool uncorrected_eps = false;       // adamw, adam
+  double weight_decay = 0.0;          // of matrices, unless
+  bool decay_vectors = false;         // of norms and biases too
   double clip_norm = 0.0;             // of the mean gradient; 0: none
 };
 
@@ -74,6 +76,7 @@ struct LearnerOptions {
   std::int64_t max_rows = 64;        // rows per micro-batch
   std::int64_t max_positions = 512;  // longest sequence
   std::int64_t micro_batches = 1;
+  std::int64_t shards = 0;        // of a step, each accumulated by itself; 0: micro-batches
   std::int64_t truncate = 0;      // EmitOptions
   std::int64_t streams = 0;       // lanes, whose states go on from step to step (go_on); 0: none
   std::uint64_t seed = 0;         // of the noise of layers that have some
@@ -174,6 +177,8 @@ class Learner {
   // Gradient of a parameter after accumulate(), row r; f32 or f64 as the cell computes. Those of a
   // method's matrices come last.
   const std::vector<NetworkEmitter::Gradient>& gradients() const { return gradients_; }
+  // What update() moves running statistics towards.
+  const std::vector<NetworkEmitter::Average>& averages() const { return averages_; }
   Executor& executor() const { return *executor_; }
   // Optimizer moments and states of streams, for checkpoints: state buffers of the program, in a
   // fixed order.

@@ -31,7 +31,8 @@ Result<OptimizerKind> parse_enum(std::string_view text, OptimizerKind) {
   const auto found = std::find(std::begin(kOptimizerNames), std::end(kOptimizerNames), text);
   if (found != std::end(kOptimizerNames))
     return static_cast<OptimizerKind>(found - std::begin(kOptimizerNames));
-  return bad("unknown optimizer \"" + std::string(text) + "\": one of sgd, adamw, rmsprop, lion");
+  return bad("unknown optimizer \"" + std::string(text) +
+             "\": one of sgd, adamw, adam, rmsprop, lion");
 }
 
 class Reader {

@@ -11,8 +11,8 @@ namespace loom {
 template <class V>
 void fields(V& v, OptimizerSpec& o) {
   v("type", o.kind,
-    {.doc = "`adamw` (arXiv 1711.05101), `sgd`, `rmsprop` or `lion` (arXiv "
-            "2302.06675)"});
+    {.doc = "`adamw` (arXiv 1711.05101), `adam` (arXiv 1412.6980: `weight_decay` times w is a "
+            "part of the gradient), `sgd`, `rmsprop` or `lion` (arXiv 2302.06675)"});
   using K = OptimizerKind;
   const bool sgd = o.kind == K::sgd, rmsprop = o.kind == K::rmsprop, lion = o.kind == K::lion;
   if (sgd || rmsprop)
@@ -46,13 +46,22 @@ void fields(V& v, OptimizerSpec& o) {
     v("beta2", o.beta2,
       {.doc = "decay of the second moment; of `lion` that of the momentum", .min = 0, .below = 1});
   }
-  if (o.kind == K::adamw || rmsprop)
+  const bool adam = o.kind == K::adamw || o.kind == K::adam;
+  if (adam || rmsprop)
     v("eps", o.eps, {.doc = "added to the root of the second moment", .min = 1e-8, .below = 1});
+  if (adam)
+    v("uncorrected_eps", o.uncorrected_eps,
+      {.doc = "eps is added to the root before that is corrected for its first steps, as Keras "
+              "does",
+       .written = o.uncorrected_eps});
   v("weight_decay", o.weight_decay,
     {.doc = "of parameters with more than one row; norms and "
-            "biases are not decayed",
+            "biases are not decayed, unless by `decay_vectors`",
      .min = 0,
      .below = 1e6});
+  v("decay_vectors", o.decay_vectors,
+    {.doc = "norms and biases are decayed too, as PyTorch does if nothing else is asked for",
+     .written = o.decay_vectors});
   v("clip_norm", o.clip_norm,
     {.doc = "the mean gradient is scaled down to this norm over all "
             "parameters; 0: never",

@@ -56,7 +56,7 @@ TEST(TrainingSpec, RefusesWhatItDoesNotKnow) {
       "checkpoint_every, log_every; did you mean \"batch\"?");
   EXPECT_EQ(refusal(kFull, "\"beta1\"", "\"momentum\""),
             "training spec: optimizer: unknown key \"momentum\": known are type, beta1, beta2, "
-            "eps, weight_decay, clip_norm");
+            "eps, uncorrected_eps, weight_decay, decay_vectors, clip_norm");
   EXPECT_EQ(
       refusal(kFull, "\"floor\"", "\"every\""),
       "training spec: schedule: unknown key \"every\": known are type, lr, warmup, floor, steps");
@@ -70,7 +70,7 @@ TEST(TrainingSpec, RefusesWhatItDoesNotKnow) {
       refusal(kFull, "loom-training", "loom-topology").find("\"format\" must be \"loom-training\""),
       std::string::npos);
   EXPECT_NE(refusal(kFull, "adamw", "adagrad")
-                .find("unknown optimizer \"adagrad\": one of sgd, adamw, rmsprop, lion"),
+                .find("unknown optimizer \"adagrad\": one of sgd, adamw, adam, rmsprop, lion"),
             std::string::npos);
   EXPECT_NE(refusal(kFull, "\"steps\":5000", "\"steps\":\"many\"").find("\"steps\""),
             std::string::npos);

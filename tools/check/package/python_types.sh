@@ -18,7 +18,7 @@ mypy() {
   MYPYPATH=bindings/python "$folder/venv/bin/mypy" --config-file tools/check/package/mypy.ini \
     --cache-dir "$folder/cache" --no-error-summary "$@"
 }
-mypy bindings/python/welvet
+mypy bindings/python/welvet bindings/python/planetbridging
 uses=bindings/python/tests/typed_uses.py
 mypy "$uses" >"$folder/uses.txt" || true
 diff <(grep -n '# wrong' "$uses" | cut -d: -f1) \

@@ -500,6 +500,18 @@ export interface ConvertOptions {
   tokenizer?: boolean;
 }
 
+/** A network in a format of other programs. */
+export interface ExportOptions {
+  /** of ONNX: the version of its operators in the file; 21 to 26 */
+  opset?: number;
+  /** format (docs/reference/dtypes.md) of the matrices in the file, for example `f32`, `f16` or
+   *  `i8`; empty: each as it is stored */
+  as?: string;
+  /** of ONNX: large tensors go into a second file, `PATH.data`, as they do where all do not fit
+   *  into one */
+  externalData?: boolean;
+}
+
 /** Facts of a model file. */
 export interface FileInfoOptions {
   /** with a list of all tensors */

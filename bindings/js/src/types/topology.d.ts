@@ -59,6 +59,9 @@ export interface AnyCell {
    *  cycle of a step mesh in which no layer states its output size, as `dense` does. Only for
    *  cells of the grid; at least 1 */
   shape?: number | number[];
+  /** parameters by their roles, `["weight", "bias"]`, that trainers leave as they are;
+   *  `["all"]`: every one, those of nested layers too */
+  fixed?: string[];
   /** a label for people */
   name?: string;
 }

@@ -123,9 +123,12 @@ export interface SgdOptimizer {
   momentum?: number;
   /** w -= lr * (gradient + weight_decay * w + momentum * velocity); default false */
   nesterov?: boolean;
-  /** of parameters with more than one row; norms and biases are not decayed; at least 0, below
-   *  1e6; default 0 */
+  /** of parameters with more than one row; norms and biases are not decayed, unless by
+   *  `decay_vectors`; at least 0, below 1e6; default 0 */
   weightDecay?: number;
+  /** norms and biases are decayed too, as PyTorch does if nothing else is asked for; default
+   *  false */
+  decayVectors?: boolean;
   /** the mean gradient is scaled down to this norm over all parameters; 0: never; at least 0,
    *  below 1e30; default 0 */
   clipNorm?: number;
@@ -141,9 +144,15 @@ export interface AdamwOptimizer {
   beta2?: number;
   /** added to the root of the second moment; at least 1e-8, below 1; default 1e-8 */
   eps?: number;
-  /** of parameters with more than one row; norms and biases are not decayed; at least 0, below
-   *  1e6; default 0 */
+  /** eps is added to the root before that is corrected for its first steps, as Keras does;
+   *  default false */
+  uncorrectedEps?: boolean;
+  /** of parameters with more than one row; norms and biases are not decayed, unless by
+   *  `decay_vectors`; at least 0, below 1e6; default 0 */
   weightDecay?: number;
+  /** norms and biases are decayed too, as PyTorch does if nothing else is asked for; default
+   *  false */
+  decayVectors?: boolean;
   /** the mean gradient is scaled down to this norm over all parameters; 0: never; at least 0,
    *  below 1e30; default 0 */
   clipNorm?: number;
@@ -162,9 +171,12 @@ export interface RmspropOptimizer {
   centered?: boolean;
   /** added to the root of the second moment; at least 1e-8, below 1; default 1e-8 */
   eps?: number;
-  /** of parameters with more than one row; norms and biases are not decayed; at least 0, below
-   *  1e6; default 0 */
+  /** of parameters with more than one row; norms and biases are not decayed, unless by
+   *  `decay_vectors`; at least 0, below 1e6; default 0 */
   weightDecay?: number;
+  /** norms and biases are decayed too, as PyTorch does if nothing else is asked for; default
+   *  false */
+  decayVectors?: boolean;
   /** the mean gradient is scaled down to this norm over all parameters; 0: never; at least 0,
    *  below 1e30; default 0 */
   clipNorm?: number;
@@ -178,15 +190,42 @@ export interface LionOptimizer {
   /** decay of the second moment; of `lion` that of the momentum; at least 0, below 1; default
    *  0.99 */
   beta2?: number;
-  /** of parameters with more than one row; norms and biases are not decayed; at least 0, below
-   *  1e6; default 0 */
+  /** of parameters with more than one row; norms and biases are not decayed, unless by
+   *  `decay_vectors`; at least 0, below 1e6; default 0 */
   weightDecay?: number;
+  /** norms and biases are decayed too, as PyTorch does if nothing else is asked for; default
+   *  false */
+  decayVectors?: boolean;
+  /** the mean gradient is scaled down to this norm over all parameters; 0: never; at least 0,
+   *  below 1e30; default 0 */
+  clipNorm?: number;
+}
+
+export interface AdamOptimizer {
+  type: 'adam';
+  /** decay of the first moment; of `lion` the momentum's share in a step's direction; at least
+   *  0, below 1; default 0.9 */
+  beta1?: number;
+  /** decay of the second moment; of `lion` that of the momentum; at least 0, below 1; default
+   *  0.999 */
+  beta2?: number;
+  /** added to the root of the second moment; at least 1e-8, below 1; default 1e-8 */
+  eps?: number;
+  /** eps is added to the root before that is corrected for its first steps, as Keras does;
+   *  default false */
+  uncorrectedEps?: boolean;
+  /** of parameters with more than one row; norms and biases are not decayed, unless by
+   *  `decay_vectors`; at least 0, below 1e6; default 0 */
+  weightDecay?: number;
+  /** norms and biases are decayed too, as PyTorch does if nothing else is asked for; default
+   *  false */
+  decayVectors?: boolean;
   /** the mean gradient is scaled down to this norm over all parameters; 0: never; at least 0,
    *  below 1e30; default 0 */
   clipNorm?: number;
 }
 export type OptimizerSpec =
-  SgdOptimizer | AdamwOptimizer | RmspropOptimizer | LionOptimizer;
+  SgdOptimizer | AdamwOptimizer | RmspropOptimizer | LionOptimizer | AdamOptimizer;
 
 export interface ConstantSchedule {
   type?: 'constant';

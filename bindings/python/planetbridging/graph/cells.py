@@ -144,7 +144,8 @@ class Cells:
             return x
         if count(dims) != count(x.row):
             raise ValueError("%s does not go into %s" % (text_of(x.shape), list(dims)))
-        made = self.cell({"type": "reshape", "dims": list(dims)}, [x], x.shape, dims=dims)
+        config = {"type": "reshape", "dims": list(dims)} if len(dims) > 1 else {"type": "flatten"}
+        made = self.cell(config, [x], x.shape, dims=dims)
         made.axis = "flat" if axis == "flat" else ""
         return made
 
@@ -201,9 +202,12 @@ class Cells:
         return self._values[x.key]
 
     def _any(self) -> Value:
-        """Some value, for what needs an input and does not look at it."""
+        """Numbers of the input, of whatever kind, for what does not look at them."""
+        for i, port in enumerate(self._inputs):
+            if not port.ids:
+                return Value(i + 1, port.shape, dims_of(port.shape))
         port = self._inputs[0]
-        return Value(1, port.shape, dims_of(port.shape), port.ids)
+        return self.real(Value(1, port.shape, dims_of(port.shape), port.ids))
 
     # ---- the end
 

@@ -9,7 +9,8 @@ Input sizes are inferred from the Input. Arguments that PyTorch has may be given
 order; all others, as `activation`, go by name. What PyTorch accepts and Loom cannot do is refused
 by name. A layer is a plain dict, the cell as docs/reference/layers.md has it; `repr` writes it as
 one would, and containers print as a tree. Dense is Linear by Keras' name. Common to all are `dtype`
-(how matrices are stored and multiplied: "f32", "bf16", "i8", ...), `name`, `enabled` and `tie`.
+(how matrices are stored and multiplied: "f32", "bf16", "i8", ...), `name`, `enabled`, `tie` and
+`fixed`.
 Activations: linear, relu, relu2, leaky_relu, silu, gelu_tanh, gelu_erf, tanh, sigmoid, softplus,
 mish, gelu, gelu_new, gelu_pytorch_tanh, swish.
 

@@ -4,7 +4,7 @@ Made by tools/generate from the field lists in src: edit those.
 """
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, Sequence
 
 from ._base import Layer, checked
 
@@ -78,7 +78,8 @@ class Attention(Layer):
                  rope_original_positions: float = 8192.0, out_std: float = 0.0, alibi: bool = False,
                  sub_norm: bool = False, sub_norm_eps: float = 1e-05, dropout: float = 0.0,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("attention", {
             "heads": num_heads, "kv_heads": num_kv_heads, "head_dim": head_dim, "window": window,
             "causal": causal, "qkv_bias": qkv_bias, "out_bias": out_bias, "qk_norm": qk_norm,
@@ -88,7 +89,7 @@ class Attention(Layer):
             "rope_high_freq_factor": rope_high_freq_factor,
             "rope_original_positions": rope_original_positions, "out_std": out_std, "alibi": alibi,
             "sub_norm": sub_norm, "sub_norm_eps": sub_norm_eps, "dropout": dropout},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class CrossAttention(Layer):
@@ -118,11 +119,11 @@ class CrossAttention(Layer):
     def __init__(self, num_heads: int, head_dim: int = 0, *, qkv_bias: bool = False,
                  out_bias: bool = False, dropout: float = 0.0, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("cross_attention", {
             "heads": num_heads, "head_dim": head_dim, "qkv_bias": qkv_bias, "out_bias": out_bias,
             "dropout": dropout},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Positions(Layer):
@@ -144,7 +145,8 @@ class Positions(Layer):
     @checked
     def __init__(self, kind: str = "learned", count: int = 0, std: float = 0.02, *,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("positions", {
             "kind": kind, "count": count or None, "std": std},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})

@@ -69,7 +69,8 @@ class Sequential(Container):
     """Layers one after another: a network where the first is an Input, else a layer of another one.
     One object in several places is one set of weights, as in PyTorch, where the first of them is on
     the network's top level. `dtype` is that of all its layers which name none; `name`, `enabled`,
-    `tie` and `fixed` are of a layer in another one, not of a network. `self[0]` is the first layer."""
+    `tie` and `fixed` are of a layer in another one, not of a network. `self[0]` is the first
+    layer."""
 
     _kind = "sequential"
 

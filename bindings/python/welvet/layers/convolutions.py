@@ -4,7 +4,7 @@ Made by tools/generate from the field lists in src: edit those.
 """
 from __future__ import annotations
 
-from typing import Optional, Union
+from typing import Optional, Sequence, Union
 
 from ._base import Layer, Size, checked, padding_of
 
@@ -41,12 +41,13 @@ class Conv1d(Layer):
                  padding: Union[Size, str] = 0, dilation: Size = 1, groups: int = 1,
                  bias: bool = True, padding_mode: str = "zeros", *, activation: str = "linear",
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("conv1d", {
             "filters": out_channels, "kernel": kernel_size, "stride": stride,
             "padding": padding_of("Conv1d", padding, kernel_size, stride, dilation),
             "dilation": dilation, "groups": groups, "bias": bias, "activation": activation},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Conv2d(Layer):
@@ -81,12 +82,13 @@ class Conv2d(Layer):
                  padding: Union[Size, str] = 0, dilation: Size = 1, groups: int = 1,
                  bias: bool = True, padding_mode: str = "zeros", *, activation: str = "linear",
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("conv2d", {
             "filters": out_channels, "kernel": kernel_size, "stride": stride,
             "padding": padding_of("Conv2d", padding, kernel_size, stride, dilation),
             "dilation": dilation, "groups": groups, "bias": bias, "activation": activation},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Conv3d(Layer):
@@ -121,12 +123,13 @@ class Conv3d(Layer):
                  padding: Union[Size, str] = 0, dilation: Size = 1, groups: int = 1,
                  bias: bool = True, padding_mode: str = "zeros", *, activation: str = "linear",
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("conv3d", {
             "filters": out_channels, "kernel": kernel_size, "stride": stride,
             "padding": padding_of("Conv3d", padding, kernel_size, stride, dilation),
             "dilation": dilation, "groups": groups, "bias": bias, "activation": activation},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class ConvTranspose1d(Layer):
@@ -165,12 +168,13 @@ class ConvTranspose1d(Layer):
                  output_padding: Size = 0, groups: int = 1, bias: bool = True, dilation: Size = 1,
                  padding_mode: str = "zeros", *, activation: str = "linear",
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("conv_transpose1d", {
             "filters": out_channels, "kernel": kernel_size, "stride": stride, "padding": padding,
             "output_padding": output_padding, "groups": groups, "bias": bias, "dilation": dilation,
             "activation": activation},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class ConvTranspose2d(Layer):
@@ -209,12 +213,13 @@ class ConvTranspose2d(Layer):
                  output_padding: Size = 0, groups: int = 1, bias: bool = True, dilation: Size = 1,
                  padding_mode: str = "zeros", *, activation: str = "linear",
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("conv_transpose2d", {
             "filters": out_channels, "kernel": kernel_size, "stride": stride, "padding": padding,
             "output_padding": output_padding, "groups": groups, "bias": bias, "dilation": dilation,
             "activation": activation},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class ConvTranspose3d(Layer):
@@ -253,9 +258,10 @@ class ConvTranspose3d(Layer):
                  output_padding: Size = 0, groups: int = 1, bias: bool = True, dilation: Size = 1,
                  padding_mode: str = "zeros", *, activation: str = "linear",
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("conv_transpose3d", {
             "filters": out_channels, "kernel": kernel_size, "stride": stride, "padding": padding,
             "output_padding": output_padding, "groups": groups, "bias": bias, "dilation": dilation,
             "activation": activation},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})

@@ -21,10 +21,10 @@ class Activation(Layer):
     @checked
     def __init__(self, activation: str = "relu", *, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("activation", {
             "activation": activation},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Unary(Layer):
@@ -43,10 +43,10 @@ class Unary(Layer):
     @checked
     def __init__(self, op: str, a: float = 0.0, b: float = 0.0, *, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("unary", {
             "op": op, "a": a, "b": b},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Binary(Layer):
@@ -69,11 +69,12 @@ class Binary(Layer):
     def __init__(self, op: str, shapes: Sequence[Sequence[int]] = (),
                  constant: Optional[Sequence[int]] = (), constant_first: bool = False, *,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("binary", {
             "op": op, "shapes": [list(s) for s in shapes], "constant": numbers(constant),
             "constant_first": constant_first},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Select(Layer):
@@ -88,10 +89,10 @@ class Select(Layer):
     @checked
     def __init__(self, shapes: Sequence[Sequence[int]] = (), *, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("select", {
             "shapes": [list(s) for s in shapes]},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Reduce(Layer):
@@ -113,10 +114,11 @@ class Reduce(Layer):
     def __init__(self, op: str, axes: Optional[Sequence[int]] = (),
                  dims: Optional[Sequence[int]] = (), keepdims: bool = True, *,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("reduce", {
             "op": op, "axes": numbers(axes), "dims": numbers(dims), "keepdims": keepdims},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Permute(Layer):
@@ -133,10 +135,11 @@ class Permute(Layer):
     @checked
     def __init__(self, order: Sequence[int], dims: Optional[Sequence[int]] = (), *,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("permute", {
             "order": numbers(order), "dims": numbers(dims)},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class IndexSelect(Layer):
@@ -155,10 +158,11 @@ class IndexSelect(Layer):
     @checked
     def __init__(self, dims: Sequence[int], runs: Sequence[int], fill: float = 0.0, *,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("index_select", {
             "dims": numbers(dims), "runs": numbers(runs), "fill": fill},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class BatchedMatmul(Layer):
@@ -174,7 +178,7 @@ class BatchedMatmul(Layer):
     @checked
     def __init__(self, shapes: Sequence[Sequence[int]] = (), *, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("batched_matmul", {
             "shapes": [list(s) for s in shapes]},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})

@@ -27,10 +27,11 @@ class Linear(Layer):
     @checked
     def __init__(self, out_features: int, bias: bool = True, *, activation: str = "linear",
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("dense", {
             "out": out_features, "bias": bias, "activation": activation},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Embedding(Layer):
@@ -49,10 +50,10 @@ class Embedding(Layer):
     @checked
     def __init__(self, embedding_dim: int, *, std: float = 0.02, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("embedding", {
             "out": embedding_dim, "std": std},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class SwiGLU(Layer):
@@ -79,11 +80,12 @@ class SwiGLU(Layer):
     def __init__(self, hidden: int, bias: bool = False, out_std: float = 0.0,
                  activation: str = "silu", sub_norm: bool = False, sub_norm_eps: float = 1e-05, *,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("swiglu", {
             "hidden": hidden, "bias": bias, "out_std": out_std, "activation": activation,
             "sub_norm": sub_norm, "sub_norm_eps": sub_norm_eps},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Genome(Layer):
@@ -111,7 +113,8 @@ class Genome(Layer):
     @checked
     def __init__(self, out: int, activations: Sequence[str], edges: Optional[Sequence[int]] = (),
                  ticks: int = 0, *, dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("genome", {
             "out": out, "activations": activations, "edges": numbers(edges), "ticks": ticks},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})

@@ -4,7 +4,7 @@ Made by tools/generate from the field lists in src: edit those.
 """
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, Sequence
 
 from ._base import Layer, checked
 
@@ -21,10 +21,10 @@ class LayerNorm(Layer):
     @checked
     def __init__(self, *, eps: float = 1e-05, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("layer_norm", {
             "eps": eps},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class RMSNorm(Layer):
@@ -40,10 +40,10 @@ class RMSNorm(Layer):
     @checked
     def __init__(self, *, eps: float = 1e-05, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("rms_norm", {
             "eps": eps},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class BatchNorm(Layer):
@@ -70,10 +70,10 @@ class BatchNorm(Layer):
     def __init__(self, eps: float = 1e-05, momentum: float = 0.1, affine: bool = True,
                  track_running_stats: bool = True, *, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("batch_norm", {
             "eps": eps, "momentum": momentum, "affine": affine},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class GroupNorm(Layer):
@@ -92,10 +92,11 @@ class GroupNorm(Layer):
     @checked
     def __init__(self, num_groups: int, *, eps: float = 1e-05, affine: bool = True,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("group_norm", {
             "groups": num_groups, "eps": eps, "affine": affine},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class InstanceNorm(Layer):
@@ -118,10 +119,10 @@ class InstanceNorm(Layer):
     def __init__(self, eps: float = 1e-05, momentum: float = 0.1, affine: bool = False,
                  track_running_stats: bool = False, *, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("instance_norm", {
             "eps": eps, "affine": affine},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Standardize(Layer):
@@ -136,10 +137,10 @@ class Standardize(Layer):
     @checked
     def __init__(self, missing: bool = False, *, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("standardize", {
             "missing": missing},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Dropout(Layer):
@@ -158,7 +159,7 @@ class Dropout(Layer):
     @checked
     def __init__(self, p: float = 0.5, inplace: bool = False, *, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("dropout", {
             "rate": p},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})

@@ -4,7 +4,7 @@ Made by tools/generate from the field lists in src: edit those.
 """
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, Sequence
 
 from ._base import Layer, Size, checked
 
@@ -34,11 +34,12 @@ class MaxPool1d(Layer):
     def __init__(self, kernel_size: Size, stride: Optional[Size] = None, padding: Size = 0,
                  dilation: Size = 1, return_indices: bool = False, ceil_mode: bool = False, *,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("max_pool1d", {
             "kernel": kernel_size, "stride": stride, "padding": padding, "dilation": dilation,
             "ceil_mode": ceil_mode},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class MaxPool2d(Layer):
@@ -66,11 +67,12 @@ class MaxPool2d(Layer):
     def __init__(self, kernel_size: Size, stride: Optional[Size] = None, padding: Size = 0,
                  dilation: Size = 1, return_indices: bool = False, ceil_mode: bool = False, *,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("max_pool2d", {
             "kernel": kernel_size, "stride": stride, "padding": padding, "dilation": dilation,
             "ceil_mode": ceil_mode},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class MaxPool3d(Layer):
@@ -98,11 +100,12 @@ class MaxPool3d(Layer):
     def __init__(self, kernel_size: Size, stride: Optional[Size] = None, padding: Size = 0,
                  dilation: Size = 1, return_indices: bool = False, ceil_mode: bool = False, *,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("max_pool3d", {
             "kernel": kernel_size, "stride": stride, "padding": padding, "dilation": dilation,
             "ceil_mode": ceil_mode},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class AvgPool1d(Layer):
@@ -130,11 +133,12 @@ class AvgPool1d(Layer):
     def __init__(self, kernel_size: Size, stride: Optional[Size] = None, padding: Size = 0,
                  ceil_mode: bool = False, count_include_pad: bool = True, *, dilation: Size = 1,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("avg_pool1d", {
             "kernel": kernel_size, "stride": stride, "padding": padding, "ceil_mode": ceil_mode,
             "count_include_pad": count_include_pad, "dilation": dilation},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class AvgPool2d(Layer):
@@ -165,11 +169,12 @@ class AvgPool2d(Layer):
                  ceil_mode: bool = False, count_include_pad: bool = True,
                  divisor_override: Optional[int] = None, *, dilation: Size = 1,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("avg_pool2d", {
             "kernel": kernel_size, "stride": stride, "padding": padding, "ceil_mode": ceil_mode,
             "count_include_pad": count_include_pad, "dilation": dilation},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class AvgPool3d(Layer):
@@ -200,8 +205,9 @@ class AvgPool3d(Layer):
                  ceil_mode: bool = False, count_include_pad: bool = True,
                  divisor_override: Optional[int] = None, *, dilation: Size = 1,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("avg_pool3d", {
             "kernel": kernel_size, "stride": stride, "padding": padding, "ceil_mode": ceil_mode,
             "count_include_pad": count_include_pad, "dilation": dilation},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})

@@ -47,12 +47,12 @@ class Softmax(Layer):
                  levels: Optional[Sequence[int]] = (), mask: Optional[Sequence[int]] = (),
                  alpha: float = 1.5, hard: bool = False, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("softmax", {
             "kind": kind, "log": log, "temperature": temperature, "rows": rows or None,
             "cols": cols or None, "levels": numbers(levels), "mask": numbers(mask), "alpha": alpha,
             "hard": hard},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class LogSoftmax(Layer):
@@ -67,10 +67,10 @@ class LogSoftmax(Layer):
     @checked
     def __init__(self, dim: Optional[int] = -1, *, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("log_softmax", {
             },
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class AdaptiveSoftmax(Layer):
@@ -97,11 +97,11 @@ class AdaptiveSoftmax(Layer):
     def __init__(self, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0,
                  head_bias: bool = False, *, log: bool = False, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("adaptive_softmax", {
             "out": n_classes, "cutoffs": numbers(cutoffs), "divide": div_value, "bias": head_bias,
             "log": log},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class MixtureOfSoftmaxes(Layer):
@@ -125,10 +125,11 @@ class MixtureOfSoftmaxes(Layer):
     @checked
     def __init__(self, n_classes: int, mixtures: int, *, hidden: int = 0, bias: bool = True,
                  log: bool = False, dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("mixture_of_softmaxes", {
             "out": n_classes, "mixtures": mixtures, "hidden": hidden, "bias": bias, "log": log},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class KMeans(Layer):
@@ -149,7 +150,8 @@ class KMeans(Layer):
     @checked
     def __init__(self, clusters: int, temperature: float = 1.0, output: str = "probabilities", *,
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("kmeans", {
             "clusters": clusters, "temperature": temperature, "output": output},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})

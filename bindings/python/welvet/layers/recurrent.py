@@ -4,7 +4,7 @@ Made by tools/generate from the field lists in src: edit those.
 """
 from __future__ import annotations
 
-from typing import Optional
+from typing import Optional, Sequence
 
 from ._base import Layer, checked
 
@@ -53,12 +53,12 @@ class RNN(Layer):
                  bidirectional: bool = False, *, output: str = "all", stateful: bool = False,
                  return_state: bool = False, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("rnn", {
             "hidden": hidden_size, "num_layers": num_layers, "activation": nonlinearity,
             "bias": bias, "bidirectional": bidirectional, "output": output, "stateful": stateful,
             "return_state": return_state},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class GRU(Layer):
@@ -102,12 +102,12 @@ class GRU(Layer):
                  output: str = "all", stateful: bool = False, linear_before_reset: bool = True,
                  return_state: bool = False, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("gru", {
             "hidden": hidden_size, "num_layers": num_layers, "bias": bias,
             "bidirectional": bidirectional, "output": output, "stateful": stateful,
             "linear_before_reset": linear_before_reset, "return_state": return_state},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class LSTM(Layer):
@@ -150,12 +150,12 @@ class LSTM(Layer):
                  proj_size: int = 0, *, output: str = "all", stateful: bool = False,
                  return_state: bool = False, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("lstm", {
             "hidden": hidden_size, "num_layers": num_layers, "bias": bias,
             "bidirectional": bidirectional, "output": output, "stateful": stateful,
             "return_state": return_state},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class PoolSteps(Layer):
@@ -172,7 +172,8 @@ class PoolSteps(Layer):
 
     @checked
     def __init__(self, op: str = "mean", *, dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("pool_steps", {
             "op": op},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})

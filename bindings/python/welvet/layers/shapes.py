@@ -23,10 +23,10 @@ class Flatten(Layer):
     @checked
     def __init__(self, start_dim: int = 1, end_dim: int = -1, *, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("flatten", {
             },
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Reshape(Layer):
@@ -40,10 +40,11 @@ class Reshape(Layer):
 
     @checked
     def __init__(self, *dims: int, dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("reshape", {
             "dims": numbers(dims)},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Parallel(Container):
@@ -79,12 +80,13 @@ class Parallel(Container):
                  stitch: bool = False, temperature: float = 1.0, top_k: int = 0,
                  grid: Optional[Sequence[int]] = (), places: Optional[Sequence[int]] = (),
                  dtype: Optional[str] = None, name: Optional[str] = None,
-                 enabled: Optional[bool] = None, tie: Optional[str] = None) -> None:
+                 enabled: Optional[bool] = None, tie: Optional[str] = None,
+                 fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("parallel", {
             "layers": list(branches), "input": input, "combine": combine, "stitch": stitch,
             "temperature": temperature, "top_k": top_k or None, "grid": numbers(grid),
             "places": numbers(places)},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class TimeDistributed(Container):
@@ -99,10 +101,10 @@ class TimeDistributed(Container):
     @checked
     def __init__(self, layer: Layer, *, count: int = 0, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("time_distributed", {
             "layers": [layer], "count": count},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})
 
 
 class Part(Layer):
@@ -120,7 +122,7 @@ class Part(Layer):
     @checked
     def __init__(self, of: str = "", index: int = -1, *, dtype: Optional[str] = None,
                  name: Optional[str] = None, enabled: Optional[bool] = None,
-                 tie: Optional[str] = None) -> None:
+                 tie: Optional[str] = None, fixed: Optional[Sequence[str]] = None) -> None:
         super().__init__("part", {
             "of": of, "index": index},
-            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie})
+            {"dtype": dtype, "name": name, "enabled": enabled, "tie": tie, "fixed": fixed})

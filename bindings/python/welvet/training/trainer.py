@@ -4,12 +4,12 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from .._core import call as _call
-from .._core.call import array, call, library, new_bytes, numbers, together
+from .._core.call import array, call, library, new_bytes, numbers, plain, together
 from .._core.errors import InvalidArgument
 from .._core.object import Object, Runner
 from .._core.outputs import flat, heads_of, joined_targets, outputs_of
@@ -242,6 +242,53 @@ class Trainer(Runner):
             if self._seen is not None:
                 size = min(size, KEPT)
         return last
+
+    def shard(self, number: int, data: Optional[Data] = None) -> bytes:
+        """One of the `micro_batches` of the next step, by itself: its gradients, for apply().
+        Trainers of the same spec, network and data compute the shards of a step, here or on other
+        machines, and each applies all of them. `data`: the shard's samples, at most a micro-batch,
+        in place of the trainer's own. No weight changes."""
+        if data is None:
+            handle = call("trainer_shard", self._handle, number)
+        else:
+            handle = call("trainer_shard_on", self._handle, number, data._handle)
+        return library().take(handle)
+
+    def apply(self, shards: Sequence[Any]) -> Step:
+        """The step of all its shards, in their order, with the bits of step(). A shard of another
+        training, step or of other weights is refused by its number, and nothing changes."""
+        handles: List[int] = []
+        try:
+            for shard in shards:
+                handles.append(new_bytes(shard))
+            done, loss, lr, rows = self._run("trainer_apply", handles)
+        finally:
+            for handle in handles:
+                call("release", handle)
+        return Step(done, self.info["steps"], loss, lr, rows)
+
+    @property
+    def moments(self) -> Dict[str, Tuple[int, int]]:
+        """The optimizer's moments, and their shapes: "0.0.0.1:weight:velocity" of sgd, ":m" and
+        ":v" of adamw and adam, ..."""
+        return {m["name"]: (m["rows"], m["cols"]) for m in call("trainer_moments", self._handle)}
+
+    def get_moment(self, name: str) -> np.ndarray:
+        """A copy of a moment, in f64."""
+        moments = self.moments
+        values = np.zeros(moments.get(name, (1, 1)))
+        call("trainer_get_moment", self._handle, name, values)
+        return values
+
+    def set_moment(self, name: str, values: Any) -> None:
+        """New values for a moment, of its shape: to continue what another framework began."""
+        values = np.ascontiguousarray(plain(values, "values"), np.float64)
+        call("trainer_set_moment", self._handle, name, values)
+
+    def set_step(self, step: int) -> None:
+        """As if this number of steps were done: the schedule, the order of samples, noise and
+        Adam's corrections count from there."""
+        call("trainer_set_step", self._handle, step)
 
     @property
     def info(self) -> Dict[str, Any]:

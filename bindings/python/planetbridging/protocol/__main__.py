@@ -1,0 +1,3 @@
+from planetbridging.protocol import main
+
+raise SystemExit(main())

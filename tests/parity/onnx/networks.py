@@ -1,0 +1,205 @@
+"""Exports networks as ONNX and compares ONNX Runtime, and this library's own reader, with what the
+network computes.
+
+    python3 tests/parity/onnx/networks.py [--seed 1] [--count 300] [--type conv2d] [--dtypes]
+
+The networks are those of the conformance matrix (tests/conformance/layer_samples.h and the
+*_samples.def of layers) and random ones (tests/parity/torch_configs.py). Each is refused by name,
+or onnx.checker passes, ONNX Runtime agrees within 1e-5 of the largest value (1e-12 in f64), and
+what from_onnx() reads back agrees, too. --dtypes: the matrix in every dtype as well, within the
+bound of its arithmetic.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import random
+import re
+import runpy
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+
+import welvet
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+BOUND = 1e-5
+# Of a dtype: activations of integer products have 15 bits, of bf16 products 16.
+CLASSES = {"f64": 1e-12, "f16": 2e-5, "bf16": 1e-3}
+INTEGER = 3e-3
+SAMPLE = re.compile(r'(?:LOOM_SAMPLE\(|\{)"(\w+)",\s*(-?\d+),\s*"([\d,]*)",\s*R"\((.*?)\)",'
+                    r'\s*"[^"]*"(?:,\s*(\d))?[)}]', re.S)
+
+
+def matrix(dtype="f32"):
+    """(type, topology) of the samples."""
+    texts = [(ROOT / "tests/conformance/layer_samples.h").read_text()]
+    texts += [p.read_text() for p in sorted((ROOT / "src/layers").glob("*/*_samples.def"))]
+    for kind, width, dims, cell, version in (m for text in texts for m in SAMPLE.findall(text)):
+        width, version = int(width), int(version or 1)
+        given = {"width": 4} if width > 0 else {"ids": 5}
+        cells = [{"type": "dense", "activation": "tanh", "out": width} if width > 0
+                 else {"type": "embedding", "out": 16, "std": 0.5}]
+        if width < 0:
+            given = {"parts": [{"name": "x", "width": 3}, {"name": "n", "ids": 4}]}
+            cells = []
+        elif dims:
+            cells.append({"type": "reshape", "dims": [int(d) for d in dims.split(",")]})
+        cells.append(json.loads("{%s}" % cell))
+        if version > 1:
+            cells.append({"type": "flatten"})
+        cells.append({"type": "dense", "out": 5})
+        cells = [{"at": [0, 0, 0, i], "dtype": dtype, **c} for i, c in enumerate(cells)]
+        yield kind, {"format": "loom-topology", "version": version, "layers_per_cell": len(cells),
+                     "input": given, "cells": cells}
+
+
+def fill(network, r):
+    for p in network.parameters:
+        if p.tied:
+            continue
+        v = r.uniform(-1, 1, p.rows * p.cols)
+        if p.role.endswith("var") or p.role in ("gain", "scale", "q_norm", "k_norm", "sub_norm"):
+            v = 1 + v / 2
+        elif p.rows > 1 and p.role != "centers":
+            v *= np.sqrt(2 / p.cols)
+        network.set(p.name, v.astype(np.float32))
+
+
+def inputs_of(network, r, rows=3):
+    """The row as this library takes it, and the arrays that the file takes by name."""
+    given = network.info["input"]
+    parts = given.get("parts") or [{"name": "input", **given}]
+    columns, arrays = [], {}
+    for part in parts:
+        dims = list(part.get("dims") or ([] if "ids" in part else [part["width"]]))
+        if "ids" in part:
+            a = r.integers(0, part["ids"], [rows] + dims)
+        else:
+            a = r.uniform(-1, 1, [rows] + dims).astype(np.float32)
+        arrays[part["name"]] = a
+        columns.append(a.reshape(rows, -1))
+    return columns[0] if len(columns) == 1 else np.concatenate(columns, 1).astype(np.float32), arrays
+
+
+def computed(network, x, over_rows):
+    """What the network gives, a row for each row."""
+    given = network.info["input"]
+    wide = given.get("dtype") == "f64"
+    if over_rows:
+        lanes, steps = x.shape
+        positions = np.tile(np.arange(steps), lanes).astype(np.int32)
+        sequences = np.repeat(np.arange(lanes), steps).astype(np.int32)
+        with network.session(max_rows=x.size, max_head_rows=x.size, max_positions=64,
+                             sequences=lanes, threads=1) as s:
+            y = s.run_tokens(x.reshape(-1).astype(np.int32), positions, sequences,
+                             head=np.arange(x.size))
+        return np.asarray(y).reshape(lanes, steps, -1)
+    with network.session(max_rows=len(x), threads=1) as s:
+        if "ids" in given:
+            return np.asarray(s.run_ids(x.astype(np.int32)))
+        return np.asarray(s.run(x.astype(np.float64 if wide else np.float32)))
+
+
+def flat(results):
+    return np.concatenate([np.asarray(y, np.float64).reshape(len(y), -1) for y in results], 1)
+
+
+def distance(a, b):
+    a, b = np.asarray(a, np.float64).ravel(), np.asarray(b, np.float64).ravel()
+    if a.shape != b.shape:
+        return float("inf")
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    top = max(1.0, float(np.abs(a[np.isfinite(a)]).max(initial=0)))
+    return float(np.where(same, 0, np.abs(a - b)).max(initial=0)) / top
+
+
+def check(topology, seed, **options):
+    """(errors by the judge) or the refusal, a text."""
+    r = np.random.default_rng(seed)
+    with welvet.Network(topology, seed=None) as network:
+        fill(network, r)
+        try:
+            file = network.export_bytes("onnx", **options)
+        except welvet.Unsupported as refusal:
+            return str(refusal)
+        assert file == network.export_bytes("onnx", **options), "two exports differ"
+        model = onnx.load_from_string(file)
+        onnx.checker.check_model(model, full_check=True)
+        x, arrays = inputs_of(network, r)
+        over_rows = len(model.graph.output[0].type.tensor_type.shape.dim) > 1 and any(
+            d.dim_param == "sequence" for d in model.graph.input[0].type.tensor_type.shape.dim)
+        if over_rows:
+            x = r.integers(0, network.info["input"]["ids"], (2, 5))
+            arrays = {"input": x}
+        wanted = flat(np.asarray(computed(network, x, over_rows)).reshape(1, len(x), -1))
+        wide = network.info["input"].get("dtype") == "f64" and "as_" not in options
+        arrays = {k: a.astype(np.float64) if wide and a.dtype == np.float32 else a
+                  for k, a in arrays.items()}
+        settings = onnxruntime.SessionOptions()
+        settings.intra_op_num_threads = 1
+        settings.log_severity_level = 3
+        session = onnxruntime.InferenceSession(file, settings, providers=["CPUExecutionProvider"])
+        errors = {"onnxruntime": distance(wanted, flat(session.run(None, arrays)))}
+        with welvet.from_onnx(file) as graph:
+            errors["from_onnx"] = distance(wanted, flat(graph.run(arrays).values()))
+        return errors
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--type")
+    parser.add_argument("--dtypes", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
+    args = parser.parse_args()
+    cases = [("matrix/" + kind, t, {}, BOUND) for kind, t in matrix()]
+    if args.dtypes:
+        for dtype in welvet.info()["formats"]:
+            if dtype != "f32":
+                bound = CLASSES.get(dtype, INTEGER)
+                cases += [("%s/%s" % (dtype, kind), t, {}, bound) for kind, t in matrix(dtype)]
+        for dtype in ("f16", "i8"):
+            cases += [("as %s/%s" % (dtype, kind), t, {"as_": dtype}, 3e-2)
+                      for kind, t in matrix()]
+    configs = runpy.run_path(str(ROOT / "tests/parity/torch_configs.py"))
+    kinds = [k for k in [*configs["KINDS"]] + 7 * ["containers", "links"]]
+    counts = collections.Counter()
+    for i in range(args.count):
+        kind = kinds[i % len(kinds)]
+        r = random.Random("%d/%s/%d" % (args.seed, kind, counts[kind]))
+        counts[kind] += 1
+        cases.append((kind, configs["make"](kind, r)["topology"], {}, BOUND))
+    done, refused, failed = collections.defaultdict(list), collections.Counter(), 0
+    for i, (name, topology, options, bound) in enumerate(cases):
+        if args.type and args.type not in name:
+            continue
+        try:
+            errors = check(topology, args.seed + i, **options)
+        except Exception as e:  # the network is what one needs to see
+            errors = {"%s: %s" % (type(e).__name__, str(e)[:300]): float("inf")}
+        if isinstance(errors, str):
+            refused[re.sub(r"\d+(\.\d+)*(/\d+)*", "#", errors)[:150]] += 1
+            continue
+        worst = max(errors.values())
+        done[name.split("/")[0]].append(worst)
+        if not worst < bound:
+            failed += 1
+            print("FAILED", name, ", ".join("%s %.2e" % e for e in errors.items()))
+            if args.verbose:
+                print("   ", json.dumps(topology))
+    for name in sorted(done):
+        print("%-24s %4d networks, worst %.2e" % (name, len(done[name]), max(done[name])))
+    for text, count in refused.most_common():
+        print("refused %4d: %s" % (count, text))
+    print("%d networks exported, %d refused, %d FAILED" % (sum(map(len, done.values())),
+                                                          sum(refused.values()), failed))
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
