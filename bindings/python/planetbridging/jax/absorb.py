@@ -43,10 +43,7 @@ def from_jax(function: Any, params: Any, *args: Any,
         raise ValueError("two parameters of one name")
     learns = trainable or learns or _learning(named)
     arguments = [_argument(a) for a in args]
-    ports = list(names or (["x"] if len(args) == 1 else ["x%d" % i for i in range(len(args))]))
-    shapes = _shapes(arguments, batch_axis)
-    if len(ports) != len(args):
-        raise ValueError("names: %d, of %d arguments" % (len(ports), len(args)))
+    ports, shapes = _ports(arguments, batch_axis, names)
     closed, out = _traced(function, params, arguments, shapes)
     counts = dict(ids or {})
     loose: Set[str] = set()
@@ -74,20 +71,22 @@ def from_jax(function: Any, params: Any, *args: Any,
                     metadata={"framework": "jax", "version": jax.__version__})
 
 
-def _shapes(arguments: Sequence[Any],
-            batch_axis: Union[int, Sequence[Optional[int]]]) -> List[Shape]:
-    """Of the arguments, with the batch where `batch_axis` says."""
-    axes = ([batch_axis] * len(arguments) if batch_axis is None or isinstance(batch_axis, int)
-            else list(batch_axis))
-    if len(axes) != len(arguments):
-        raise ValueError("batch_axis: %d, of %d arguments" % (len(axes), len(arguments)))
-    made: List[Shape] = []
-    for axis, a in zip(axes, arguments):
+def _ports(arguments: Sequence[Any], batch_axis: Union[int, Sequence[Optional[int]]],
+           names: Optional[Sequence[str]]) -> Tuple[List[str], List[Shape]]:
+    """Names of the arguments, and their shapes with the batch's axis."""
+    n = len(arguments)
+    ports = list(names or (["x"] if n == 1 else ["x%d" % i for i in range(n)]))
+    axes = [batch_axis] * n if isinstance(batch_axis, int) else list(batch_axis)
+    if len(ports) != n or len(axes) != n:
+        raise ValueError("%d arguments: each has a name and the axis that is its batch" % n)
+    shapes: List[Shape] = []
+    for name, axis, a in zip(ports, axes, arguments):
         rank = len(a.shape)
         if axis is None or not -rank <= axis < rank:
-            raise ValueError("batch_axis: %r of an argument with %d axes" % (axis, rank))
-        made.append(tuple(Batch() if i == axis % rank else int(n) for i, n in enumerate(a.shape)))
-    return made
+            raise ValueError("%s: %s is no axis of %s" % (name, axis, tuple(a.shape)))
+        shapes.append(tuple(Batch() if i == axis % rank else int(m)
+                            for i, m in enumerate(a.shape)))
+    return ports, shapes
 
 
 def _key(part: Any) -> str:

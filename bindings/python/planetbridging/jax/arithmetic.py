@@ -144,15 +144,22 @@ def clamp(w: Walk, eqn: Any, low: Known, x: Known, high: Known) -> Any:
     return w.g.value(w.g.binary(made, w.plain(high), "min"))
 
 
+def _each(x: Known) -> Callable[[np.ndarray], Any]:
+    """The function of single ids that a function of ids or one number is."""
+    if isinstance(x, Ids):
+        return x.how
+    assert isinstance(x, Constant)
+    number = x.array.reshape(())
+    return lambda ids: number
+
+
 @maps("select_n")
 def select_n(w: Walk, eqn: Any, which: Known, *cases: Known) -> Any:
     if len(cases) != 2:
         raise ValueError("of %d cases" % len(cases))
     if isinstance(which, Ids) and all(isinstance(c, Ids) or isinstance(c, Constant)
                                       and c.array.size == 1 for c in cases):
-        parts: List[Callable[[np.ndarray], Any]] = [
-            c.how if isinstance(c, Ids) else (
-                lambda ids, n=c.array.reshape(()): n) for c in cases]  # type: ignore[union-attr]
+        parts = [_each(c) for c in cases]
         test = which.how
         return Ids(which.name, which.value, lambda ids: np.where(
             test(ids).astype(bool), parts[1](ids), parts[0](ids)))

@@ -1,7 +1,7 @@
 """Primitives that move numbers: shapes, slices, looking up."""
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence
+from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -116,7 +116,7 @@ def pad(w: Walk, eqn: Any, x: Known, fill: Known) -> Any:
     return w.g.gather(value, places, _shape(value, eqn.outvars[0].aval), float(fill.array))
 
 
-def _shape(x: Value, aval: Any) -> List[Axis]:
+def _shape(x: Value, aval: Any) -> Tuple[Axis, ...]:
     """JAX's shape, with the batch as x has it."""
     own: Optional[Batch] = next((n for n in x.shape if isinstance(n, Batch)), None)
     shape: List[Axis] = []
@@ -125,7 +125,7 @@ def _shape(x: Value, aval: Any) -> List[Axis]:
             shape.append(own)
         else:
             shape.append(size)
-    return shape
+    return tuple(shape)
 
 
 def _moved(w: Walk, eqn: Any, inputs: Sequence[Known]) -> Any:

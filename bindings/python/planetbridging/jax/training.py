@@ -26,7 +26,7 @@ def with_optax(absorbed: Absorbed, state: Any, *, lr: float, **settings: Any) ->
     Raises Unmapped for a state of another optimizer, TypeError for settings of another one.
     """
     parts = list(_states(state))
-    moments: Dict[str, Dict[str, np.ndarray]] = {}
+    moments: Dict[str, Mapping[str, np.ndarray]] = {}
     for part in parts:
         for field, moment in _FIELDS.items():
             if hasattr(part, field):

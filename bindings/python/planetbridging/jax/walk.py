@@ -171,7 +171,7 @@ def batched(walk: Walk, x: Value, aval: Any) -> Value:
     spread = walk.g.value(walk.g.expand(x, row(aval)))
     shape: List[Axis] = list(spread.shape)
     shape[where[0]] = Batch(1, row(aval)[where[0]])
-    return Value(spread.cell, shape, spread.dims)
+    return Value(spread.cell, tuple(shape), spread.dims)
 
 
 def known(x: Known) -> bool:

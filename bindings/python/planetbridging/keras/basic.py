@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Sequence
 import numpy as np
 
 from ..graph.cells import Tensor, Value
-from ..graph.constant import Constant
+from ..graph.constant import Constant, Read
 from ..graph.laid import by_itself, channels_first, laid
 from ..graph.products import contract, einsum
 from ..graph.shape import Batch, batch_axis, count, row_of
@@ -128,7 +128,7 @@ def _affine(w: Walk, x: Value, mean: Constant, variance: Constant, gain: Optiona
             bias: Optional[Constant], eps: float) -> Value:
     """What a frozen BatchNormalization is, in training too: it keeps its running numbers."""
     parts = [mean, variance] + [c for c in (gain, bias) if c is not None]
-    shape = (1, x.shape[1]) + (1,) * (len(x.shape) - 2)
+    shape = (1, row_of(x.shape)[1]) + (1,) * (len(x.shape) - 2)
 
     def numbers(arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         given = [np.asarray(a, np.float64) for a in arrays]
@@ -141,8 +141,10 @@ def _affine(w: Walk, x: Value, mean: Constant, variance: Constant, gain: Optiona
     made: Tensor = x
     for i, op in enumerate(("mul", "add")):
         array = numbers([c.array for c in parts])[i]
-        known = Constant(array, ("frozen norm", i, eps, *(c.key for c in parts)),
-                         lambda get, i=i: numbers([c.read(get) for c in parts])[i],
+        def read(get: Read, i: int = i) -> np.ndarray:
+            return numbers([c.read(get) for c in parts])[i]
+
+        known = Constant(array, ("frozen norm", i, eps, *(c.key for c in parts)), read,
                          tuple(n for c in parts for n in c.names))
         made = w.g.binary(made, known, op)
     return w.g.value(made)
@@ -307,7 +309,7 @@ def dropout(w: Walk, layer: Any, x: Tensor) -> Value:
         shape[1 if first else -1] = None
     if shape is None or all(n is None for n in shape):
         return by_itself(value, w.g, lambda v: w.g.dropout(v, rate))
-    sizes = [int(n) if own is None else own for own, n in zip(shape[1:], value.shape[1:])]
+    sizes = [int(n) if own is None else own for own, n in zip(shape[1:], row_of(value.shape)[1:])]
     if shape[0] is not None:
         raise w.refuse("Dropout with noise_shape %s" % (shape,), "one noise for all samples")
     ones = w.g.value(Constant.of(np.ones([1, *sizes])))

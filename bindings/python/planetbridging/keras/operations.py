@@ -341,14 +341,14 @@ def tile(w: Walk, op: Any, x: Any) -> Value:
 @maps("ops.Pad")
 def pad(w: Walk, op: Any, x: Any, constant_values: Any = None) -> Value:
     value = w.g.value(operand(w, x))
-    pads = [tuple(int(n) for n in p) for p in op.pad_width]
+    pads = [(int(p[0]), int(p[1])) for p in op.pad_width]
     pads = pads * len(value.shape) if len(pads) == 1 else pads
-    if isinstance(value.shape[0], Batch) and sum(pads[0]):
+    if isinstance(value.shape[0], Batch) and any(pads[0]):
         raise ValueError("padding of the batch")
     if op.mode != "constant":
         places = np.pad(w.g.places(value), pads, mode=op.mode)
         return w.g.gather(value, places, (value.shape[0], *places.shape[1:]))
-    return padded(w, value, pads, float(constant_values or 0.0))  # type: ignore[arg-type]
+    return padded(w, value, pads, float(constant_values or 0.0))
 
 
 @maps("ops.GetItem")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..graph.cells import Tensor, Value
 from ..graph.constant import Constant
-from ..graph.shape import Batch
+from ..graph.shape import Batch, row_of
 from .activations import activate, name_of
 from .walk import Walk, maps, sizes_of
 
@@ -68,10 +68,10 @@ def recurrent(w: Walk, layer: Any, x: Tensor, initial_state: Any = None,
     given = None if initial_state is None else [w.value(s) for s in (
         initial_state if isinstance(initial_state, (list, tuple)) else [initial_state])]
     if layer.go_backwards:
-        value = w.g.value(w.g.take(value, 1, np.arange(value.shape[1])[::-1]))
+        value = w.g.value(w.g.take(value, 1, np.arange(row_of(value.shape)[1])[::-1]))
         if mask is not None:
             flags = w.value(mask)
-            mask = w.g.take(flags, 1, np.arange(flags.shape[1])[::-1])
+            mask = w.g.take(flags, 1, np.arange(row_of(flags.shape)[1])[::-1])
     y, states = run_cell(w, layer, value, given, mask)
     return [y, *states] if layer.return_state else y
 
@@ -214,7 +214,7 @@ def bidirectional(w: Walk, layer: Any, x: Tensor, initial_state: Any = None,
         answer = recurrent(w, way, value, given, mask)
         y, *more = answer if isinstance(answer, list) else [answer]
         if i and layer.return_sequences:
-            y = w.g.value(w.g.take(y, 1, np.arange(y.shape[1])[::-1]))
+            y = w.g.value(w.g.take(y, 1, np.arange(row_of(y.shape)[1])[::-1]))
         made.append(y)
         states += more
     mode = layer.merge_mode
