@@ -1,7 +1,5 @@
 #include "convert/convert.h"
 
-#include <functional>
-
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
 #include "base/json/json_text.h"
@@ -9,56 +7,10 @@
 #include "grid/network.h"
 #include "grid/saved_network.h"
 #include "llm/import/locate.h"
-#include "numeric/codec.h"
 #include "onnx/import.h"
 
 namespace loom {
 namespace {
-
-// Writes a value and gives back what a reader will see.
-double stored(double value, StorageType type, std::byte* out) {
-  switch (type) {
-    case StorageType::f64: store_le<double>(out, value); return value;
-    case StorageType::f32:
-      store_le<float>(out, static_cast<float>(value));
-      return static_cast<float>(value);
-    case StorageType::f16: {
-      const auto code = static_cast<std::uint16_t>(encode_small_float(value, kF16));
-      store_le<std::uint16_t>(out, code);
-      return f16_to_f32(code);
-    }
-    default: {
-      const auto code = static_cast<std::uint16_t>(encode_small_float(value, kBf16));
-      store_le<std::uint16_t>(out, code);
-      return bf16_to_f32(code);
-    }
-  }
-}
-
-using ReadValues = std::function<Status(std::uint64_t first, std::span<double> out)>;
-
-// A tensor of `type` whose values come from `read`. `error` learns what is lost when it is read: it
-// must stay where it is until then.
-TensorInfo made_of(std::string name, std::vector<std::int64_t> shape, StorageType type,
-                   ReadValues read, ErrorSum* error) {
-  const std::uint32_t width = info(type).block_bytes;
-  TensorInfo to{std::move(name), type, std::move(shape), 0, 0, nullptr};
-  to.size = *storage_bytes(type, *element_count(to.shape));
-  to.source = source_from_callback(
-      to.size,
-      [read = std::move(read), type, width, error](std::uint64_t offset,
-                                                   std::span<std::byte> out) -> Status {
-        if (offset % width != 0 || out.size() % width != 0)
-          return Status(Code::internal, "a tensor is read in parts of an element");
-        std::vector<double> values(out.size() / width);
-        LOOM_TRY(read(offset / width, values));
-        for (std::size_t i = 0; i < values.size(); ++i)
-          error->add(values[i], stored(values[i], type, out.data() + i * width));
-        return {};
-      },
-      to.name);
-  return to;
-}
 
 bool is_float(StorageType type) {
   switch (type) {
@@ -72,19 +24,6 @@ bool is_float(StorageType type) {
     case StorageType::q6_k: return true;
     default: return false;
   }
-}
-
-// Decodes whole rows and gives a part of them.
-ReadValues values_of(const PackedMatrix& matrix) {
-  return [matrix](std::uint64_t first, std::span<double> out) -> Status {
-    const auto cols = static_cast<std::uint64_t>(matrix.cols());
-    const auto row = static_cast<std::int64_t>(first / cols),
-               end = static_cast<std::int64_t>((first + out.size() + cols - 1) / cols);
-    std::vector<double> rows(static_cast<std::size_t>((end - row) * matrix.cols()));
-    matrix.decode(row, end - row, rows);
-    std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(first % cols), out.size(), out.begin());
-    return {};
-  };
 }
 
 struct Given {
@@ -121,7 +60,7 @@ Status from_entity(const Entity& entity, std::optional<StorageType> wanted, Outg
     Conversion::Row& r = out.report.rows[row++];
     const std::string name = p.path + ":" + p.param->spec.role;
     out.tensors.push_back(
-        made_of(name, {matrix.rows(), matrix.cols()}, type, values_of(matrix), &r.error));
+        encoded_tensor(name, {matrix.rows(), matrix.cols()}, type, values_of(matrix), &r.error));
     r.name = name;
     r.from = to_string(entity.find_tensor(name)->type);
     r.bytes_before = entity.find_tensor(name)->size;
@@ -142,11 +81,9 @@ Status from_tensors(const ModelFile& in, std::optional<StorageType> wanted, Outg
                              : blocks                      ? StorageType::f32
                                                            : from.type;
     Conversion::Row& r = out.report.rows[i];
-    const auto read = [from](std::uint64_t first, std::span<double> values) {
-      return read_f64(from, first, values);
-    };
-    out.tensors.push_back(type == from.type ? from
-                                            : made_of(from.name, from.shape, type, read, &r.error));
+    out.tensors.push_back(
+        type == from.type ? from
+                          : encoded_tensor(from.name, from.shape, type, values_of(from), &r.error));
     r.name = from.name;
     r.from = name(from.type);
     r.bytes_before = from.size;
@@ -240,14 +177,18 @@ Status check(const std::string& in, const std::string& out, const ConvertOptions
   const auto wrong = [](const std::string& what) { return Status(Code::invalid_argument, what); };
   const bool entity = out.ends_with(".entity"), graph = in.ends_with(".onnx"),
              json = in.ends_with(".json");
-  if (!entity && !out.ends_with(".safetensors"))
-    return wrong("out: must end in .safetensors or .entity, got '" + out + "'");
+  const std::optional<ModelTarget> target = model_target(out);
+  if (!entity && !target && !out.ends_with(".safetensors"))
+    return wrong(
+        "out: must end in .safetensors, .entity or .gguf, or in / for a HuggingFace "
+        "folder, got '" +
+        out + "'");
   if ((graph || json) && !entity)
     return wrong("out: ONNX graphs and networks of JSON are written as .entity, got '" + out + "'");
-  if (!o.adapter.empty() && (!entity || graph || json))
-    return wrong("adapter: goes with a language model that is written as .entity");
+  if (!o.adapter.empty() && ((!entity && !target) || graph || json))
+    return wrong("adapter: goes with a language model that is not written as .safetensors");
   if (!o.dtype.empty() && entity) LOOM_TRY(parse_weight_format(o.dtype).status().at("dtype"));
-  if (!o.dtype.empty() && !entity && !float_type(o.dtype))
+  if (!o.dtype.empty() && !entity && !target && !float_type(o.dtype))
     return wrong("dtype: safetensors files are written as f64, f32, f16 or bf16, not '" + o.dtype +
                  "'");
   const auto path = locate_model(in);
@@ -286,6 +227,7 @@ Result<Conversion> convert(const std::string& in, const std::string& out,
   if (in.ends_with(".onnx")) LOOM_TRY(from_onnx(given, report));
   else if (in.ends_with(".json")) LOOM_TRY(from_json(given, report));
   else if (out.ends_with(".entity")) LOOM_TRY(convert_to_entity(in, out, options, report));
+  else if (model_target(out)) LOOM_TRY(export_model(in, out, options, report));
   else LOOM_TRY(to_safetensors(given, report));
   return report;
 }

@@ -7,6 +7,7 @@
 #include "base/files/bytes.h"
 #include "formats/decode.h"
 #include "formats/message.h"
+#include "formats/stream.h"
 
 namespace loom {
 namespace {
@@ -126,6 +127,22 @@ std::string shape_text(std::span<const std::int64_t> shape) {
     out += message(i ? ", " : "", shape[i]);
   if (shape.size() > kShown) out += ", ...";
   return out + "]";
+}
+
+Status stream_tensor(const TensorInfo& tensor, ByteSink& to) {
+  if (const auto view = tensor.view(); !view.empty()) {
+    LOOM_TRY(to.write(view));
+    return tensor.source->intact();
+  }
+  const std::uint32_t block = info(tensor.type).block_bytes;
+  const std::uint64_t part = (std::uint64_t{1} << 20) / block * block;
+  std::vector<std::byte> buffer;
+  for (std::uint64_t at = 0; at < tensor.size; at += buffer.size()) {
+    buffer.resize(static_cast<std::size_t>(std::min(tensor.size - at, part)));
+    LOOM_TRY(tensor.source->read(tensor.offset + at, buffer).at("tensor " + quoted(tensor.name)));
+    LOOM_TRY(to.write(buffer));
+  }
+  return {};
 }
 
 }  // namespace loom

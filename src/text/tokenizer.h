@@ -35,6 +35,18 @@ struct VocabularySpec {
   std::string chat_template;
 };
 
+// The same with its texts, for writers.
+struct VocabularyTexts {
+  std::string model, pre_tokenizer;
+  std::vector<std::string> tokens, merges;
+  std::vector<float> scores;
+  std::vector<std::int32_t> token_types;
+  std::optional<std::int32_t> bos, eos, unknown;
+  bool add_bos = false, add_eos = false, add_space_prefix = false;
+  std::string chat_template;
+  std::vector<std::string> lost;  // what a vocabulary has no place for, in words
+};
+
 // Immutable and thread-safe; copies share their data.
 class Tokenizer {
  public:
@@ -49,6 +61,12 @@ class Tokenizer {
   // beside it are read too.
   static Result<Tokenizer> load(const std::string& path);
   static Result<Tokenizer> from_vocabulary(const VocabularySpec& spec);
+  // What from_vocabulary reads; ids up to `size` that have no token are padding. Errors:
+  // unsupported for a tokenizer that no GGUF file can describe, with the reason.
+  Result<VocabularyTexts> to_vocabulary(std::size_t size) const;
+  // What from_json reads: tokenizer.json, and tokenizer_config.json with bos, eos and the template.
+  std::string to_json() const;
+  std::string config_json() const;
   // The section of a .entity file, docs/reference/tokenizer-section.md.
   std::string serialize() const;
   static Result<Tokenizer> deserialize(std::string_view section);

@@ -142,7 +142,8 @@ peft_python() {
     { "$python" -m venv --system-site-packages build/venv-peft &&
       build/venv-peft/bin/pip install --quiet transformers==4.46.3 tokenizers==0.20.3 \
         safetensors==0.5.3 huggingface-hub==0.26.5 jinja2==3.1.6 psutil &&
-      build/venv-peft/bin/pip install --quiet --no-deps peft==0.14.0 accelerate==0.34.2; } >&2 ||
+      build/venv-peft/bin/pip install --quiet --no-deps peft==0.14.0 accelerate==0.34.2 \
+        xllamacpp==2026.10.11549; } >&2 ||
         return 1
   fi
   for python in build/venv-peft/bin/python python3 /usr/bin/python3; do
@@ -240,8 +241,9 @@ keras-bridge    tests/parity/keras_bridge.py --count 15
 sklearn-bridge  tests/parity/sklearn_bridge.py --count 15
 bedrocks        tests/parity/bedrocks.py
 TABLE
-  if python=$(peft_python); then run_script parity/peft "$python" tests/parity/peft_adapter.py \
-    build/release/loom
+  if python=$(peft_python); then
+    run_script parity/peft "$python" tests/parity/peft_adapter.py build/release/loom
+    run_script parity/model-exports "$python" tests/parity/model_exports.py build/release/loom
   else skip_script parity/peft "needs Python 3 with PyTorch, transformers and peft"; fi
 }
 

@@ -1,4 +1,7 @@
-// loom convert: from any readable model file to another, with a table of sizes and errors.
+// loom convert: from any readable model file to another, or to what other programs take, with a
+// table of sizes and errors.
+#include <filesystem>
+
 #include "arguments/machine_options.h"
 #include "files/outputs.h"
 #include "support/client.h"
@@ -17,13 +20,19 @@ void bind(CommandLine& c, Args& a) {
         "a model: folder, .safetensors, .gguf, .onnx, .entity, or a name in the local HuggingFace "
         "cache")
       .required();
-  c.add("OUT", a.out, "what to write: a name that ends in .safetensors or .entity").required();
-  c.add("--dtype", a.dtype, "of the weights (as they are); safetensors takes f64, f32, f16, bf16");
+  c.add("OUT", a.out,
+        "what to write: a name that ends in .safetensors, .entity or .gguf, or in / for a "
+        "HuggingFace "
+        "folder")
+      .required();
+  c.add("--dtype", a.dtype,
+        "of the weights (as they are); safetensors takes f64, f32, f16, bf16, a folder f32, f16, "
+        "bf16, GGUF also q8_0, q4_0");
   c.add("--adapter", a.adapter,
-        "a LoRA adapter to add to the weights: a folder; OUT is then an .entity file")
+        "a LoRA adapter to add to the weights: a folder; OUT is then no .safetensors file")
       .type_name("FOLDER");
   c.flag("--no-tokenizer", a.no_tokenizer,
-         "leave the tokenizer out of the .entity file: it then runs by ids");
+         "leave the tokenizer of a language model out: it then runs by ids");
   c.flag("--json", a.json, "the table as JSON");
 }
 
@@ -39,25 +48,39 @@ bool is_float(const std::string& dtype) {
   return dtype == "f64" || dtype == "f32" || dtype == "f16" || dtype == "bf16";
 }
 
+bool is_exported(const std::string& dtype, bool folder) {
+  return (is_float(dtype) && dtype != "f64") || (!folder && (dtype == "q8_0" || dtype == "q4_0"));
+}
+
 // Ends the action where the command line is wrong, before IN is read.
 void check_arguments(const Args& a) {
   const auto usage = [](const std::string& what) {
     return problem(LOOM_INVALID_ARGUMENT, what, kUsage);
   };
   const bool entity = a.out.ends_with(".entity");
-  if (!entity && !a.out.ends_with(".safetensors"))
-    throw Exit{"OUT must end in .safetensors or .entity, got '" + a.out + "'", kUsage};
+  const bool folder = a.out.ends_with("/") || std::filesystem::is_directory(a.out),
+             exported = folder || a.out.ends_with(".gguf");
+  if (!entity && !exported && !a.out.ends_with(".safetensors"))
+    throw Exit{
+        "OUT must end in .safetensors, .entity or .gguf, or in / for a HuggingFace folder, "
+        "got '" +
+            a.out + "'",
+        kUsage};
   if (is_onnx(a.in) && !entity)
     throw usage("an ONNX graph is written as .entity, got '" + a.out + "'");
   if (is_json(a.in) && !entity)
     throw usage("a network of JSON is written as .entity, got '" + a.out + "'");
-  if (!a.adapter.empty() && (!entity || is_onnx(a.in) || is_json(a.in)))
-    throw usage("--adapter goes with a language model that is written as .entity");
+  if (!a.adapter.empty() && ((!entity && !exported) || is_onnx(a.in) || is_json(a.in)))
+    throw usage("--adapter goes with a language model that is not written as .safetensors");
   if (!a.dtype.empty() && entity) or_exit(kUsage, [&] { format_info(a.dtype); });
-  if (!a.dtype.empty() && !entity && !is_float(a.dtype))
+  if (!a.dtype.empty() && exported && !is_exported(a.dtype, folder))
+    throw usage(std::string(folder ? "a HuggingFace folder is written as f32, f16 or bf16"
+                                   : "a GGUF file is written as f32, f16, bf16, q8_0 or q4_0") +
+                ", not '" + a.dtype + "': --dtype");
+  if (!a.dtype.empty() && !entity && !exported && !is_float(a.dtype))
     throw usage("safetensors files are written as f64, f32, f16 or bf16, not '" + a.dtype +
                 "': --dtype, or write .entity");
-  check_file_output("OUT", a.out, {located(a.in), a.adapter});
+  if (!folder) check_file_output("OUT", a.out, {located(a.in), a.adapter});
 }
 
 // The report of the conversion.
@@ -102,9 +125,10 @@ int run(const Args& a) {
 }  // namespace
 
 void add_convert(CLI::App& app, Action& action) {
-  add_command<Args>(app, action, "convert",
-                    "write a model as safetensors or .entity, with a table of sizes and errors",
-                    bind, run);
+  add_command<Args>(
+      app, action, "convert",
+      "write a model as .entity, safetensors, GGUF or a HuggingFace folder, with a table of errors",
+      bind, run);
 }
 
 }  // namespace loom::cli

@@ -7,7 +7,8 @@ function needFiles(what) {
   if (!inNode) throw errorNamed('unsupported', `${what}: a browser has no files`);
 }
 
-/** Writes the model of a folder or file as .safetensors or .entity, by the end of the name `out`:
+/** Writes the model of a folder or file as .safetensors, .entity or .gguf, by the end of the name
+ *  `out`; one that ends in "/" becomes a HuggingFace folder:
  *  options dtype, adapter (a folder, added to the weights), tokenizer (true). Returns {tensors,
  *  notes}: each with its errors, and what was left out. */
 export async function convert(source, out, options = {}) {

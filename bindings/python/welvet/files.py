@@ -101,9 +101,10 @@ def fit(data: Optional[Path] = None, *, on_step: Optional[Callable[[Dict[str, An
 
 def convert(source: Path, out: Path, *, dtype: str = "", adapter: Optional[Path] = None,
             tokenizer: bool = True) -> Dict[str, Any]:
-    """Writes the model of a folder or file as .safetensors or .entity, by the end of the name
-    `out`; with an `adapter` added to its weights, and without its tokenizer where that is False.
-    Returns tensors, with the errors of each, and notes: what was left out."""
+    """Writes the model of a folder or file as .safetensors, .entity or, for other programs, .gguf,
+    by the end of the name `out`; one that ends in "/" becomes a HuggingFace folder. `dtype`: of the
+    weights; "" as they are. With an `adapter` added to them, and without the tokenizer where that
+    is False. Returns tensors, with the errors of each, and notes: what was left out."""
     options = {"dtype": dtype, "adapter": os.fspath(adapter) if adapter is not None else "",
                "tokenizer": tokenizer}
     return interruptible(  # type: ignore[no-any-return]

@@ -38,11 +38,12 @@ void fields(V& v, SamplingAdvice& s) {
 template <class V>
 void fields(V& v, ConvertOptions& o) {
   v("dtype", o.dtype,
-    {.doc = "of the weights; empty: as they are; safetensors takes f64, f32, f16, bf16"});
+    {.doc = "of the weights; empty: as they are; safetensors takes f64, f32, f16, bf16, folders "
+            "f32, f16, bf16, GGUF also q8_0, q4_0"});
   v("adapter", o.adapter,
-    {.doc = "a LoRA adapter to add to the weights: a folder; the file is then an .entity"});
+    {.doc = "a LoRA adapter to add to the weights: a folder; not where .safetensors is written"});
   v("tokenizer", o.tokenizer,
-    {.doc = "false leaves it out of the .entity file, which then runs by ids"});
+    {.doc = "false writes a language model without it, which then runs by ids"});
 }
 
 template <class V>

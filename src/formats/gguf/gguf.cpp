@@ -8,6 +8,7 @@
 #include "base/files/bytes.h"
 #include "base/json/json.h"
 #include "formats/byte_reader.h"
+#include "formats/gguf/gguf_types.h"
 #include "formats/message.h"
 #include "formats/sniff.h"
 
@@ -346,6 +347,12 @@ const T* find_sorted(const std::vector<T>& items, std::string_view name, Key key
 
 std::string_view name(Gguf::Type type) { return row(type).name; }
 
+std::optional<std::uint32_t> ggml_number(StorageType type) {
+  for (std::uint32_t i = 0; i < std::size(kGgmlTypes); ++i)
+    if (kGgmlTypes[i].type == type) return i;
+  return std::nullopt;
+}
+
 Result<Gguf> Gguf::open(SourcePtr source) {
   LOOM_TRY(expect_kind(*source, FileKind::gguf));
   HeaderParser parser(*source);
@@ -410,12 +417,17 @@ Result<std::uint32_t> Gguf::get_u32(std::string_view key,
   return static_cast<std::uint32_t>(value);
 }
 
-Result<float> Gguf::get_f32(std::string_view key, std::optional<float> fallback) const {
+Result<double> Gguf::get_f64(std::string_view key, std::optional<double> fallback) const {
   if (fallback && !find_key(key)) return *fallback;
   LOOM_ASSIGN(const Entry* entry, require(key, false, "a float"));
   if (!is_float(entry->type)) return wrong_type(*entry, "a float");
   ByteReader reader(*source_, entry->offset);
-  LOOM_ASSIGN(const double value, read_float(reader, entry->type));
+  return read_float(reader, entry->type);
+}
+
+Result<float> Gguf::get_f32(std::string_view key, std::optional<float> fallback) const {
+  if (fallback && !find_key(key)) return *fallback;
+  LOOM_ASSIGN(const double value, get_f64(key));
   return static_cast<float>(value);
 }
 

@@ -1,7 +1,7 @@
-// GGUF, versions 2 and 3, read only: typed metadata and tensors (docs/reference/formats.md has the
-// layout). Opening walks the whole header once and checks it; values of the metadata stay in the
-// file and are decoded when asked for, so a vocabulary costs no memory until someone wants it.
-// Immutable after opening; any thread may read.
+// GGUF, versions 2 and 3, reading (gguf_writer.h writes): typed metadata and tensors
+// (docs/reference/formats.md has the layout). Opening walks the whole header once and checks it;
+// values of the metadata stay in the file and are decoded when asked for, so a vocabulary costs no
+// memory until someone wants it. Immutable after opening; any thread may read.
 #pragma once
 
 #include <optional>
@@ -62,6 +62,7 @@ class Gguf {
   Result<std::uint64_t> get_u64(std::string_view key,
                                 std::optional<std::uint64_t> fallback = {}) const;
   Result<float> get_f32(std::string_view key, std::optional<float> fallback = {}) const;
+  Result<double> get_f64(std::string_view key, std::optional<double> fallback = {}) const;
   Result<bool> get_bool(std::string_view key, std::optional<bool> fallback = {}) const;
   Result<std::string> get_string(std::string_view key,
                                  std::optional<std::string> fallback = {}) const;

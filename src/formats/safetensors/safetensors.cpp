@@ -9,6 +9,7 @@
 #include "base/json/json.h"
 #include "formats/message.h"
 #include "formats/sniff.h"
+#include "formats/stream.h"
 
 namespace loom {
 namespace {
@@ -219,21 +220,6 @@ std::string make_header(std::span<const TensorInfo* const> order, const Metadata
   return header;
 }
 
-Status copy_bytes(const TensorInfo& tensor, AtomicFile& file) {
-  if (const auto view = tensor.view(); !view.empty()) {
-    LOOM_TRY(file.write(view));
-    return tensor.source->intact();
-  }
-  std::vector<std::byte> buffer;
-  for (std::uint64_t at = 0; at < tensor.size; at += buffer.size()) {
-    buffer.resize(static_cast<std::size_t>(
-        std::min<std::uint64_t>(tensor.size - at, std::uint64_t{1} << 20)));
-    LOOM_TRY(tensor.source->read(tensor.offset + at, buffer).at("tensor " + quoted(tensor.name)));
-    LOOM_TRY(file.write(buffer));
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<std::uint64_t> Safetensors::header_size(const ByteSource& source) {
@@ -360,7 +346,7 @@ Status write_safetensors(const std::string& path, std::span<const TensorInfo> te
   store_le<std::uint64_t>(length.data(), header.size());
   LOOM_TRY(file.write(length));
   LOOM_TRY(file.write(as_bytes(header)));
-  for (const TensorInfo* tensor : order) LOOM_TRY(copy_bytes(*tensor, file));
+  for (const TensorInfo* tensor : order) LOOM_TRY(stream_tensor(*tensor, file));
   return file.commit();
 }
 

@@ -24,6 +24,7 @@ struct Architecture {
   std::string_view hf_class;  // "architectures" of config.json
   std::string_view
       gguf;  // "general.architecture"; "" where GGUF files call it by another family's name
+  std::string_view gguf_family = "";  // that name, where llama.cpp has the family
   // Attention projections that carry biases; by_config reads "attention_bias".
   Bias qkv_bias = Bias::never, out_bias = Bias::never;
   Bias mlp_bias = Bias::never;  // by_config reads "mlp_bias"
@@ -36,6 +37,9 @@ struct Architecture {
   // llama.cpp stores the rows of q and k interleaved for rotary pairs (2i, 2i+1); everywhere else
   // pairs are (i, i + head_dim/2).
   bool gguf_interleaves_qk = false;
+  // Whether llama.cpp reads biases where a file has them (otherwise those that are always there),
+  // and divisors of rotary frequencies.
+  bool gguf_optional_biases = false, gguf_rope_divisors = false;
   // transformers' defaults where config.json is silent; 0: heads, hidden_size / heads, no window.
   std::int64_t default_kv_heads = 0, default_head_dim = 0, default_max_positions = 0,
                default_window = 0, default_max_window_layers = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/json/json.h"
 #include "base/math/exact_math.h"
 #include "llm/config/architecture.h"
 #include "llm/config/config.h"
@@ -12,6 +13,21 @@ namespace {
 
 Status unsupported(std::string what) { return Status(Code::unsupported, "GGUF: " + what); }
 Status corrupt(std::string what) { return Status(Code::corrupt, "GGUF: " + what); }
+
+// The settings of such a table where the file says them; those of Llama 3.1 but for the factor,
+// which is set, where it does not.
+Status read_llama3(const Gguf& file, const std::string& prefix, RopeSpec& spec) {
+  LOOM_ASSIGN(const std::uint64_t original,
+              file.get_u64(prefix + "rope.scaling.original_context_length", 8192));
+  spec.original_max_positions = static_cast<double>(original);
+  const std::string own = "loom." + prefix + "rope.";
+  LOOM_ASSIGN(spec.factor, file.get_f64(own + "factor", spec.factor));
+  LOOM_ASSIGN(spec.low_freq_factor, file.get_f64(own + "low_freq_factor", spec.low_freq_factor));
+  LOOM_ASSIGN(spec.high_freq_factor, file.get_f64(own + "high_freq_factor", spec.high_freq_factor));
+  LOOM_ASSIGN(spec.original_max_positions,
+              file.get_f64(own + "original_max_positions", spec.original_max_positions));
+  return {};
+}
 
 // Llama 3.1 files carry a divisor per rotary frequency instead of the settings it was made from.
 // All such models share the settings but for the factor, which is the largest divisor: compute the
@@ -29,10 +45,7 @@ Status match_rope_factors(const Gguf& file, const TensorInfo& tensor, ModelConfi
   RopeSpec spec = c->rope;
   spec.scaling = RopeScaling::llama3;
   spec.factor = *std::max_element(factors.begin(), factors.end());
-  const std::string key =
-      std::string(c->architecture->gguf) + ".rope.scaling.original_context_length";
-  LOOM_ASSIGN(const std::uint64_t original, file.get_u64(key, 8192));
-  spec.original_max_positions = static_cast<double>(original);
+  LOOM_TRY(read_llama3(file, std::string(c->architecture->gguf) + ".", spec));
   for (std::size_t i = 0; i < half; ++i) {
     const double wavelength =
         6.283185307179586 *
@@ -42,17 +55,28 @@ Status match_rope_factors(const Gguf& file, const TensorInfo& tensor, ModelConfi
         (turns - spec.low_freq_factor) / (spec.high_freq_factor - spec.low_freq_factor), 0.0, 1.0);
     const double ratio = factors[i] * ((1 - smooth) / spec.factor + smooth);
     if (!(ratio > 0.9999 && ratio < 1.0001)) {
-      return unsupported("rope_freqs.weight is not the table of Llama 3.1 (low 1, high 4, " +
-                         std::to_string(original) + " positions): value " + std::to_string(i) +
-                         " differs");
+      return unsupported("rope_freqs.weight is not the table of Llama 3.1 (low " +
+                         format_double(spec.low_freq_factor) + ", high " +
+                         format_double(spec.high_freq_factor) + ", " +
+                         format_double(spec.original_max_positions) + " positions): value " +
+                         std::to_string(i) + " differs");
     }
   }
   c->rope = spec;
   return {};
 }
 
+// What Loom writes beside an f32 that cannot hold it; where another program has changed the f32, it
+// counts.
+Result<double> exact_f64(const Gguf& file, const std::string& key,
+                         std::optional<float> fallback = {}) {
+  LOOM_ASSIGN(const float value, file.get_f32(key, fallback));
+  LOOM_ASSIGN(const double exact, file.get_f64("loom." + key, static_cast<double>(value)));
+  return static_cast<float>(exact) == value ? exact : static_cast<double>(value);
+}
+
 Status read_rope(const Gguf& file, const std::string& prefix, ModelConfig* c) {
-  LOOM_ASSIGN(c->rope.theta, file.get_f32(prefix + "rope.freq_base", 10000.0f));
+  LOOM_ASSIGN(c->rope.theta, exact_f64(file, prefix + "rope.freq_base", 10000.0f));
   LOOM_ASSIGN(const std::uint64_t rotated, file.get_u64(prefix + "rope.dimension_count",
                                                         static_cast<std::uint64_t>(c->head_dim)));
   if (rotated != static_cast<std::uint64_t>(c->head_dim)) {
@@ -67,7 +91,7 @@ Status read_rope(const Gguf& file, const std::string& prefix, ModelConfig* c) {
                        " is not supported: known are none, linear");
   if (factor != 1 && (scaling == "linear" || file.find_key(prefix + "rope.scale_linear"))) {
     c->rope.scaling = RopeScaling::linear;
-    c->rope.factor = factor;
+    LOOM_ASSIGN(c->rope.factor, exact_f64(file, prefix + "rope.scaling.factor", factor));
   }
   const TensorInfo* factors = file.find("rope_freqs.weight");
   return factors ? match_rope_factors(file, *factors, c) : Status();
@@ -103,7 +127,7 @@ Status read_sizes(const Gguf& file, const std::string& prefix, ModelConfig& c) {
     return unsupported(prefix + "attention.value_length " + std::to_string(value_length) +
                        ", keys have " + std::to_string(c.head_dim));
   LOOM_TRY(read_count(file, prefix + "context_length", &c.max_positions));
-  LOOM_ASSIGN(c.norm_eps, file.get_f32(prefix + "attention.layer_norm_rms_epsilon"));
+  LOOM_ASSIGN(c.norm_eps, exact_f64(file, prefix + "attention.layer_norm_rms_epsilon"));
   LOOM_ASSIGN(const std::uint64_t experts, file.get_u64(prefix + "expert_count", 0));
   if (experts > 0)
     return unsupported(prefix + "expert_count: mixtures of experts (" + std::to_string(experts) +
@@ -137,6 +161,26 @@ std::optional<std::int32_t> token_id(const Gguf& file, const char* key, const Mo
   return static_cast<std::int32_t>(*value);
 }
 
+// What the model's authors recommend.
+Status read_advice(const Gguf& file, SamplingAdvice& a) {
+  const auto number = [&](const char* key, std::optional<double>* out) -> Status {
+    const std::string name = std::string("general.sampling.") + key;
+    if (file.find_key(name)) {
+      LOOM_ASSIGN(*out, exact_f64(file, name));
+    }
+    return {};
+  };
+  LOOM_TRY(number("top_p", &a.top_p));
+  LOOM_TRY(number("min_p", &a.min_p));
+  LOOM_TRY(number("temp", &a.temperature));
+  LOOM_TRY(number("penalty_repeat", &a.repetition_penalty));
+  if (file.find_key("general.sampling.top_k")) {
+    LOOM_ASSIGN(const std::uint64_t k, file.get_u64("general.sampling.top_k"));
+    a.top_k = static_cast<std::int64_t>(std::min<std::uint64_t>(k, INT32_MAX));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ModelConfig> config_from_gguf(const Gguf& file) {
@@ -148,6 +192,7 @@ Result<ModelConfig> config_from_gguf(const Gguf& file) {
   LOOM_TRY(read_sizes(file, prefix, c));
   LOOM_TRY(read_rope(file, prefix, &c));
   LOOM_TRY(read_tensors(file, c));
+  LOOM_TRY(read_advice(file, c));
   c.bos = token_id(file, "tokenizer.ggml.bos_token_id", c);
   for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
                           "tokenizer.ggml.eom_token_id"}) {

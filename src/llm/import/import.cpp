@@ -48,6 +48,43 @@ void deinterleave(std::span<float> values, std::int64_t rows, std::int64_t head_
   }
 }
 
+}  // namespace
+
+std::string NamedPlace::spelled(Naming naming) const {
+  const std::string own(naming == Naming::hf ? name->hf : name->gguf);
+  if (block < 0) return own;
+  return (naming == Naming::hf ? "model.layers." : "blk.") + std::to_string(block) + "." + own;
+}
+
+// The cells of decoder_topology: 0, blocks, norm, output.
+NamedPlace place_of(const ModelConfig& config, std::string_view path, std::string_view role) {
+  const std::size_t slash = path.find('/');
+  std::int64_t cell = 0;
+  for (const char c : path.substr(0, slash)) cell = c == '.' ? 0 : cell * 10 + (c - '0');
+  const bool block = slash != std::string_view::npos && cell >= 1 && cell <= config.layers;
+  const std::string_view place = block                       ? path.substr(slash)
+                                 : cell == 0                 ? "embedding"
+                                 : cell == config.layers + 1 ? "norm"
+                                                             : "output";
+  for (const TensorName& name : block ? block_tensors() : model_tensors())
+    if (name.place == place && name.role == role) return {&name, block ? cell - 1 : -1};
+  return {};
+}
+
+Result<bool> same_values(const TensorInfo& a, const TensorInfo& b) {
+  bool same = a.shape == b.shape;
+  std::vector<float> x(65536), y(65536);
+  for (std::uint64_t at = 0; same && at < a.elements(); at += x.size()) {
+    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(x.size(), a.elements() - at));
+    LOOM_TRY(read_f32(a, at, std::span(x).first(n)));
+    LOOM_TRY(read_f32(b, at, std::span(y).first(n)));
+    same = std::equal(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n), y.begin());
+  }
+  return same;
+}
+
+namespace {
+
 class Importer {
  public:
   Importer(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming,
@@ -102,25 +139,9 @@ class Importer {
     return at != tensors_.end() && at->name == name ? &*at : nullptr;
   }
 
-  std::string spelled(const TensorName& name, std::int64_t block) const {
-    const std::string own(naming_ == Naming::hf ? name.hf : name.gguf);
-    if (block < 0) return own;
-    return (naming_ == Naming::hf ? "model.layers." : "blk.") + std::to_string(block) + "." + own;
-  }
-
-  // The cells of decoder_topology: 0, blocks, norm, output.
   Status fill(const Network::NamedParam& p) {
-    const std::size_t slash = p.path.find('/');
-    std::int64_t cell = 0;
-    for (const char c : p.path.substr(0, slash)) cell = c == '.' ? 0 : cell * 10 + (c - '0');
-    const bool block = cell >= 1 && cell <= config_.layers;
-    const std::string place = block                        ? p.path.substr(slash)
-                              : cell == 0                  ? "embedding"
-                              : cell == config_.layers + 1 ? "norm"
-                                                           : "output";
-    for (const TensorName& name : block ? block_tensors() : model_tensors())
-      if (name.place == place && name.role == p.param->spec.role)
-        return fill(*p.param, name, spelled(name, block ? cell - 1 : -1));
+    const NamedPlace place = place_of(config_, p.path, p.param->spec.role);
+    if (place.name) return fill(*p.param, *place.name, place.spelled(naming_));
     return Status(Code::internal,
                   "parameter " + p.path + ":" + p.param->spec.role + " has no name in model files");
   }
@@ -287,20 +308,12 @@ class Importer {
   Status check_tied() {
     const TensorName& table = model_tensors()[0];
     const TensorName& output = model_tensors()[2];
-    const TensorInfo *a = find(spelled(table, -1)), *b = find(spelled(output, -1));
+    const TensorInfo *a = find(NamedPlace{&table}.spelled(naming_)),
+                     *b = find(NamedPlace{&output}.spelled(naming_));
     if (!b) return {};
     bool same = a->shape == b->shape;
-    if (same && !values_) {
-      used_.insert(b->name);
-      return {};
-    }
-    std::vector<float> x(65536), y(65536);
-    for (std::uint64_t at = 0; same && at < a->elements(); at += x.size()) {
-      const auto n =
-          static_cast<std::size_t>(std::min<std::uint64_t>(x.size(), a->elements() - at));
-      LOOM_TRY(read_f32(*a, at, std::span(x).first(n)));
-      LOOM_TRY(read_f32(*b, at, std::span(y).first(n)));
-      same = std::equal(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n), y.begin());
+    if (same && values_) {
+      LOOM_ASSIGN(same, same_values(*a, *b));
     }
     if (!same) {
       return Status(

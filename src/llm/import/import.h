@@ -6,11 +6,23 @@
 
 #include "formats/tensor_file.h"
 #include "grid/network.h"
+#include "llm/config/architecture.h"
 #include "llm/config/config.h"
 
 namespace loom {
 
 enum class Naming : std::uint8_t { hf, gguf };
+
+// How model files know a parameter of a decoder_topology; `name` is null where they do not.
+struct NamedPlace {
+  const TensorName* name = nullptr;
+  std::int64_t block = -1;  // -1: outside of blocks
+  std::string spelled(Naming naming) const;
+};
+NamedPlace place_of(const ModelConfig& config, std::string_view path, std::string_view role);
+
+// Whether two tensors have one shape and the same values.
+Result<bool> same_values(const TensorInfo& a, const TensorInfo& b);
 
 // The network of `config` with the values of `tensors` (sorted by name, as the readers give them).
 // Every tensor is accounted for: one that is missing, has another shape, or belongs nowhere is an

@@ -13,6 +13,8 @@ const Architecture kLlama = {
     .out_bias = Bias::by_config,
     .mlp_bias = Bias::by_config,
     .gguf_interleaves_qk = true,
+    .gguf_optional_biases = true,
+    .gguf_rope_divisors = true,
     .default_max_positions = 2048,
 };
 

@@ -8,6 +8,7 @@ extern const Architecture kMistral;
 const Architecture kMistral = {
     .name = "mistral",
     .hf_class = "MistralForCausalLM",
+    .gguf_family = "llama",
     .windows = Windows::all,
     .default_kv_heads = 8,
     .default_max_positions = 131072,
