@@ -50,7 +50,8 @@ LOGITS = 1e-4
 MARGIN = 1e-3
 # Mean divergence in nats; tests/parity prints what it is.
 KL = {"f32": 1e-6, "f16": 1e-4, "bf16": 1e-3, "q8_0": 1e-3, "q4_0": 1e-3}
-TEXTS = ["Hello, world!", "it's 2024: don't\n\n  panic", "\u00e9\u20ac\U0001f600 x", "the then other"]
+TEXTS = ["Hello, world!", "it's 2024: don't\n\n  panic", "\u00e9\u20ac\U0001f600 x",
+         "the then other"]
 
 
 def byte_characters():

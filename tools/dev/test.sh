@@ -238,7 +238,9 @@ TABLE
   done <<'TABLE'
 torch-bridge    tests/parity/torch_bridge.py --count 30
 keras-bridge    tests/parity/keras_bridge.py --count 15
+jax-bridge      tests/parity/jax_bridge.py --count 15
 sklearn-bridge  tests/parity/sklearn_bridge.py --count 15
+onnx-exports    tests/parity/onnx/exports.py
 bedrocks        tests/parity/bedrocks.py
 TABLE
   if python=$(peft_python); then
