@@ -232,7 +232,8 @@ TABLE
   python=$(bridge_python) || python=
   while read -r name command; do
     # shellcheck disable=SC2086
-    if [ -n "$python" ]; then run_script "parity/$name" env KERAS_BACKEND=jax "$python" $command
+    if [ -n "$python" ]; then run_script "parity/$name" env KERAS_BACKEND=jax \
+      LOOM_LIBRARY="$PWD/build/release/libloom.so" PYTHONPATH=bindings/python "$python" $command
     else skip_script "parity/$name" "needs torch 2.1, scikit-learn, keras, jax, onnx, onnxruntime"
     fi
   done <<'TABLE'
@@ -240,7 +241,7 @@ torch-bridge    tests/parity/torch_bridge.py --count 30
 keras-bridge    tests/parity/keras_bridge.py --count 15
 jax-bridge      tests/parity/jax_bridge.py --count 15
 sklearn-bridge  tests/parity/sklearn_bridge.py --count 15
-onnx-exports    tests/parity/onnx/exports.py
+onnx-exports    tests/parity/onnx/networks.py --count 100 --dtypes
 bedrocks        tests/parity/bedrocks.py
 TABLE
   if python=$(peft_python); then

@@ -31,8 +31,8 @@ export type Rows = Numbers | Numbers[];
 // return at once cannot wait for a GPU and refuse "gpu".
 import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, ExportOptions,
   FileInfoOptions, ForecastOptions, GeneratorOptions, Mode, ModelOptions, ObserveOptions,
-  ObserveTrainerOptions, Sampling, OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions, SessionOptions,
-  TokenizerOptions, VerifyOptions } from './types/options.js';
+  ObserveTrainerOptions, Sampling, OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions,
+  SessionOptions, TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
 import type { Act, Audit, Blueprint, Dna, DnaComparison, Methods, MutationReport, Observed,
   SpliceOptions, SpliceReport } from './types/reports.js';
