@@ -492,11 +492,12 @@ export interface EvaluatorOptions {
 
 /** A model file in another format. */
 export interface ConvertOptions {
-  /** of the weights; empty: as they are; safetensors takes f64, f32, f16, bf16 */
+  /** of the weights; empty: as they are; safetensors takes f64, f32, f16, bf16, folders f32,
+   *  f16, bf16, GGUF also q8_0, q4_0 */
   dtype?: string;
-  /** a LoRA adapter to add to the weights: a folder; the file is then an .entity */
+  /** a LoRA adapter to add to the weights: a folder; not where .safetensors is written */
   adapter?: string;
-  /** false leaves it out of the .entity file, which then runs by ids */
+  /** false writes a language model without it, which then runs by ids */
   tokenizer?: boolean;
 }
 
