@@ -132,7 +132,9 @@ TEST(Trainer, EveryLossAndOptimizerHasTheSameBitsForThreadsAndInstructionSets) {
   const std::pair<Loss, OptimizerSpec> pairs[] = {
       {Loss::mae, {.kind = OptimizerKind::sgd, .momentum = 0.9, .nesterov = true}},
       {Loss::huber, {.kind = OptimizerKind::rmsprop, .momentum = 0.5, .centered = true}},
-      {Loss::bce, {.kind = OptimizerKind::lion}}};
+      {Loss::bce, {.kind = OptimizerKind::lion}},
+      {Loss::mae, {.kind = OptimizerKind::adam, .decay_vectors = true}},
+      {Loss::huber, {.kind = OptimizerKind::adamw, .uncorrected_eps = true}}};
   for (const auto& [loss, optimizer] : pairs) {
     SCOPED_TRACE(kLossNames[static_cast<std::size_t>(loss)]);
     TrainingSpec spec = spec_of(kMlp);
@@ -176,6 +178,7 @@ TEST(Trainer, RestoresBitForBit) {
       {.kind = OptimizerKind::sgd, .momentum = 0.9},
       {.kind = OptimizerKind::sgd, .momentum = 0.9, .nesterov = true},
       {.kind = OptimizerKind::adamw},
+      {.kind = OptimizerKind::adam},
       {.kind = OptimizerKind::rmsprop},
       {.kind = OptimizerKind::rmsprop, .momentum = 0.5, .centered = true},
       {.kind = OptimizerKind::lion}};

@@ -53,6 +53,7 @@ OPTIMIZERS = {
     "nesterov": ({"type": "sgd", "momentum": 0.9, "nesterov": True}, 0.01, lambda g,
                  lr: torch.optim.SGD(g, lr, momentum=0.9, nesterov=True)),
     "adamw": ({"type": "adamw"}, 0.005, lambda g, lr: torch.optim.AdamW(g, lr)),
+    "adam": ({"type": "adam"}, 0.005, lambda g, lr: torch.optim.Adam(g, lr)),
     "rmsprop": ({"type": "rmsprop", "alpha": 0.9}, 0.002, lambda g,
                 lr: torch.optim.RMSprop(g, lr, alpha=0.9)),
     "lion": ({"type": "lion"}, 0.0005, Lion),

@@ -170,8 +170,9 @@ TEST(WebGpuOps, OptimizersEqualTheCpuOverSteps) {
 // Each moment that an optimizer may do without, there and not.
 TEST(WebGpuOps, EveryOptimizerEqualsTheCpuOverSteps) {
   LOOM_TEST_DEVICE(device);
-  for (const std::string kind : {"nesterov", "rmsprop", "rmsprop with momentum", "centered rmsprop",
-                                 "centered rmsprop with momentum", "lion"}) {
+  for (const std::string kind :
+       {"nesterov", "rmsprop", "rmsprop with momentum", "centered rmsprop",
+        "centered rmsprop with momentum", "lion", "adam", "adamw uncorrected"}) {
     Case c;
     const View x = c.input(40), w = c.weight("w", 12, 40, {}, 0.1f), y = c.emit.matmul(w, x);
     c.emit.set_segment(Segment::backward);
@@ -185,6 +186,9 @@ TEST(WebGpuOps, EveryOptimizerEqualsTheCpuOverSteps) {
     const RegisterId lr = c.emit.f32_register("lr");
     if (kind == "nesterov")
       c.emit.sgd_nesterov(g, one, c.master("w"), moment("velocity"), 0.9, 0.01, lr);
+    else if (kind.starts_with("adam"))
+      c.emit.adam(g, one, c.master("w"), moment("m"), moment("v"), kind == "adam", kind != "adam",
+                  0.9, 0.999, 1e-7, 0.01, lr, c.emit.f32_register("c1"), c.emit.f32_register("c2"));
     else if (kind == "lion") c.emit.lion(g, one, c.master("w"), moment("m"), 0.9, 0.99, 0.1, lr);
     else {
       const bool centered = kind.starts_with("centered"), momentum = kind.ends_with("momentum");
