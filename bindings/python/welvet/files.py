@@ -117,8 +117,11 @@ def export(source: Union[Network, Layer, Model, Path], path: Path, **options: An
     the path: .onnx. Options and result are those of Network.export."""
     if isinstance(source, Network):
         return source.export(path, **options)
-    made = isinstance(source, (Layer, Model))
-    with Network(source) if made else Network.load(source) as network:
+    if isinstance(source, (Layer, Model)):
+        made = Network(source)
+    else:
+        made = Network.load(source)
+    with made as network:
         return network.export(path, **options)
 
 

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple,
+                    Union)
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from .cells import Port, Value
 from .constant import Constant, Read
 from .graph import Graph
 from .shape import from_rows, to_rows
+
+if TYPE_CHECKING:
+    from ..wire import Pushed
 
 
 class Absorbed:
@@ -169,7 +173,7 @@ class Absorbed:
     # ---- there
 
     def push(self, url: str, *, token: str, name: str, weights_only: bool = False,
-             progress: Optional[Callable[[int, int], Any]] = None) -> Mapping[str, Any]:
+             progress: Optional[Callable[[int, int], Any]] = None) -> "Pushed":
         """Sends it to a `loom bridge`, or the present weights of what was sent before under this
         name."""
         from ..wire import push, push_weights

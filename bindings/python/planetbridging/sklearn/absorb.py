@@ -51,7 +51,7 @@ class SklearnModel(Absorbed):
             x = x.toarray()
         rows = np.ascontiguousarray(x, self._dtype)
         if rows.ndim != 2:
-            raise ValueError("expects rows [n, %d], got the shape %s" % (
+            raise ValueError("expects rows [n, %s], got the shape %s" % (
                 self.inputs[0].shape[1], rows.shape))
         if network is None:
             if self._network is None:

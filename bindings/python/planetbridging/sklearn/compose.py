@@ -119,7 +119,7 @@ def columns(walk: Walk, e: Any, x: Value) -> Value:
         if isinstance(step, str) and step == "drop" or len(places) == 0:
             continue
         with walk.within(name):
-            parts.append(transformed(walk, step, walk.columns(x, places)))
+            parts.append(transformed(walk, step, walk.columns(x, places.tolist())))
     if not parts:
         raise walk.unmapped("ColumnTransformer", "it keeps no column")
     return walk.beside(parts)

@@ -71,7 +71,8 @@ class _Hashes(threading.Thread):
 
     def __init__(self, parts: Sequence[_Part]):
         super().__init__(daemon=True)
-        self._parts, self._hashes = parts, {}
+        self._parts = parts
+        self._hashes: dict[str, str] = {}
 
     def run(self) -> None:
         for part in self._parts:
@@ -206,7 +207,7 @@ class _Sender:
         self._bridge, self._announced, self._parts = bridge, announced, parts
         self._hashes, self._progress, self._retries = hashes, progress, retries
         self._begins: list[int] = []
-        self._bytes = 0
+        self._bytes = self._best = self._failed = 0
         for part in parts:
             self._begins.append(self._bytes)
             self._bytes += part.view.nbytes
