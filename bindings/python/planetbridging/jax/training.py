@@ -31,7 +31,7 @@ def with_optax(absorbed: Absorbed, state: Any, *, lr: float, **settings: Any) ->
         for field, moment in _FIELDS.items():
             if hasattr(part, field):
                 moments[moment] = _named(absorbed, getattr(part, field))
-    counts = [int(np.asarray(part.count)) for part in parts if hasattr(part, "count")]
+    counts = [int(np.asarray(part.count)) for part in parts if "count" in part._fields]
     adam = "m" in moments
     spec: Dict[str, Any] = {"type": "adamw" if adam else "sgd", **settings}
     if spec.get("weight_decay"):
