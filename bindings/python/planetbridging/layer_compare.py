@@ -9,8 +9,7 @@ from .compare import FP32_PASS_TOLERANCE, compare_outputs, diff_label
 
 
 class LayerDifference(NamedTuple):
-    """One layer: its name in the model, the label, the differences. DIFF where the numbers are not
-    as many."""
+    """One layer: its name in the model, the label, the differences."""
 
     name: str
     label: str
@@ -26,7 +25,8 @@ class LayerComparison:
     layers      LayerDifferences
     first       the first one that is a DIFF, or None
     label       EXACT where all are, DIFF where one is, else PASS
-    missing     names of the model that no cell of the network has
+    missing     names of the model that no cell of the network has, or none with as many numbers:
+                what several layers became together
     """
 
     def __init__(self, layers: List[LayerDifference], missing: List[str]) -> None:
@@ -47,22 +47,23 @@ class LayerComparison:
             wide, layer.name, layer.label, layer.max_abs_diff, layer.mean_abs_diff,
             "   <- the first that differs" if layer is self.first else "")
             for layer in self.layers]
-        lines += ["%-*s  has no cell" % (wide, name) for name in self.missing]
+        lines += ["%-*s  has no cell of its size" % (wide, name) for name in self.missing]
         return "\n".join(lines)
 
 
 Place = Tuple[int, int, int, int]
 
 
-def _cells_of(topology: Mapping[str, Any], names: Iterable[str]) -> Dict[str, Place]:
-    """The last cell of each module: its own, or of what is inside it."""
-    found: Dict[str, Place] = {}
-    cells = sorted(topology["cells"], key=lambda cell: list(cell["at"]))
+def _cells_of(topology: Mapping[str, Any], names: Iterable[str]) -> Dict[str, List[Place]]:
+    """The cells of each module, its own and those of what is inside it, the last one first."""
+    found: Dict[str, List[Place]] = {}
+    cells = sorted(topology["cells"], key=lambda cell: list(cell["at"]), reverse=True)
     for name in names:
         for cell in cells:
             own = str(cell.get("name", ""))
             if own and (own == name or own.startswith(name + ".")):
-                found[name] = tuple(cell["at"])
+                at = cell["at"]
+                found.setdefault(name, []).append((at[0], at[1], at[2], at[3]))
     return found
 
 
@@ -138,8 +139,8 @@ def compare_layers(native: Any, network: Any, *inputs: Any,
     network  a welvet.Network with named cells, or what from_torch() and the others return
     inputs   the model's
 
-    A layer's name is its path in the model; of one that became several cells the last one counts.
-    Raises ValueError where no name is in both.
+    A layer's name is its path in the model; of one that became several cells the last one with as
+    many numbers counts. Raises ValueError where no name is in both.
     """
     absorbed = network if hasattr(network, "topology") and hasattr(network, "rows") else None
     if not isinstance(native, Mapping):
@@ -152,17 +153,21 @@ def compare_layers(native: Any, network: Any, *inputs: Any,
     if not places:
         raise ValueError("no cell of the network has the name of one of the layers: %s"
                          % ", ".join(map(str, native)))
-    ordered = dict(sorted(places.items(), key=lambda item: item[1]))
-    made = cell_outputs(loom, ordered, x)
-    layers = [_difference(name, np.asarray(native[name]), made[name], tolerance)
-              for name in ordered]
-    return LayerComparison(layers, [str(name) for name in native if name not in places])
+    every = {str(list(place)): place for held in places.values() for place in held}
+    made = cell_outputs(loom, every, x)
+    chosen: Dict[str, Place] = {}
+    for name, held in places.items():
+        fits = [place for place in held
+                if made[str(list(place))].size == np.asarray(native[name]).size]
+        if fits:
+            chosen[name] = fits[0]
+    layers = [_difference(name, np.asarray(native[name]), made[str(list(place))], tolerance)
+              for name, place in sorted(chosen.items(), key=lambda item: item[1])]
+    return LayerComparison(layers, [str(name) for name in native if name not in chosen])
 
 
 def _difference(name: str, native: np.ndarray, loom: np.ndarray,
                 tolerance: float) -> LayerDifference:
-    if native.size != loom.size:
-        return LayerDifference(name, "DIFF", float("inf"), float("inf"), native.shape, loom.shape)
     largest, mean, exact = compare_outputs(native.reshape(-1), loom.reshape(-1))
     return LayerDifference(name, diff_label(largest, exact=exact, tolerance=tolerance), largest,
                            mean, native.shape, loom.shape)

@@ -360,9 +360,10 @@ class Merging(unittest.TestCase):
         self.assertEqual(pb.compare_layers(native, self.a, self.x).label, "PASS")
         native["layer1"] = native["layer1"] + 1
         native["other"] = native["layer1"]
+        native["layer0.inner"] = native["layer0"][:, :2]
         made = pb.compare_layers(native, self.a, self.x)
         self.assertEqual((made.label, made.first.name, made.missing),
-                         ("DIFF", "layer1", ["other"]))
+                         ("DIFF", "layer1", ["other", "layer0.inner"]))
         self.assertIn("layer1  DIFF", str(made))
         self.assertEqual(json.loads(json.dumps(made.to_dict()))["first"], "layer1")
         self.assertRaisesRegex(ValueError, "no cell", pb.compare_layers, {"z": self.x}, self.a,
@@ -545,6 +546,17 @@ class Examples(InFolder):
         self.assertIn(pb.compare_layers(net, absorbed, x).label, ("PASS", "EXACT"))
         self.assertRaises(ValueError, absorb.pytorch, net)
         self.assertRaisesRegex(TypeError, "binary", absorb.pytorch, net, inputs=x, binary="x")
+        class Recurrent(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lstm, self.out = torch.nn.LSTM(3, 4, batch_first=True), torch.nn.Linear(4, 2)
+
+            def forward(self, x):
+                return self.out(self.lstm(x)[0][:, -1])
+
+        recurrent, steps = Recurrent(), np.ones((2, 5, 3), np.float32)
+        made = pb.compare_layers(recurrent, pb.from_torch(recurrent, (torch.ones(2, 5, 3),)), steps)
+        self.assertEqual((made.first, len(made.layers) + len(made.missing)), (None, 2))
         merged = pb.merge([absorbed, absorbed.network()], how="experts")
         np.testing.assert_allclose(merged(x), absorbed.predict(x), atol=1e-6)
 
