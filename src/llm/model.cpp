@@ -10,7 +10,7 @@
 namespace loom {
 namespace {
 
-Result<Model> load_found(Found found, const std::optional<WeightFormat>& format) {
+Result<Model> load_found(FoundModel found, const std::optional<WeightFormat>& format) {
   if (found.entity) {
     LOOM_ASSIGN(Model loaded, model_from_entity(std::move(found.entity)));
     if (format) LOOM_TRY(loaded.network.pack(*format).at(loaded.name));
@@ -25,12 +25,12 @@ Result<Model> load_found(Found found, const std::optional<WeightFormat>& format)
 }  // namespace
 
 Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format) {
-  LOOM_ASSIGN(Found found, find_model(model));
+  LOOM_ASSIGN(FoundModel found, find_model(model));
   return load_found(std::move(found), format);
 }
 
 Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& format) {
-  Found found;
+  FoundModel found;
   found.name = source->name();
   LOOM_ASSIGN(const FileKind kind, sniff(*source));
   if (kind == FileKind::safetensors)
@@ -74,7 +74,7 @@ Result<Model> make_model(std::string name, Network network, Result<Tokenizer> to
 }
 
 Status check_model(const std::string& model) {
-  LOOM_ASSIGN(const Found found, find_model(model));
+  LOOM_ASSIGN(const FoundModel found, find_model(model));
   return found.entity ? check_entity_model(found.entity)
                       : check_import(found.config, found.tensors, found.naming, found.name);
 }

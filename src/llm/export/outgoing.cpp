@@ -13,7 +13,7 @@ std::string_view target_name(ModelTarget target) {
 }
 
 // Of a file: the tensors that its parameters are filled from.
-Status take_tensors(const Found& found, Outgoing& out) {
+Status take_tensors(const FoundModel& found, Outgoing& out) {
   LOOM_ASSIGN(Network network, Network::from_json(decoder_topology(found.config)));
   const bool interleaved =
       found.naming == Naming::gguf && found.config.architecture->gguf_interleaves_qk;
@@ -110,7 +110,7 @@ std::vector<std::int64_t> row_order(std::int64_t head_dim, bool interleaves) {
 
 }  // namespace
 
-Result<Outgoing> outgoing_of(const Found& found) {
+Result<Outgoing> outgoing_of(const FoundModel& found) {
   LOOM_TRY(check_import(found.config, found.tensors, found.naming, found.name));
   Outgoing out;
   out.name = found.name;
@@ -188,7 +188,7 @@ Result<ModelExport> export_model(Model& model, ModelTarget target, const std::st
 
 Result<ModelExport> export_model(const std::string& model, ModelTarget target,
                                  const std::string& out, const ModelExportOptions& options) {
-  LOOM_ASSIGN(Found found, find_model(model));
+  LOOM_ASSIGN(FoundModel found, find_model(model));
   if (found.entity) {
     LOOM_ASSIGN(Model loaded, load_model(model));
     return export_model(loaded, target, out, options);

@@ -39,7 +39,7 @@ struct Outgoing {
 
 // Reads no values. Errors: of the readers; unsupported for a network whose cells are not those of
 // decoder_topology.
-Result<Outgoing> outgoing_of(const Found& found);
+Result<Outgoing> outgoing_of(const FoundModel& found);
 Result<Outgoing> outgoing_of(Model& model);
 
 // The configuration whose decoder_topology is the network's. `known`: what else is known of it.

@@ -81,7 +81,7 @@ Status no_model(const std::string& path, FileKind kind) {
 }
 
 // What a file holds, into `found`, whose name is set.
-Status take_file(Opened file, Found& found) {
+Status take_file(Opened file, FoundModel& found) {
   if (file.kind == FileKind::entity) {
     found.entity = std::move(file.source);
   } else if (file.kind == FileKind::gguf) {
@@ -100,8 +100,8 @@ Status take_file(Opened file, Found& found) {
   return {};
 }
 
-Result<Found> find_model(const std::string& model) {
-  Found found;
+Result<FoundModel> find_model(const std::string& model) {
+  FoundModel found;
   if (model == kEmbeddedModel) {
     LOOM_ASSIGN(found.entity, embedded_source());
     return found;

@@ -21,7 +21,7 @@ struct Opened {
 };
 
 // Everything of a model but its values.
-struct Found {
+struct FoundModel {
   std::string name;
   SourcePtr entity;  // of an .entity file; the rest is then inside it
   ModelConfig config;
@@ -32,9 +32,9 @@ struct Found {
 };
 
 // For every model that load_model takes.
-Result<Found> find_model(const std::string& model);
+Result<FoundModel> find_model(const std::string& model);
 // What a file holds, into `found`, whose name is set.
-Status take_file(Opened file, Found& found);
+Status take_file(Opened file, FoundModel& found);
 
 Result<Opened> open_model(const std::string& path);
 Status no_model(const std::string& path, FileKind kind);

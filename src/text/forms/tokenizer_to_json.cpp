@@ -18,6 +18,12 @@ Json typed(std::string_view type) {
   return j;
 }
 
+// An object and one more member.
+Json with(Json j, std::string_view key, Json value) {
+  j.set(key, std::move(value));
+  return j;
+}
+
 Json search_json(const Step& s) {
   Json j = Json::object();
   j.set(s.has(Step::kRegex) ? "Regex" : "String", s.text);
@@ -75,7 +81,7 @@ Json text_step(const Step& s) {
       j.set("strip_right", s.has(Step::kStop));
       return j;
     }
-    case StepKind::prepend: return typed("Prepend").set("prepend", s.text);
+    case StepKind::prepend: return with(typed("Prepend"), "prepend", s.text);
     case StepKind::byte_level: {
       Json j = typed("ByteLevel");
       j.set("add_prefix_space", s.has(Step::kAddSpace));
@@ -91,11 +97,11 @@ Json text_step(const Step& s) {
       return j;
     }
     case StepKind::digits:
-      return typed("Digits").set("individual_digits", s.has(Step::kIndividual));
+      return with(typed("Digits"), "individual_digits", s.has(Step::kIndividual));
     case StepKind::metaspace: return metaspace(s);
     case StepKind::punctuation:
-      return typed("Punctuation").set("behavior", behavior_name(s.behavior));
-    case StepKind::character: return typed("CharDelimiterSplit").set("delimiter", s.text);
+      return with(typed("Punctuation"), "behavior", behavior_name(s.behavior));
+    case StepKind::character: return with(typed("CharDelimiterSplit"), "delimiter", s.text);
     default: return replace(s);
   }
 }
@@ -111,7 +117,7 @@ Json step_json(const Step& s) {
     return j;
   }
   if (s.kind == StepKind::decode_metaspace) return metaspace(s);
-  if (s.kind == StepKind::decode_suffix) return typed("BPEDecoder").set("suffix", s.text);
+  if (s.kind == StepKind::decode_suffix) return with(typed("BPEDecoder"), "suffix", s.text);
   if (s.kind == StepKind::decode_strip) {
     Json j = typed("Strip");
     j.set("content", s.text);
@@ -139,13 +145,13 @@ std::string template_json(const TokenizerData& d) {
       Json token = Json::object();
       token.set("id", d.vocabulary.text(id));
       token.set("type_id", type);
-      list.push(Json::object().set("SpecialToken", std::move(token)));
+      list.push(with(Json::object(), "SpecialToken", std::move(token)));
     };
     for (const std::uint32_t id : d.prefix) put(id);
     Json sequence = Json::object();
     sequence.set("id", text);
     sequence.set("type_id", type);
-    list.push(Json::object().set("Sequence", std::move(sequence)));
+    list.push(with(Json::object(), "Sequence", std::move(sequence)));
     for (const std::uint32_t id : d.suffix) put(id);
   };
   Json j = typed("TemplateProcessing"), single = Json::array(), pair = Json::array(),

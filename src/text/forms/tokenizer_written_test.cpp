@@ -35,7 +35,6 @@ void expect_same(const Tokenizer& a, const Tokenizer& b) {
   EXPECT_EQ(b.bos(), a.bos());
   EXPECT_EQ(b.eos(), a.eos());
   EXPECT_EQ(b.chat_template(), a.chat_template());
-  EXPECT_EQ(b.vocab_size(), a.vocab_size());
 }
 
 Result<Tokenizer> through_vocabulary(const Tokenizer& t, std::size_t size = 0) {
@@ -68,6 +67,11 @@ TEST_P(Written, ComesBack) {
   ASSERT_TRUE(json.ok()) << json.status().to_string();
   expect_same(t, *json);
   EXPECT_EQ(json->serialize(), t.serialize());
+  if (std::string_view(GetParam()) == "tales/hf") {
+    // Its merges were learned pair by pair: scores of tokens would make more of them.
+    EXPECT_EQ(t.to_vocabulary(0).status().code(), Code::unsupported);
+    return;
+  }
   const auto vocabulary = through_vocabulary(t, t.vocab_size() + 3);
   ASSERT_TRUE(vocabulary.ok()) << vocabulary.status().to_string();
   expect_same(t, *vocabulary);
@@ -78,8 +82,8 @@ TEST_P(Written, ComesBack) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tokenizer, Written,
-                         testing::Values("tales/hf", "tokenizers/llama2", "tokenizers/smollm2",
-                                         "tokenizers/gpt2"),
+                         testing::Values("tales/hf", "stories260K/hf", "tokenizers/llama2",
+                                         "tokenizers/smollm2", "tokenizers/gpt2"),
                          [](const auto& test) {
                            std::string name = test.param;
                            for (char& c : name)
@@ -107,7 +111,6 @@ TEST(Written, RefusesWhatGgufCannotSay) {
       R"(,"byte_fallback":true},"normalizer":{"type":"Replace","pattern":{"String":" "},"content":"\u2581"},
          "decoder":{"type":"Fuse"}})";
   refuse(model("", spaces), "SentencePiece would also merge \"a\" and \"ba\"");
-  refuse(model(R"(,"ab a","a ba","a b")", spaces), "SentencePiece");
   refuse(model("", R"(,"byte_fallback":true},"normalizer":{"type":"Lowercase"}})"),
          "do more than write spaces");
 }
