@@ -482,3 +482,23 @@ def patches(r):
     return Call(forward, conv=nn.Conv2d(3, 8, 4, 4), net=nn.TransformerEncoderLayer(
         8, 2, 16, batch_first=True, norm_first=True, activation="gelu"), out=nn.Linear(8, 3),
         parameters={"cls": torch.randn(1, 1, 8), "pos": torch.randn(1, 5, 8)}), floats(3, 8, 8)
+
+
+@maker
+def weight_norm(r):
+    norm = nn.utils.parametrizations.weight_norm
+    return nn.Sequential(norm(nn.Conv1d(3, 4, 3)), activation(r), nn.Flatten(), norm(
+        nn.Linear(20, 3))), floats(3, 7)
+
+
+@maker
+def of_each(r):
+    """The step of the largest id, as CLIP's text encoder takes it."""
+    return Call(lambda m, x: m.n(m.e(x))[torch.arange(x.shape[0]), x.argmax(dim=-1)],
+                e=nn.Embedding(9, 6), n=nn.Linear(6, 6)), ids(9, 5)
+
+
+@maker
+def spectral(r):
+    """What has no layer: it is refused."""
+    return Call(lambda m, x: m.a(torch.fft.rfft(x).abs()), a=nn.Linear(4, 2)), floats(6)

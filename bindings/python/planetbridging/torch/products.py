@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, List, Optional
+from typing import Any, List, Optional, Set
 
 import numpy as np
 
@@ -143,14 +143,14 @@ def _spelled(terms: List[str], out: str, parts: List[Tensor]) -> Any:
     return terms, out.replace("...", names)
 
 
-def _summed(w: Walk, x: Tensor, term: str, keep: set[str]) -> Any:
+def _summed(w: Walk, x: Tensor, term: str, keep: Set[str]) -> Any:
     gone = [i for i, c in enumerate(term) if c not in keep]
     if not gone:
         return x, term
     return w.g.reduce(x, "sum", gone), "".join(c for c in term if c in keep)
 
 
-def _pair(w: Walk, s: str, x: Tensor, t: str, y: Tensor, later: set[str]) -> Any:
+def _pair(w: Walk, s: str, x: Tensor, t: str, y: Tensor, later: Set[str]) -> Any:
     """Two of them as one product of matrices."""
     g = w.g
     x, s = _summed(w, x, s, later | set(t))

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..graph import Constant, Tensor, Value
 from ..graph.shape import batch_axis, count, size_of
-from .walk import Args, Walk, rule
+from .walk import Args, Each, Walk, rule
 
 
 @rule("view", "reshape", "_unsafe_view", "flatten", "unflatten", "squeeze", "unsqueeze",
@@ -152,6 +152,8 @@ for _name in ("slice", "select", "narrow", "flip", "fliplr", "flipud", "roll", "
 @rule("index", "gather", "_unsafe_index", "take_along_dim")
 def _index(w: Walk, a: Args) -> Any:
     index = a.get("indices", a.get("index"))
+    if isinstance(index, list) and len(index) == 2 and isinstance(index[0], Each):
+        return _of_each(w, a.self, index[1])
     if "index.Tensor" not in w.operator() and "_unsafe" not in w.operator():
         if isinstance(index, Value):
             return _picked(w, a.self, index, a.dim)
@@ -159,6 +161,22 @@ def _index(w: Walk, a: Args) -> Any:
     if any(isinstance(i, Value) for i in index):
         return _looked_up(w, a, index)
     return _moves(w, a)
+
+
+def _of_each(w: Walk, x: Tensor, index: Any) -> Any:
+    """x[torch.arange(batch), index], a place of each sample."""
+    if not isinstance(index, Value) or len(index.shape) != 1 or batch_axis(x.shape) != 0:
+        raise w.refuse("some samples")
+    last = len(x.shape) - 1
+    flat = Value(x.cell, x.shape[:2] + (count([size_of(n) for n in x.shape[2:]]),), None)
+    hit = hits(w, index, size_of(x.shape[1]))
+    made = w.g.reduce(w.g.binary(_with_axis(w, hit, 2), flat, "mul"), "sum", [1])
+    return w.g.reshape(made, w.sizes()) if last != 2 else made
+
+
+def hits(w: Walk, index: Value, n: int) -> Tensor:
+    """[..., n] of which the place has 1."""
+    return w.g.binary(_with_axis(w, index, len(index.shape)), Constant.of(np.arange(n)), "equal")
 
 
 def _picked(w: Walk, x: Tensor, index: Value, axis: int) -> Any:
@@ -243,4 +261,4 @@ def _guard_batch(w: Walk, x: Tensor, a: Args) -> None:
 @rule("one_hot")
 def _one_hot(w: Walk, a: Args) -> Any:
     n = w.places(w.node.meta["val"].shape[-1])
-    return w.g.binary(_with_axis(w, a.self, len(a.self.shape)), Constant.of(np.arange(n)), "equal")
+    return hits(w, a.self, n)

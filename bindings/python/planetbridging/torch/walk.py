@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, Union
 
 import numpy as np
 
@@ -57,6 +57,10 @@ class Open:
         self.one, self.two = one, two
 
 
+class Each:
+    """torch.arange(batch): every sample by its number."""
+
+
 class Walk:
     """The graph of Loom, while nodes become cells."""
 
@@ -68,10 +72,11 @@ class Walk:
         self.unfaithful: List[str] = []  # what would train differently
         self.live = self._live()
 
-    def _live(self) -> set[Any]:
+    def _live(self) -> Set[Any]:
         """Nodes that an output needs."""
         nodes = list(self.exported.program.graph.nodes)
-        seen, todo = set(), [n for n in nodes if n.op == "output"]
+        seen: Set[Any] = set()
+        todo = [n for n in nodes if n.op == "output"]
         while todo:
             node = todo.pop()
             if node not in seen:
@@ -146,6 +151,9 @@ class Walk:
         if isinstance(x, self.torch.fx.Node):
             made = self.env[x]
             if isinstance(made, Open):
+                torch = self.torch
+                if made.one.shape == (1,) and torch.equal(made.two, torch.arange(2)):
+                    return Each()
                 raise Unmapped(self.g.where, self.operator(),
                                "numbers that depend on how many samples there are")
             return made
@@ -306,7 +314,46 @@ class Walk:
         """A parameter, or None."""
         if x is None or isinstance(x, Constant):
             return x
-        raise self.refuse("%s that is computed" % what)
+        node = next((n for n in self.node.all_input_nodes if self.env[n] is x), None)
+        if node is None or not self._of_parameters(node):
+            raise self.refuse("%s that is computed" % what)
+        # Of parameters alone (a weight norm): what it is now.
+        self.differs("%s computed of parameters, which stays as it is" % what)
+        names = tuple(dict.fromkeys(
+            name for n in self._sources(node) for name in self.env[n].names))
+        return Constant(array_of(self.torch, self._evaluated(node, None)), ("node", node.name),
+                        lambda get: array_of(self.torch, self._evaluated(node, get)), names)
+
+    def _sources(self, node: Any) -> List[Any]:
+        """The placeholders that a node comes from."""
+        seen: Set[Any] = set()
+        todo = [node]
+        while todo:
+            one = todo.pop()
+            if one not in seen:
+                seen.add(one)
+                todo += one.all_input_nodes
+        return [n for n in seen if n.op == "placeholder"]
+
+    def _of_parameters(self, node: Any) -> bool:
+        return all(isinstance(self.env[n], Constant) for n in self._sources(node))
+
+    def _evaluated(self, node: Any, get: Optional[Callable[[str], Any]]) -> Any:
+        """By PyTorch, of arrays by the module's names."""
+        if node.op == "placeholder":
+            kept = self.env[node]
+            array = kept.array if get is None else np.asarray(kept.read(get), kept.array.dtype)
+            return self.torch.from_numpy(np.array(array))
+
+        def given(x: Any) -> Any:
+            if isinstance(x, self.torch.fx.Node):
+                return self._evaluated(x, get)
+            if isinstance(x, dict):
+                return {k: given(v) for k, v in x.items()}
+            return type(x)(map(given, x)) if isinstance(x, (tuple, list)) else x
+
+        with self.torch.no_grad():
+            return node.target(*given(node.args), **given(node.kwargs))
 
     def used(self, part: int) -> bool:
         """Whether a result of several is."""
