@@ -38,7 +38,8 @@ class Spool {
   void commit(std::uint64_t index, std::uint32_t crc);
   void release(std::uint64_t index);
 
-  // Ranges of bytes that are missing, [begin, end), at most this number; and the number of bytes that are there.
+  // Ranges of bytes that are missing, [begin, end), at most this number; and the number of bytes
+  // that are there.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> missing(std::size_t max_ranges) const;
   std::uint64_t received() const;
   bool complete() const { return received() == push_.bytes; }
@@ -47,8 +48,8 @@ class Spool {
   bool close_to_chunks();
   void reopen();
 
-  // Hashes what is there from the begin on; each call continues the last one, and returns at the first
-  // gap.
+  // Hashes what is there from the begin on; each call continues the last one, and returns at the
+  // first gap.
   void hash_some();
   // Of a complete push. A tensor that is not the announced one is missing again, and is named by
   // the Refusal. `late`: SHA-256 of tensors that came without, by parameter.
