@@ -43,8 +43,6 @@ void add_breed(CLI::App& app, Action& action);
 void add_evolve(CLI::App& app, Action& action);
 void add_adapt(CLI::App& app, Action& action);
 void add_audit(CLI::App& app, Action& action);
-void add_bridge(CLI::App& app, Action& action);
-void add_stream(CLI::App& app, Action& action);
 void add_verify(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 // `loom` alone: the story of this seed.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "arguments/options.h"
+#include "commands/bridge.h"
 #include "support/client.h"
 #include "support/console.h"
 

@@ -1,4 +1,6 @@
 // loom bridge: weights arrive over HTTP and become networks.
+#include "commands/bridge.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

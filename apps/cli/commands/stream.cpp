@@ -1,5 +1,7 @@
 // loom stream, and the program loom-stream: layers with their weights as JSON on stdin become an
 // .entity file, as planetbridging 0.7.3 calls it.
+#include "commands/bridge.h"
+
 #include <cstdio>
 #include <filesystem>
 
