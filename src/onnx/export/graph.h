@@ -179,15 +179,15 @@ Result<Edge> export_node(GraphWriter& g, const Network& network, const loom::Nod
                          const std::string& path, const Edge& x, const Edge* skip);
 
 // Of rules/: a row for each type.
-#define LOOM_EXPORT_RULES(X)                                                                     \
-  X(dense)                                                                                       \
-  X(embedding)                                                                                   \
-  X(swiglu) X(positions) X(attention) X(cross_attention) X(conv) X(conv_transpose) X(pool)       \
-      X(recurrent) X(last_norm) X(batch_norm) X(group_norm) X(standardize) X(same) X(sequential) \
-          X(residual) X(parallel) X(part) X(time_distributed) X(metacognition) X(softmax)        \
-              X(log_softmax) X(adaptive_softmax) X(mixture_of_softmaxes) X(kmeans) X(activation) \
-                  X(unary) X(binary) X(select) X(reduce) X(permute) X(index_select)              \
-                      X(batched_matmul) X(genome) X(pool_steps)
+// clang-format off: a list
+#define LOOM_EXPORT_RULES(X) \
+  X(dense) X(embedding) X(swiglu) X(positions) X(attention) X(cross_attention) X(conv) \
+  X(conv_transpose) X(pool) X(recurrent) X(last_norm) X(batch_norm) X(group_norm) X(standardize) \
+  X(same) X(sequential) X(residual) X(parallel) X(part) X(time_distributed) X(metacognition) \
+  X(softmax) X(log_softmax) X(adaptive_softmax) X(mixture_of_softmaxes) X(kmeans) X(activation) \
+  X(unary) X(binary) X(select) X(reduce) X(permute) X(index_select) X(batched_matmul) X(genome) \
+  X(pool_steps)
+// clang-format on
 #define LOOM_EXPORT_RULE(name) Result<Edge> export_##name(LayerVisit& v, const Edge& x);
 LOOM_EXPORT_RULES(LOOM_EXPORT_RULE)
 #undef LOOM_EXPORT_RULE
