@@ -61,8 +61,9 @@ def stream(bedrock: str, planet: str, *, model_id: Optional[str] = None,
            samples: Optional[int] = 3, epochs: int = 0) -> EngineStreamResult:
     """Streams one model of a bedrock out of a framework. `try_welvet`: the file is read again and
     run on the first `max_samples`; `samples`: how many are run at all, None for the fixture's 100
-    (of which the norms have rows so even that frameworks differ by over 1e-5 in f32); `epochs`: for how long a model of dense layers learns before. Raises ValueError for what
-    there is not, ImportError for a framework that is not installed."""
+    (of which the norms have rows so even that frameworks differ by over 1e-5 in f32); `epochs`: for
+    how long a model of dense layers learns before. Raises ValueError for an unknown bedrock, planet
+    or model, ImportError for a framework that is not installed."""
     bedrock, planet = bedrock.lower(), planet.lower()
     if planet not in available_planets(bedrock):
         raise ValueError("planet %r not enabled for bedrock %s: there are %s"

@@ -570,7 +570,8 @@ class Sklearn(InFolder):
         x = np.random.default_rng(1).standard_normal((40, 3)).astype(np.float32)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            reg = MLPRegressor(hidden_layer_sizes=(5,), max_iter=20, random_state=1).fit(x, x[:, :2])
+            reg = MLPRegressor(hidden_layer_sizes=(5,), max_iter=20, random_state=1)
+            reg.fit(x, x[:, :2])
         made = absorb.sklearn(reg, input_dim=3, inputs=x, native_outputs=reg.predict(x),
                               layer_specs=[LayerSpec(5, "relu"), LayerSpec(2, "linear")],
                               output_path=self.folder / "s.entity")
