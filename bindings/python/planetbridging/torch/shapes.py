@@ -167,6 +167,7 @@ def _of_each(w: Walk, x: Tensor, index: Any) -> Any:
     """x[torch.arange(batch), index], a place of each sample."""
     if not isinstance(index, Value) or len(index.shape) != 1 or batch_axis(x.shape) != 0:
         raise w.refuse("some samples")
+    x = w.g.value(x)
     last = len(x.shape) - 1
     flat = Value(x.cell, x.shape[:2] + (count([size_of(n) for n in x.shape[2:]]),), None)
     hit = hits(w, index, size_of(x.shape[1]))
