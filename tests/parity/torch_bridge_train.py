@@ -1,4 +1,4 @@
-"""torch_bridge.py --train: what was absorbed in the middle of a training goes on as PyTorch does."""
+"""torch_bridge.py --train: what was absorbed in the middle of a training goes on as in PyTorch."""
 
 import copy
 import random

@@ -209,7 +209,8 @@ class Graph(Functions):
         return self.whole(config, x, (x.shape[0], x.shape[1], *space))
 
     def attention(self, x: Value, weights: Dict[str, Constant], heads: int, *,
-                  keys: Optional[Value] = None, causal: bool = False, dropout: float = 0.0) -> Value:
+                  keys: Optional[Value] = None, causal: bool = False,
+                  dropout: float = 0.0) -> Value:
         """Multi-head attention of [batch, steps, features], in any order of the first two, to
         itself or to the steps of `keys`. `weights`: q, k, v, o [out, in], and with q_bias, k_bias,
         v_bias and o_bias [out] or without."""
