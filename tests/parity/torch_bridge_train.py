@@ -1,4 +1,5 @@
-"""torch_bridge.py --train: what was absorbed in the middle of a training goes on as in PyTorch."""
+"""torch_bridge.py --train: a module absorbed in the middle of a training continues as PyTorch
+does."""
 
 import copy
 import random
