@@ -29,8 +29,11 @@ def take_training(absorbed: Absorbed, reader: Any, optimizer: Any, loss: Any,
         return
     learned = _Learned(absorbed, reader, optimizer)
     absorbed.training["optimizer"] = learned.spec()
-    absorbed.training["schedule"] = _schedule(scheduler, learned.group["lr"], learned.step())
-    absorbed.step = learned.step()
+    step = learned.step()
+    if step == 0 and learned.kind == "SGD" and scheduler is not None:
+        step = int(scheduler.last_epoch)  # SGD counts no steps
+    absorbed.training["schedule"] = _schedule(scheduler, learned.group["lr"], step)
+    absorbed.step = step
     absorbed.moments_of(learned.moments)
 
 
