@@ -238,10 +238,12 @@ TABLE
     fi
   done <<'TABLE'
 torch-bridge    tests/parity/torch_bridge.py --count 30
+torch-continues tests/parity/torch_bridge.py --train --count 12
 keras-bridge    tests/parity/keras_bridge.py --count 15
 jax-bridge      tests/parity/jax_bridge.py --count 15
 sklearn-bridge  tests/parity/sklearn_bridge.py --count 15
 onnx-exports    tests/parity/onnx/networks.py --count 100 --dtypes
+bridge-docs     tools/check/docs.py build/release docs/guide/bridges-pytorch.md docs/guide/export.md
 bedrocks        tests/parity/bedrocks.py
 TABLE
   if python=$(peft_python); then
