@@ -44,7 +44,7 @@ struct BatchNormConfig : LayerConfig {
         "channel. Training takes the statistics of the micro-batch's rows, and each update "
         "moves `running_mean` and `running_var` (of a sample, as PyTorch has it) towards those "
         "of the last micro-batch.");
-    v("eps", eps, {.doc = "added to the variance before the root", .min = 1e-8, .max = 1});
+    v("eps", eps, {.doc = "added to the variance before the root", .min = 1e-12, .max = 1});
     v("momentum", momentum,
       {.doc = "what a batch weighs in the running mean and variance", .min = 0, .max = 1});
     v("affine", affine, {.doc = "learns a gain and a bias per channel"});
@@ -127,7 +127,7 @@ struct GroupNormConfig : LayerConfig {
       v.about("Each of `groups` of channels normalized by itself (arXiv 1803.08494).");
       v("groups", groups, {.doc = "number of groups, which divides the channels", .min = 1});
     }
-    v("eps", eps, {.doc = "added to the variance before the root", .min = 1e-8, .max = 1});
+    v("eps", eps, {.doc = "added to the variance before the root", .min = 1e-12, .max = 1});
     v("affine", affine, {.doc = "learns a gain and a bias per channel"});
   }
 };

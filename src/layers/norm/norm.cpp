@@ -13,7 +13,7 @@ struct NormConfig : LayerConfig {
     else
       v.about("The row divided by the root of its mean square, times a gain (arXiv 1910.07467).");
     v("eps", eps,
-      {.doc = "added to the mean square or variance before the root", .min = 1e-8, .max = 1});
+      {.doc = "added to the mean square or variance before the root", .min = 1e-12, .max = 1});
   }
   bool centered = false;
 };
