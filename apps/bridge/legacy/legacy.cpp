@@ -137,7 +137,8 @@ Json compare_reports(const Store& store, const std::string& bedrock) {
 
 std::string compare_text(const Store& store, const std::string& bedrock) {
   std::string text = "bedrock: " + bedrock + "\n";
-  for (const Json& row : cli::member(compare_reports(store, bedrock), "rows").as_array()) {
+  const Json compared = compare_reports(store, bedrock);
+  for (const Json& row : cli::member(compared, "rows").as_array()) {
     char line[600];
     std::snprintf(line, sizeof line, "%-12s %-40s %-8s %-14s %-8s %.3g\n",
                   cli::text_in(row, "planet").c_str(), cli::text_in(row, "model_id").c_str(),

@@ -213,7 +213,9 @@ Json Store::state_of(const Spool& spool) const {
 Json Store::begin(std::string_view body) {
   Push push = parse_push(body, options_.max_bytes);
   const std::string session = push.id();
-  if (Json done = finished(session); done.is_object()) {
+  // Weights alone are of what the other network is now.
+  const bool same = push.weights_of.empty() || !push.nonce.empty();
+  if (Json done = same ? finished(session) : Json(); done.is_object()) {
     Json json = Json::object();
     json.set("version", kProtocol);
     json.set("session", session);
@@ -295,9 +297,12 @@ Json Store::finish(std::string_view body) {
   const Json json = object_of(body);
   expect_keys(json, {"session", "sha256"});
   const std::string session = text_of(json, "session");
-  if (Json done = finished(session); done.is_object()) return done;
   const auto spool = open_push(session);
-  if (!spool) refuse(404, "not_found", "there is no such session: begin");
+  if (!spool) {
+    Json done = finished(session);
+    if (!done.is_object()) refuse(404, "not_found", "there is no such session: begin");
+    return done;
+  }
   if (!spool->close_to_chunks())
     refuse(409, "busy", "chunks are being written, or another finish is at work: try again");
   try {

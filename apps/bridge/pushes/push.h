@@ -52,13 +52,4 @@ void check_parameters(const Push& push, const Json& parameters);
 bool is_name(std::string_view name);
 bool is_sha256(std::string_view text);
 
-// Where a chunk goes, and what it is checked by.
-struct ChunkHead {
-  std::string session;
-  std::uint64_t index = 0, bytes = 0;
-  bool has_crc = false;
-  std::uint32_t crc = 0;
-  std::string sha256;
-};
-
 }  // namespace loom::bridge
