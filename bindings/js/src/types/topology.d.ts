@@ -431,14 +431,14 @@ export interface LstmCell extends AnyCell {
 /** Mean 0 and variance 1 over the row, times a gain, plus a bias (arXiv 1607.06450). */
 export interface LayerNormCell extends AnyCell {
   type: 'layer_norm';
-  /** added to the mean square or variance before the root; 1e-8 to 1; default 1e-5 */
+  /** added to the mean square or variance before the root; 1e-12 to 1; default 1e-5 */
   eps?: number;
 }
 
 /** The row divided by the root of its mean square, times a gain (arXiv 1910.07467). */
 export interface RmsNormCell extends AnyCell {
   type: 'rms_norm';
-  /** added to the mean square or variance before the root; 1e-8 to 1; default 1e-5 */
+  /** added to the mean square or variance before the root; 1e-12 to 1; default 1e-5 */
   eps?: number;
 }
 
@@ -449,7 +449,7 @@ export interface RmsNormCell extends AnyCell {
  *  micro-batch. */
 export interface BatchNormCell extends AnyCell {
   type: 'batch_norm';
-  /** added to the variance before the root; 1e-8 to 1; default 1e-5 */
+  /** added to the variance before the root; 1e-12 to 1; default 1e-5 */
   eps?: number;
   /** what a batch weighs in the running mean and variance; 0 to 1; default 0.1 */
   momentum?: number;
@@ -462,7 +462,7 @@ export interface GroupNormCell extends AnyCell {
   type: 'group_norm';
   /** number of groups, which divides the channels; at least 1; default 1 */
   groups?: number;
-  /** added to the variance before the root; 1e-8 to 1; default 1e-5 */
+  /** added to the variance before the root; 1e-12 to 1; default 1e-5 */
   eps?: number;
   /** learns a gain and a bias per channel; default true */
   affine?: boolean;
@@ -471,7 +471,7 @@ export interface GroupNormCell extends AnyCell {
 /** Each channel normalized by itself (arXiv 1607.08022). */
 export interface InstanceNormCell extends AnyCell {
   type: 'instance_norm';
-  /** added to the variance before the root; 1e-8 to 1; default 1e-5 */
+  /** added to the variance before the root; 1e-12 to 1; default 1e-5 */
   eps?: number;
   /** learns a gain and a bias per channel; default false */
   affine?: boolean;

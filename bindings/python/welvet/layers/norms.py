@@ -12,7 +12,7 @@ from ._base import Layer, checked
 class LayerNorm(Layer):
     """Mean 0 and variance 1 over the row, times a gain, plus a bias (arXiv 1607.06450).
 
-    * `eps`: added to the mean square or variance before the root; 1e-8 to 1.
+    * `eps`: added to the mean square or variance before the root; 1e-12 to 1.
     """
 
     eps: float
@@ -31,7 +31,7 @@ class RMSNorm(Layer):
     """The row divided by the root of its mean square, times a gain (arXiv 1910.07467). `eps` is
     1e-05, where PyTorch's None is 1.2e-07 for float32.
 
-    * `eps`: added to the mean square or variance before the root; 1e-8 to 1.
+    * `eps`: added to the mean square or variance before the root; 1e-12 to 1.
     """
 
     eps: float
@@ -53,7 +53,7 @@ class BatchNorm(Layer):
     `running_mean` and `running_var` (of a sample, as PyTorch has it) towards those of the last
     micro-batch.
 
-    * `eps`: added to the variance before the root; 1e-8 to 1.
+    * `eps`: added to the variance before the root; 1e-12 to 1.
     * `momentum`: what a batch weighs in the running mean and variance; 0 to 1.
     * `affine`: learns a gain and a bias per channel.
     * `track_running_stats`: only True: BatchNorm runs by running statistics; GroupNorm and
@@ -80,7 +80,7 @@ class GroupNorm(Layer):
     """Each of `groups` of channels normalized by itself (arXiv 1803.08494).
 
     * `num_groups`: number of groups, which divides the channels; at least 1.
-    * `eps`: added to the variance before the root; 1e-8 to 1.
+    * `eps`: added to the variance before the root; 1e-12 to 1.
     * `affine`: learns a gain and a bias per channel.
     """
 
@@ -103,7 +103,7 @@ class InstanceNorm(Layer):
     """Each channel normalized by itself (arXiv 1607.08022). Its defaults are those of
     `torch.nn.InstanceNorm2d`, not of its Lazy form.
 
-    * `eps`: added to the variance before the root; 1e-8 to 1.
+    * `eps`: added to the variance before the root; 1e-12 to 1.
     * `momentum`: only 0.1: there are no running statistics that it is of.
     * `affine`: learns a gain and a bias per channel.
     * `track_running_stats`: only False: BatchNorm has running statistics, InstanceNorm none.
