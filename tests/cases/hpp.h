@@ -338,6 +338,12 @@ inline result population_network(handle h, std::int64_t index, handle* o, err e)
 inline result population_set_network(handle h, std::int64_t index, handle network, err e) {
   return attempt(e, [&] { As<Population>(h)->set_network(index, *As<Network>(network)); });
 }
+inline result network_export(handle h, text s, size n, text p, size pn, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(h)->export_to(sv(s, n), sv(p, pn)); });
+}
+inline result network_export_bytes(handle h, text s, size n, text p, size pn, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(h)->export_as(sv(s, n), sv(p, pn)); });
+}
 inline result network_splice(handle a, handle b, text s, size n, handle* child, handle* report,
                              err e) {
   return gives(child, e, [&] {

@@ -72,8 +72,8 @@ TEST_P(DeviceMatrix, EveryDtypeEqualsTheCpu) {
     EXPECT_TRUE(equal[1]) << "backward";
     if (product_class(format) != ArithClass::real) counts.equal += equal[0] + equal[1];
   }
-  EXPECT_TRUE(runs) << "every sample of " << GetParam()->name()
-                    << " is refused: the layer runs on no device";
+  EXPECT_EQ(runs, GetParam()->name() != "trees")
+      << "every sample of " << GetParam()->name() << " is refused: the layer runs on no device";
   counts.layers.insert(GetParam()->name());
 }
 

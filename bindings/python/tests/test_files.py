@@ -166,7 +166,15 @@ class Convert(unittest.TestCase):
             self.assertTrue(all(t["to"] == "bf16" for t in report["tensors"]))
             self.assertTrue(any("left out" in note for note in report["notes"]))
             with self.assertRaises(welvet.InvalidArgument):
-                welvet.convert(TINY, pathlib.Path(folder) / "tiny.gguf")
+                welvet.convert(TINY, pathlib.Path(folder) / "tiny.entity", dtype="none")
+
+    def test_to_gguf_and_back(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "tiny.gguf"
+            welvet.convert(TINY, out)
+            text = [welvet.Transformer.load_model(path).generate("Once", max_tokens=12, temperature=0)
+                    for path in (TINY, out)]
+            self.assertEqual(text[0], text[1])
 
 
 if __name__ == "__main__":
