@@ -172,8 +172,10 @@ class Convert(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "tiny.gguf"
             welvet.convert(TINY, out)
-            text = [welvet.Transformer.load_model(path).generate("Once", max_tokens=12, temperature=0)
-                    for path in (TINY, out)]
+            text = []
+            for path in (TINY, out):
+                model = welvet.Transformer.load_model(path)
+                text.append(model.generate("Once", max_tokens=12, temperature=0))
             self.assertEqual(text[0], text[1])
 
 
