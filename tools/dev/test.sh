@@ -237,14 +237,15 @@ TABLE
     else skip_script "parity/$name" "needs torch 2.1, scikit-learn, keras, jax, onnx, onnxruntime"
     fi
   done <<'TABLE'
-torch-bridge    tests/parity/torch_bridge.py --count 30
-torch-continues tests/parity/torch_bridge.py --train --count 12
-keras-bridge    tests/parity/keras_bridge.py --count 15
-jax-bridge      tests/parity/jax_bridge.py --count 15
-sklearn-bridge  tests/parity/sklearn_bridge.py --count 15
+torch-bridge    tests/parity/bridges/torch_models.py --count 30
+torch-continues tests/parity/bridges/torch_models.py --train --count 12
+keras-bridge    tests/parity/bridges/keras_models.py --count 15
+jax-bridge      tests/parity/bridges/jax_models.py --count 15
+sklearn-bridge  tests/parity/bridges/sklearn_models.py --count 15
+keras-continues tests/parity/bridges/continued.py --count 6
 onnx-exports    tests/parity/onnx/networks.py --count 100 --dtypes
 bridge-docs     tools/check/docs.py build/release docs/guide/bridges-pytorch.md docs/guide/export.md
-bedrocks        tests/parity/bedrocks.py
+bedrocks        tests/parity/bridges/bedrocks.py
 TABLE
   if python=$(peft_python); then
     run_script parity/peft "$python" tests/parity/peft_adapter.py build/release/loom

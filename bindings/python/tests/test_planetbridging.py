@@ -1,5 +1,5 @@
 """planetbridging's bedrocks, streams and earlier surface. What needs a framework is skipped, by
-name, where it is not installed; tests/parity/bedrocks.py has the whole table."""
+name, where it is not installed; tests/parity/bridges/bedrocks.py has the whole table."""
 import contextlib
 import io
 import json

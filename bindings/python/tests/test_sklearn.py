@@ -1,5 +1,5 @@
 """planetbridging.sklearn: estimators as networks, against scikit-learn itself where it is there
-(tests/parity/sklearn_bridge.py has random ones), and trees by hand where it is not."""
+(tests/parity/bridges/sklearn_models.py has random ones), and trees by hand where it is not."""
 import base64
 import json
 import os

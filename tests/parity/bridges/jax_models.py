@@ -2,7 +2,7 @@
 """Random modules of Flax and functions of JAX, absorbed: what the network computes must be what JAX
 computes.
 
-    jax_bridge.py [--count 60] [--seed 0] [--first 0] [--only N]
+    jax_models.py [--count 60] [--seed 0] [--first 0] [--only N]
 
 Needs JAX, Flax, and libloom.so ($LOOM_LIBRARY). Outputs of batches of 1, 3 and 7 must be within
 1e-5 of the largest magnitude; a function that is refused names the primitive.
@@ -25,7 +25,7 @@ except ImportError as e:
     print("needs JAX, Flax and NumPy: %s" % e)
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bindings" / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bindings" / "python"))
 from planetbridging import from_jax
 from planetbridging.errors import Unmapped
 

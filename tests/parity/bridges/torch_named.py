@@ -1,4 +1,4 @@
-"""Networks as people write them, for torch_bridge.py --named: ResNet-18, MobileNetV3-small, a ViT,
+"""Networks as people write them, for torch_models.py --named: ResNet-18, MobileNetV3-small, a ViT,
 a BERT encoder and a Whisper encoder, with random weights."""
 
 import math
@@ -242,7 +242,7 @@ def _mask(n):
 
 
 def cases(only):
-    from torch_bridge_modules import mixed
+    from torch_modules import mixed
     images = lambda n: (torch.randn(n, 3, 64, 64),)
     made = {"resnet18": (ResNet18, images), "mobilenet_v3_small": (MobileNetV3Small, images),
             "vit": (ViT, images), "bert": (Bert, lambda n: (torch.randint(0, 500, (n, 24)),

@@ -2,7 +2,7 @@
 """Models of Keras and Flax, absorbed in the middle of a training: the next 100 steps must have the
 losses that the framework has.
 
-    bridge_training.py [--count 6] [--seed 0] [--framework keras|jax]
+    continued.py [--count 6] [--seed 0] [--framework keras|jax]
 
 Needs Keras 3 on JAX, Flax, optax and libloom.so ($LOOM_LIBRARY). The largest difference of a loss
 must be within 1e-4 of the first loss, in f32 on both sides.
@@ -26,7 +26,7 @@ except ImportError as e:
     print("needs Keras 3, JAX, Flax, optax and NumPy: %s" % e)
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bindings" / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bindings" / "python"))
 from planetbridging import from_jax, from_keras
 from planetbridging.jax import with_optax
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random models of Keras, absorbed: what the network computes must be what Keras computes.
 
-    KERAS_BACKEND=jax keras_bridge.py [--count 60] [--seed 0] [--only N] [--training]
+    KERAS_BACKEND=jax keras_models.py [--count 60] [--seed 0] [--only N] [--training]
 
 Needs Keras 3 with a backend, and libloom.so ($LOOM_LIBRARY). Outputs of batches of 1, 3 and 7 must
 be within 1e-5 of the largest magnitude; a model that is refused names the layer.
@@ -22,7 +22,7 @@ except ImportError as e:
     print("needs Keras 3, a backend and NumPy: %s" % e)
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bindings" / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bindings" / "python"))
 from planetbridging import from_keras
 from planetbridging.errors import Unmapped
 

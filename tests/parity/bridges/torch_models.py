@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Modules of PyTorch in Loom by planetbridging.from_torch: random ones (torch_bridge_modules.py)
-and networks as people write them (torch_bridge_named.py) answer as the module does, for batches of
+"""Modules of PyTorch in Loom by planetbridging.from_torch: random ones (torch_modules.py)
+and networks as people write them (torch_named.py) answer as the module does, for batches of
 1, 3 and 7, or are refused by name.
 
-    torch_bridge.py [--count 300] [--seed N] [--only NAME] [--named] [--train]
+    torch_models.py [--count 300] [--seed N] [--only NAME] [--named] [--train]
 
 Needs PyTorch 2.1 or later, and build/release/libloom.so (or $LOOM_LIBRARY). An output may differ by
 1e-5 of the largest, of the named networks by 1e-4. With --train, 100 further steps (SGD, Adam,
@@ -25,9 +25,9 @@ except ImportError as e:
     print(f"needs PyTorch and NumPy: {e}")
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bindings" / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bindings" / "python"))
 import planetbridging
-import torch_bridge_modules as modules
+import torch_modules as modules
 
 BOUND = 1e-5
 torch.set_num_threads(1)  # small modules
@@ -78,12 +78,12 @@ def main():
     parser.add_argument("--trace", action="store_true")
     given = parser.parse_args()
     if given.train:
-        import torch_bridge_train
-        return torch_bridge_train.main(given)
+        import torch_continued
+        return torch_continued.main(given)
     bound, cases = BOUND, generated(given.count, given.seed, given.only)
     if given.named:
-        import torch_bridge_named
-        bound, cases = 1e-4, torch_bridge_named.cases(given.only)
+        import torch_named
+        bound, cases = 1e-4, torch_named.cases(given.only)
     wrong, refused, total, worst = [], [], 0, 0.0
     for name, module, make in cases:
         total += 1

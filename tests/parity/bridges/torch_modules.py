@@ -1,4 +1,4 @@
-"""Random modules for torch_bridge.py: each function takes a random generator and returns a module
+"""Random modules for torch_models.py: each function takes a random generator and returns a module
 and a function of the batch that makes its inputs."""
 
 import torch

@@ -1,4 +1,4 @@
-"""torch_bridge.py --train: a module absorbed in the middle of a training continues as PyTorch
+"""torch_models.py --train: a module absorbed in the middle of a training continues as PyTorch
 does."""
 
 import copy
@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 import planetbridging
-import torch_bridge_modules as modules
+import torch_modules as modules
 
 STEPS, BEFORE, BOUND = 100, 10, 1e-4
 

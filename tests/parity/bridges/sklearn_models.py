@@ -3,7 +3,7 @@
 planetbridging.sklearn makes of them: numbers within 1e-5 (trees in f64: equal), labels equal, or
 refused by name. Needs scikit-learn.
 
-    LOOM_LIBRARY=build/release/libloom.so python3 tests/parity/sklearn_bridge.py --count 60
+    LOOM_LIBRARY=build/release/libloom.so python3 tests/parity/bridges/sklearn_models.py --count 60
 """
 import argparse
 import os
@@ -13,7 +13,7 @@ import sys
 import warnings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # teams of threads that wait for busy cores
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bindings/python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bindings/python"))
 
 import numpy as np  # noqa: E402
 from sklearn import (cluster, compose, decomposition, ensemble, feature_selection,  # noqa: E402

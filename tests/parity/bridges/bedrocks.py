@@ -35,7 +35,7 @@ except ImportError as e:
     print(f"needs NumPy: {e}")
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bindings" / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bindings" / "python"))
 from planetbridging import engines
 from planetbridging.bedrocks import ALL_BEDROCK_IDS, MODELS
 
