@@ -39,7 +39,7 @@ def keras_model(r):
         lambda: keras.Sequential([keras.Input((6,)), L.Dense(12, activation="tanh"),
                                   L.LayerNormalization(), L.Dense(3)]),
         lambda: keras.Sequential([keras.Input((7, 7, 2)), L.Conv2D(4, 3, activation="silu"),
-                                  L.BatchNormalization(), L.AveragePooling2D(), L.Flatten(),
+                                  L.BatchNormalization(), L.AveragePooling2D(2), L.Flatten(),
                                   L.Dense(3)]),
         lambda: keras.Sequential([keras.Input((5, 4)), L.GRU(6, return_sequences=True),
                                   L.LSTM(5), L.Dense(3)]),
