@@ -153,16 +153,17 @@ peft_python() {
   return 1
 }
 
-# A Python with the frameworks of the day, which the bridges absorb and which judge exports; in CI
-# it is made (5 GB, of which PyTorch's CUDA parts are the most).
+# A Python with the frameworks of the day, which the bridges absorb and which judge exports. CI makes
+# it, once for a machine: 5 GB, of which PyTorch's CUDA parts are the most.
 bridge_python() {
-  local python=build/venv-bridges/bin/python
-  if [ -n "${LOOM_CI:-}" ] && [ ! -e build/venv-bridges/ready ]; then
-    { python3 -m venv build/venv-bridges &&
-      build/venv-bridges/bin/pip install --quiet torch scikit-learn keras jax flax optax onnx \
-        onnxruntime && touch build/venv-bridges/ready; } >&2 || return 1
+  local home=${LOOM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/loom}/bridges python
+  if [ -n "${LOOM_CI:-}" ] && [ ! -e "$home/ready" ]; then
+    { rm -rf "$home" && mkdir -p "$(dirname "$home")" && python3 -m venv "$home" &&
+      timeout 1200 "$home/bin/pip" install --quiet torch &&
+      timeout 600 "$home/bin/pip" install --quiet scikit-learn keras jax flax optax onnx \
+        onnxruntime && touch "$home/ready"; } >&2 || return 1
   fi
-  for python in "$python" python3; do
+  for python in "$home/bin/python" python3; do
     "$python" -c 'import torch.export, sklearn, keras, jax, onnxruntime' 2>/dev/null &&
       { echo "$python"; return 0; }
   done
