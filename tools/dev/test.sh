@@ -153,8 +153,8 @@ peft_python() {
   return 1
 }
 
-# A Python with the frameworks of the day, which the bridges absorb and which judge exports. CI makes
-# it, once for a machine: 5 GB, of which PyTorch's CUDA parts are the most.
+# A Python with the frameworks of the day, which the bridges absorb and which judge exports. CI
+# makes it, once for a machine: 5 GB, of which PyTorch's CUDA parts are the most.
 bridge_python() {
   local home=${LOOM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/loom}/bridges python
   if [ -n "${LOOM_CI:-}" ] && [ ! -e "$home/ready" ]; then
