@@ -244,7 +244,7 @@ keras-bridge    tests/parity/bridges/keras_models.py --count 15
 jax-bridge      tests/parity/bridges/jax_models.py --count 15
 sklearn-bridge  tests/parity/bridges/sklearn_models.py --count 15
 keras-continues tests/parity/bridges/continued.py --count 6
-onnx-exports    tests/parity/onnx/networks.py --count 100 --dtypes
+onnx-exports    tests/parity/onnx/networks.py --count 60 --seed 2
 bridge-docs     tools/check/docs.py build/release docs/guide/bridges-pytorch.md docs/guide/export.md
 bedrocks        tests/parity/bridges/bedrocks.py
 TABLE

@@ -183,7 +183,11 @@ Result<Edge> GraphWriter::dequantized(const std::string& name, const WeightStore
   const std::int64_t rows = m.rows(), cols = m.cols();
   const bool blocks = f.scale == ScaleKind::block || f.layout != Layout::plain;
   const bool is_unsigned = !info(f.dtype).is_signed && f.layout == Layout::plain;
-  if (type == Type::undefined || (blocks && is_unsigned))
+  // Blocks of i8 and of 4 bits alone are written: those of others would be other numbers.
+  const bool other_blocks =
+      f.scale == ScaleKind::block && f.layout == Layout::plain &&
+      (f.dtype == DType::i16 || f.dtype == DType::fp8e4m3 || f.dtype == DType::fp8e5m2);
+  if (type == Type::undefined || (blocks && is_unsigned) || other_blocks)
     return Status(Code::unsupported, "ONNX has no dtype " + to_string(f) +
                                          ": set \"as\" to one that it has, which are " +
                                          std::string(kExported));
