@@ -164,7 +164,8 @@ bridge_python() {
         onnxruntime && touch "$home/ready"; } >&2 || return 1
   fi
   for python in "$home/bin/python" python3; do
-    "$python" -c 'import torch.export, sklearn, keras, jax, onnxruntime' 2>/dev/null &&
+    KERAS_BACKEND=jax "$python" -c \
+      'import torch.export, sklearn, keras, jax, onnxruntime' 2>/dev/null &&
       { echo "$python"; return 0; }
   done
   return 1
