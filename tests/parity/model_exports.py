@@ -11,8 +11,8 @@ The models are the small ones of tests/data/families, given a tokenizer of as ma
 * llama.cpp opens a GGUF file, continues the prompt greedily for 32 tokens, and each must be the one
   that Loom finds most probable, except where the two best are nearer than 1e-3. That is asked of
   f32 and f16; of the others the divergence of llama.cpp's distributions from those of Loom on the
-  same file. It multiplies blocks with activations of 8 bits, Loom with 15, and bf16 with activations
-  of bf16.
+  same file. It multiplies blocks with activations of 8 bits, Loom with 15, and bf16 with those of
+  bf16.
 """
 import argparse
 import json
