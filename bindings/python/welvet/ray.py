@@ -18,7 +18,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 import numpy as np
 
-from .network import Network
+from .network import _ROWS, Network
 
 try:
     import ray as _ray
@@ -37,7 +37,8 @@ class _Predictor:
 
     def __init__(self, entity: bytes, column: str, output: str, threads: int) -> None:
         self._network = Network.from_bytes(entity)
-        self._session = self._network.session(threads=threads) if threads else None
+        # The session that every call takes, with this number of threads.
+        self._network._sessions.put(self._network._session(max_rows=_ROWS, threads=threads))
         self._column, self._output = column, output
 
     def __call__(self, batch: Dict[str, np.ndarray]) -> Dict[str, Any]:
@@ -56,9 +57,9 @@ def predict(dataset: Any, network: Network, *, column: str = "x", output: str = 
             batch_size: int = 1024, concurrency: Any = None, threads: int = 1,
             **resources: Any) -> Any:
     """A ray.data.Dataset with the network's answers to a column beside its own columns, by actors
-    that hold the network once each. `concurrency`: actors, or (fewest, most); by default as many as
-    the cluster has CPUs. A network of several outputs has a column for each,
-    "prediction_NAME". `resources` go to map_batches (num_cpus, ...)."""
+    that hold the network once each, with `threads` threads. `concurrency`: actors, or (fewest,
+    most); by default as many as the cluster has CPUs. A network of several outputs has a column for
+    each, "prediction_NAME". `resources` go to map_batches (num_cpus, ...)."""
     if concurrency is None:
         concurrency = max(1, int(_ray.cluster_resources().get("CPU", 1)))
     return dataset.map_batches(
@@ -241,16 +242,20 @@ def deployment(network: Union[Network, str, "os.PathLike[str]"], *, name: str = 
         def __init__(self) -> None:
             self._network = Network.from_bytes(entity)
 
-        async def __call__(self, request: Any) -> Dict[str, Any]:
-            given = await request.json()
-            if not isinstance(given, dict) or "x" not in given:
-                return {"error": "expects {\"x\": rows}"}
+        async def __call__(self, request: Any) -> Any:
+            from starlette.responses import JSONResponse
+            try:
+                given = await request.json()
+            except ValueError:
+                given = None
+            if not isinstance(given, dict) or set(given) != {"x"}:
+                return JSONResponse({"error": "expects {\"x\": rows}"}, status_code=400)
             try:
                 x = given["x"]
                 answer = self._network({k: np.asarray(v) for k, v in x.items()}
                                        if isinstance(x, dict) else np.asarray(x, np.float32))
             except (ValueError, TypeError) as e:
-                return {"error": str(e)}
+                return JSONResponse({"error": str(e)}, status_code=400)
             if isinstance(answer, dict):
                 return {"y": {k: np.asarray(v).tolist() for k, v in answer.items()}}
             return {"y": np.asarray(answer).tolist()}
