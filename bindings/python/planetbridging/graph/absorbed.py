@@ -77,7 +77,7 @@ class Absorbed:
         return iter(()) if self._moments is None else self._moments()
 
     def trainer(self, x: Any, y: Any, network: Any = None, **settings: Any) -> Any:
-        """A welvet.Trainer that goes on from here: with the settings, moments and step that came
+        """A welvet.Trainer that continues from here: with the settings, moments and step that came
         along. x, y as Network.train takes them; `settings` are its keywords, which count before
         those that came along."""
         network = self.network() if network is None else network
