@@ -292,6 +292,11 @@ LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topolog
  *     cells: [{path, width or ids, dims, axis}], the output of each layer of the grid */
 LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error);
 
+/* A number that stays until what info says may change: weights learn under it, a morph or a
+ * training in another format ends it.
+ *   revision: of this network in this process */
+LOOM_API int32_t loom_network_revision(loom_network network, uint64_t* revision, loom_error* error);
+
 /* All parameters in the order of the grid.
  *   parameters: JSON: [{path, role, rows, cols, format, tied}] */
 LOOM_API int32_t loom_network_parameters(loom_network network, loom_bytes* parameters,

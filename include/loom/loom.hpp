@@ -298,6 +298,12 @@ class Network : public Object {
   Network copy() const { return detail::made<Network>(loom_network_copy, handle()); }
   std::string topology() const { return detail::text(loom_network_topology, handle()); }
   std::string info() const { return detail::text(loom_network_info, handle()); }
+  // Another one where what info() says may have changed.
+  std::uint64_t revision() const {
+    std::uint64_t revision = 0;
+    check(loom_network_revision, handle(), &revision);
+    return revision;
+  }
   std::string parameters() const { return detail::text(loom_network_parameters, handle()); }
   // The layers of the grid with shapes and parameters, as JSON (docs/guide/telemetry.md).
   std::string blueprint(std::string_view id = "network") const {

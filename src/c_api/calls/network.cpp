@@ -315,6 +315,16 @@ int32_t loom_network_topology(loom_network network, loom_bytes* topology, loom_e
   });
 }
 
+int32_t loom_network_revision(loom_network network, std::uint64_t* revision, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(revision));
+    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
+    LOOM_ASSIGN(const auto lock, object->shared->hold_alone());
+    *revision = object->shared->forms;
+    return {};
+  });
+}
+
 int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(info));

@@ -86,6 +86,7 @@ FUNCTIONS = {
     "network_copy": ("code", (("network", "handle network"), ("copy", "new network"),)),
     "network_topology": ("code", (("network", "handle network"), ("topology", "new json"),)),
     "network_info": ("code", (("network", "handle network"), ("info", "new json"),)),
+    "network_revision": ("code", (("network", "handle network"), ("revision", "out u64"),)),
     "network_parameters": ("code", (("network", "handle network"), ("parameters", "new json"),)),
     "network_blueprint": ("code", (("network", "handle network"), ("id", "text"),
         ("blueprint", "new json"),)),
