@@ -81,6 +81,30 @@ class SoftCrossEntropy(unittest.TestCase):
                                      lr=0.01)
             self.assertLess(history["loss"][-1], 0.95 * history["loss"][0], method)
 
+    @unittest.skipUnless(torch, "PyTorch is absent")
+    def test_gradients_are_those_of_pytorch(self):
+        random = np.random.RandomState(4)
+        x, t = random.randn(9, 6), 3.0
+        for places, dims in ((1, (6,)), (2, (2, 3))):
+            p = softmax(random.randn(9, places, 70) * 3)
+            net = Network(layers.Sequential(layers.Input(*dims), layers.Linear(70), dtype="f64"),
+                          seed=1)
+            names = [one.name for one in net.parameters]
+            before = [torch.tensor(np.asarray(net.get(name), np.float64), requires_grad=True)
+                      for name in names]
+            out = torch.tensor(x.reshape(9, places, -1)) @ before[0].T + before[1]
+            loss = torch.nn.functional.cross_entropy(
+                out.movedim(2, 1) / t, torch.tensor(p).movedim(2, 1)) * t * t
+            loss.backward()
+            history = net.train(x.reshape(9, *dims), p if places > 1 else p[:, 0],
+                                loss="soft_cross_entropy", temperature=t, optimizer="sgd", lr=1,
+                                steps=1, batch_size=9)
+            self.assertAlmostEqual(history.losses[0], loss.item(), delta=1e-6)
+            for name, weight in zip(names, before):
+                np.testing.assert_allclose(
+                    weight.detach().numpy() - np.asarray(net.get(name)).reshape(weight.shape),
+                    weight.grad.numpy(), atol=3e-7)
+
     def test_refusals_say_what_is_wrong(self):
         x, _ = spirals(6)
         p = np.full((6, 4), 0.25)
