@@ -35,7 +35,7 @@ from .seq2seq import Found, Seq2Seq
 from .step_mesh import StepMesh
 from .text import Decoder, Tokenizer
 from .training import (
-    Callback, Data, EarlyStopping, Epoch, History, Progress, Step, Trainer,
+    Callback, Data, EarlyStopping, Epoch, History, Progress, Step, Trainer, distill,
 )
 from .transformer import Piece, Text, Transformer
 
@@ -47,8 +47,8 @@ __all__ = [
     "Piece", "Population", "Predictor", "Program", "Progress", "Selection", "Seq2Seq", "Session",
     "Step", "StepMesh", "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated",
     "Unsupported", "Verification", "audit", "cluster", "compareDNA", "compare_dna", "convert",
-    "correlation", "custom_layer", "defaultTweenConfig", "deviation", "dna", "evaluate", "export",
-    "fake_quantize", "fit", "from_onnx", "graft", "info", "layers", "live_handles", "matches",
+    "correlation", "custom_layer", "defaultTweenConfig", "deviation", "distill", "dna", "evaluate",
+    "export", "fake_quantize", "fit", "from_onnx", "graft", "info", "layers", "live_handles", "matches",
     "methods", "numerics_version", "register_layer", "simulate", "sinks", "unregister_layer",
     "verify", "version",
 ]
