@@ -235,13 +235,19 @@ Result<Edge> export_attention(LayerVisit& v, const Edge& row) {
   q = g.scale(q, 1 / std::sqrt(static_cast<double>(h.head_dim)));
   const bool causal = v.flag("causal", true), alibi = v.flag("alibi");
   const std::int64_t window = v.integer("window");
-  Edge scores;
+  Edge scores, seen = seen_keys(v, row, 1, steps);
   if (causal || window > 0 || alibi) {
-    if (h.open) scores = open_scores(h, first, causal, window, alibi);
-    else
-      scores = g.numbers({alibi ? heads : 1, steps, steps}, pair_scores(h, causal, window, alibi));
+    if (h.open) {
+      scores = open_scores(h, first, causal, window, alibi);
+    } else {
+      std::vector<double> pairs = pair_scores(h, causal, window, alibi);
+      scores = g.numbers({alibi ? heads : 1, steps, steps}, pairs);
+      // A query may see no key at all: its shares are 0, not those of pairs that it must not see.
+      for (double& s : pairs) s = s > kHidden / 2;
+      if (!seen.name.empty()) seen = g.pair("Mul", seen, g.numbers(scores.dims, pairs));
+    }
   }
-  Edge y = h.together(attended(h, q, h.repeated(k), value, scores, seen_keys(v, row, 1, steps)));
+  Edge y = h.together(attended(h, q, h.repeated(k), value, scores, seen));
   if (v.flag("sub_norm")) {
     LOOM_ASSIGN(const Edge gain, v.weight("sub_norm"));
     y = g.rms_norm(y, gain, v.number("sub_norm_eps", 1e-5));
