@@ -111,10 +111,14 @@ def convert(source: Path, out: Path, *, dtype: str = "", adapter: Optional[Path]
         lambda: call("file_convert", os.fspath(source), os.fspath(out), options))
 
 
-def export(source: Union[Network, Layer, Model, Path], path: Path, **options: Any
+def export(source: Union[Network, Layer, Model, Transformer, Path], path: Path, **options: Any
            ) -> Dict[str, Any]:
     """Writes a network, layers that make one, or an .entity file for other programs, by the end of
-    the path: .onnx. Options and result are those of Network.export."""
+    the path: .onnx. Options and result are those of Network.export; a language model is a decoder
+    with its keys and values as inputs and outputs."""
+    if isinstance(source, Transformer):
+        with source.network as network:
+            return network.export(path, **{"decoder": True, **options})
     if isinstance(source, Network):
         return source.export(path, **options)
     if isinstance(source, (Layer, Model)):

@@ -56,6 +56,11 @@ void fields(V& v, ExportOptions& o) {
   v("external_data", o.external_data,
     {.doc = "of ONNX: large tensors go into a second file, `PATH.data`, as they do where all do "
             "not fit into one"});
+  v("decoder", o.decoder,
+    {.doc = "of ONNX: a language model whose keys and values are inputs and outputs, by the names "
+            "of transformers.js and Optimum"});
+  v("matmul_nbits", o.matmul_nbits,
+    {.doc = "of ONNX: products of 4 and 8 bits by ONNX Runtime's own `MatMulNBits`"});
 }
 
 template <class V>
