@@ -39,11 +39,13 @@ template <class V>
 void fields(V& v, ConvertOptions& o) {
   v("dtype", o.dtype,
     {.doc = "of the weights; empty: as they are; safetensors takes f64, f32, f16, bf16, folders "
-            "f32, f16, bf16, GGUF also q8_0, q4_0"});
+            "f32, f16, bf16, GGUF also q8_0, q4_0, ONNX all that it has (docs/guide/export.md)"});
   v("adapter", o.adapter,
     {.doc = "a LoRA adapter to add to the weights: a folder; not where .safetensors is written"});
   v("tokenizer", o.tokenizer,
     {.doc = "false writes a language model without it, which then runs by ids"});
+  v("matmul_nbits", o.matmul_nbits,
+    {.doc = "of .onnx: products of 4 and 8 bits by ONNX Runtime's own `MatMulNBits`"});
 }
 
 template <class V>
