@@ -30,9 +30,10 @@ LOOM_API int32_t loom_file_info(loom_file file, const char* options, size_t opti
 
 /* Writes a model in another format. The path has the old content or the new, never a part.
  *   in: as file_open takes it, and networks of JSON
- *   out: a name that ends in .safetensors, .entity or .gguf, or in / for a HuggingFace folder; a
- *     folder without a model in it
- *   options: JSON: dtype, adapter, tokenizer (true): docs/reference/options.md, file_convert
+ *   out: a name that ends in .safetensors, .entity, .gguf or .onnx, or in / for a HuggingFace
+ *     folder; a folder without a model in it
+ *   options: JSON: dtype, adapter, tokenizer (true), matmul_nbits (false):
+ *     docs/reference/options.md, file_convert
  *   report: JSON: tensors: [{name, shape, from, to, bytes_before, bytes_after, rms_error (as a
  *     share of the values), max_error}], notes: what was left out, line by line */
 LOOM_API int32_t loom_file_convert(const char* in, size_t in_size, const char* out, size_t out_size,

@@ -262,16 +262,16 @@ LOOM_API int32_t loom_network_save_bytes(loom_network network, loom_bytes* bytes
 
 /* Writes the network for other programs (docs/guide/export.md): the old content or the new.
  *   path: a name that ends in .onnx
- *   options: JSON: opset (21), as, external_data (false): docs/reference/options.md,
- *     network_export
+ *   options: JSON: opset (21), as, external_data (false), decoder (false), matmul_nbits (false):
+ *     docs/reference/options.md, network_export
  *   report: JSON: format, opset, inputs, outputs, nodes, dtypes */
 LOOM_API int32_t loom_network_export(loom_network network, const char* path, size_t path_size,
                                      const char* options, size_t options_size, loom_bytes* report,
                                      loom_error* error);
 
 /* The same into memory: a file of the format "onnx".
- *   options: JSON: opset (21), as, external_data (false): docs/reference/options.md,
- *     network_export */
+ *   options: JSON: opset (21), as, external_data (false), decoder (false), matmul_nbits (false):
+ *     docs/reference/options.md, network_export */
 LOOM_API int32_t loom_network_export_bytes(loom_network network, const char* format,
                                            size_t format_size, const char* options,
                                            size_t options_size, loom_bytes* bytes,

@@ -178,17 +178,20 @@ Status check(const std::string& in, const std::string& out, const ConvertOptions
   const bool entity = out.ends_with(".entity"), graph = in.ends_with(".onnx"),
              json = in.ends_with(".json");
   const std::optional<ModelTarget> target = model_target(out);
-  if (!entity && !target && !out.ends_with(".safetensors"))
+  const bool decoder = out.ends_with(".onnx");
+  if (!entity && !target && !decoder && !out.ends_with(".safetensors"))
     return wrong(
-        "out: must end in .safetensors, .entity or .gguf, or in / for a HuggingFace "
+        "out: must end in .safetensors, .entity, .gguf or .onnx, or in / for a HuggingFace "
         "folder, got '" +
         out + "'");
+  if (o.matmul_nbits && !decoder) return wrong("matmul_nbits: is of .onnx, got '" + out + "'");
   if ((graph || json) && !entity)
     return wrong("out: ONNX graphs and networks of JSON are written as .entity, got '" + out + "'");
-  if (!o.adapter.empty() && ((!entity && !target) || graph || json))
+  if (!o.adapter.empty() && ((!entity && !target && !decoder) || graph || json))
     return wrong("adapter: goes with a language model that is not written as .safetensors");
-  if (!o.dtype.empty() && entity) LOOM_TRY(parse_weight_format(o.dtype).status().at("dtype"));
-  if (!o.dtype.empty() && !entity && !target && !float_type(o.dtype))
+  if (!o.dtype.empty() && (entity || decoder))
+    LOOM_TRY(parse_weight_format(o.dtype).status().at("dtype"));
+  if (!o.dtype.empty() && !entity && !target && !decoder && !float_type(o.dtype))
     return wrong("dtype: safetensors files are written as f64, f32, f16 or bf16, not '" + o.dtype +
                  "'");
   const auto path = locate_model(in);
@@ -227,6 +230,7 @@ Result<Conversion> convert(const std::string& in, const std::string& out,
   if (in.ends_with(".onnx")) LOOM_TRY(from_onnx(given, report));
   else if (in.ends_with(".json")) LOOM_TRY(from_json(given, report));
   else if (out.ends_with(".entity")) LOOM_TRY(convert_to_entity(in, out, options, report));
+  else if (out.ends_with(".onnx")) LOOM_TRY(export_decoder(in, out, options, report));
   else if (model_target(out)) LOOM_TRY(export_model(in, out, options, report));
   else LOOM_TRY(to_safetensors(given, report));
   return report;

@@ -252,6 +252,8 @@ TABLE
   if python=$(peft_python); then
     run_script parity/peft "$python" tests/parity/peft_adapter.py build/release/loom
     run_script parity/model-exports "$python" tests/parity/model_exports.py build/release/loom
+    run_script parity/onnx-decoders "$python" tests/parity/onnx/decoders.py build/release/loom \
+      --types f32,f16,q8_0,q4_0\ nbits
   else skip_script parity/peft "needs Python 3 with PyTorch, transformers and peft"; fi
 }
 

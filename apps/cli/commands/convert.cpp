@@ -12,7 +12,7 @@ namespace {
 
 struct Args {
   std::string in, out, dtype, adapter;
-  bool no_tokenizer = false, json = false;
+  bool no_tokenizer = false, matmul_nbits = false, json = false;
 };
 
 void bind(CommandLine& c, Args& a) {
@@ -21,18 +21,19 @@ void bind(CommandLine& c, Args& a) {
         "cache")
       .required();
   c.add("OUT", a.out,
-        "what to write: a name that ends in .safetensors, .entity or .gguf, or in / for a "
-        "HuggingFace "
-        "folder")
+        "what to write: a name that ends in .safetensors, .entity, .gguf or .onnx, or in / for a "
+        "HuggingFace folder")
       .required();
   c.add("--dtype", a.dtype,
         "of the weights (as they are); safetensors takes f64, f32, f16, bf16, a folder f32, f16, "
-        "bf16, GGUF also q8_0, q4_0");
+        "bf16, GGUF also q8_0, q4_0, ONNX what it has");
   c.add("--adapter", a.adapter,
         "a LoRA adapter to add to the weights: a folder; OUT is then no .safetensors file")
       .type_name("FOLDER");
   c.flag("--no-tokenizer", a.no_tokenizer,
          "leave the tokenizer of a language model out: it then runs by ids");
+  c.flag("--matmul-nbits", a.matmul_nbits,
+         "of .onnx: products of 4 and 8 bits by ONNX Runtime's own MatMulNBits");
   c.flag("--json", a.json, "the table as JSON");
 }
 
@@ -57,27 +58,28 @@ void check_arguments(const Args& a) {
   const auto usage = [](const std::string& what) {
     return problem(LOOM_INVALID_ARGUMENT, what, kUsage);
   };
-  const bool entity = a.out.ends_with(".entity");
+  const bool decoder = a.out.ends_with(".onnx"), entity = a.out.ends_with(".entity");
   const bool folder = a.out.ends_with("/") || std::filesystem::is_directory(a.out),
              exported = folder || a.out.ends_with(".gguf");
-  if (!entity && !exported && !a.out.ends_with(".safetensors"))
+  if (!entity && !exported && !decoder && !a.out.ends_with(".safetensors"))
     throw Exit{
-        "OUT must end in .safetensors, .entity or .gguf, or in / for a HuggingFace folder, "
+        "OUT must end in .safetensors, .entity, .gguf or .onnx, or in / for a HuggingFace folder, "
         "got '" +
             a.out + "'",
         kUsage};
+  if (a.matmul_nbits && !decoder) throw usage("--matmul-nbits goes with OUT of .onnx");
   if (is_onnx(a.in) && !entity)
     throw usage("an ONNX graph is written as .entity, got '" + a.out + "'");
   if (is_json(a.in) && !entity)
     throw usage("a network of JSON is written as .entity, got '" + a.out + "'");
-  if (!a.adapter.empty() && ((!entity && !exported) || is_onnx(a.in) || is_json(a.in)))
+  if (!a.adapter.empty() && ((!entity && !exported && !decoder) || is_onnx(a.in) || is_json(a.in)))
     throw usage("--adapter goes with a language model that is not written as .safetensors");
-  if (!a.dtype.empty() && entity) or_exit(kUsage, [&] { format_info(a.dtype); });
+  if (!a.dtype.empty() && (entity || decoder)) or_exit(kUsage, [&] { format_info(a.dtype); });
   if (!a.dtype.empty() && exported && !is_exported(a.dtype, folder))
     throw usage(std::string(folder ? "a HuggingFace folder is written as f32, f16 or bf16"
                                    : "a GGUF file is written as f32, f16, bf16, q8_0 or q4_0") +
                 ", not '" + a.dtype + "': --dtype");
-  if (!a.dtype.empty() && !entity && !exported && !is_float(a.dtype))
+  if (!a.dtype.empty() && !entity && !exported && !decoder && !is_float(a.dtype))
     throw usage("safetensors files are written as f64, f32, f16 or bf16, not '" + a.dtype +
                 "': --dtype, or write .entity");
   if (!folder) check_file_output("OUT", a.out, {located(a.in), a.adapter});
@@ -89,6 +91,7 @@ Json converted(const Args& a) {
   options.set("dtype", a.dtype);
   options.set("adapter", a.adapter);
   options.set("tokenizer", !a.no_tokenizer);
+  options.set("matmul_nbits", a.matmul_nbits);
   try {
     return parsed(convert(a.in, a.out, options.dump()));
   } catch (const Error& error) {
@@ -127,7 +130,8 @@ int run(const Args& a) {
 void add_convert(CLI::App& app, Action& action) {
   add_command<Args>(
       app, action, "convert",
-      "write a model as .entity, safetensors, GGUF or a HuggingFace folder, with a table of errors",
+      "write a model as .entity, safetensors, GGUF, ONNX or a HuggingFace folder, with a table of "
+      "errors",
       bind, run);
 }
 

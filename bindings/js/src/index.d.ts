@@ -773,8 +773,8 @@ export function liveHandles(): number;
 export function evaluate(model: Transformer, text: string | Numbers,
     reference?: Transformer | null, options?: Omit<EvaluateOptions, 'reference'>):
   Promise<Evaluation>;
-/** Writes the model of a folder or file as .safetensors, .entity or .gguf, by the end of the name
- *  `out`, or, where that is "/", as a HuggingFace folder; in Node. */
+/** Writes the model of a folder or file as .safetensors, .entity, .gguf or .onnx, by the end of the
+ *  name `out`, or, where that is "/", as a HuggingFace folder; in Node. */
 export function convert(source: string, out: string, options?: ConvertOptions):
   Promise<ConvertReport>;
 /** What weights are once they are held in a format, so many rows of a matrix. */
