@@ -4,9 +4,12 @@
 #include "base/files/paths.h"
 #include "base/json/json_text.h"
 #include "convert/model_file.h"
+#include "convert/weights/from_weights.h"
 #include "grid/network.h"
 #include "grid/saved_network.h"
+#include "llm/config/config.h"
 #include "llm/import/locate.h"
+#include "llm/model.h"
 #include "onnx/import.h"
 
 namespace loom {
@@ -173,6 +176,25 @@ Status from_json(const Given& a, Conversion& report) {
   return from_network(a, std::move(*network), report);
 }
 
+bool has_settings(const ConvertOptions& o) {
+  return !o.settings.json.is_object() || !o.settings.json.as_object().empty();
+}
+
+// Whether a file of tensors is no language model's, but a network by names and shapes.
+bool is_weights(const std::string& in, const ConvertOptions& o) {
+  return in.ends_with(".safetensors") && (has_settings(o) || !load_config(in).ok());
+}
+
+Status from_weights(const Given& a, const Json& settings, Conversion& report) {
+  LOOM_ASSIGN(const ModelFile file, open_model_file(a.in));
+  LOOM_ASSIGN(WeightsReport made, weights_of(file, settings, OpenQuestions::refuse));
+  for (const Json& m : made.json.find("modules")->as_array())
+    if (const Json* assumed = m.find("assumed"))
+      for (const Json& line : assumed->as_array())
+        report.notes.push_back(m.find("path")->as_string() + ": assumed: " + line.as_string());
+  return from_network(a, std::move(*made.network), report);
+}
+
 Status check(const std::string& in, const std::string& out, const ConvertOptions& o) {
   const auto wrong = [](const std::string& what) { return Status(Code::invalid_argument, what); };
   const bool entity = out.ends_with(".entity"), graph = in.ends_with(".onnx"),
@@ -186,6 +208,10 @@ Status check(const std::string& in, const std::string& out, const ConvertOptions
   if ((graph || json) && !entity)
     return wrong("out: ONNX graphs and networks of JSON are written as .entity, got '" + out + "'");
   if (!o.adapter.empty() && ((!entity && !target) || graph || json))
+    return wrong("adapter: goes with a language model that is not written as .safetensors");
+  if (has_settings(o) && (!entity || !in.ends_with(".safetensors")))
+    return wrong("settings: go with a .safetensors file that is written as .entity");
+  if (!o.adapter.empty() && entity && is_weights(in, o))
     return wrong("adapter: goes with a language model that is not written as .safetensors");
   if (!o.dtype.empty() && entity) LOOM_TRY(parse_weight_format(o.dtype).status().at("dtype"));
   if (!o.dtype.empty() && !entity && !target && !float_type(o.dtype))
@@ -226,6 +252,8 @@ Result<Conversion> convert(const std::string& in, const std::string& out,
   const Given given{in, out, options.dtype};
   if (in.ends_with(".onnx")) LOOM_TRY(from_onnx(given, report));
   else if (in.ends_with(".json")) LOOM_TRY(from_json(given, report));
+  else if (out.ends_with(".entity") && is_weights(in, options))
+    LOOM_TRY(from_weights(given, options.settings.json, report));
   else if (out.ends_with(".entity")) LOOM_TRY(convert_to_entity(in, out, options, report));
   else if (model_target(out)) LOOM_TRY(export_model(in, out, options, report));
   else LOOM_TRY(to_safetensors(given, report));

@@ -76,6 +76,9 @@ Result<Json> describe(const ModelFile& file, const DescribeOptions& options) {
   Json out = Json::object();
   out.set("path", json_text(file.path));
   out.set("title", json_text(file.title));
+  if (!file.by_path && (options.model || file.kind == FileKind::json))
+    return Status(Code::unsupported,
+                  file.path + ": what a loader says of it needs a path, not bytes or a callback");
   if (file.kind == FileKind::onnx) {
     out.set("kind", std::string(name(file.kind)));
     LOOM_TRY(describe_onnx(file.path, options.tensors, out));

@@ -100,13 +100,14 @@ def fit(data: Optional[Path] = None, *, on_step: Optional[Callable[[Dict[str, An
 
 
 def convert(source: Path, out: Path, *, dtype: str = "", adapter: Optional[Path] = None,
-            tokenizer: bool = True) -> Dict[str, Any]:
+            tokenizer: bool = True, settings: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
     """Writes the model of a folder or file as .safetensors, .entity or, for other programs, .gguf,
     by the end of the name `out`; one that ends in "/" becomes a HuggingFace folder. `dtype`: of the
     weights; "" as they are. With an `adapter` added to them, and without the tokenizer where that
-    is False. Returns tensors, with the errors of each, and notes: what was left out."""
+    is False. `settings`: of a .safetensors file of weights, as from_weights takes them. Returns
+    tensors, with the errors of each, and notes: what was left out."""
     options = {"dtype": dtype, "adapter": os.fspath(adapter) if adapter is not None else "",
-               "tokenizer": tokenizer}
+               "tokenizer": tokenizer, "settings": settings or {}}
     return interruptible(  # type: ignore[no-any-return]
         lambda: call("file_convert", os.fspath(source), os.fspath(out), options))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 from typing import (
-    TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union,
+    TYPE_CHECKING, Any, BinaryIO, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union,
     overload,
 )
 
@@ -17,6 +17,7 @@ from .layers.model import Model
 from ._core.outputs import Outputs, outputs_of, split
 from ._core.object import Idle, Object, Runner, cell_name
 from ._core.rows import number_type, one_sequence, rows_of
+from ._core.source import is_file_object, open_file
 from .layers.containers import Sequential
 from .observe import Observation
 from .sinks import Sink
@@ -267,9 +268,17 @@ class Network(Object):
         return made
 
     @classmethod
-    def load(cls, path: Path) -> "Network":
-        """The network of an .entity file, complete or refused."""
-        return cls._of(call("network_load", os.fspath(path)))
+    def load(cls, path: Union[Path, BinaryIO]) -> "Network":
+        """The network of an .entity file, or of JSON with weights, complete or refused: a path, or
+        a binary file with seek and readinto, which stays open as long as the network, whose packed
+        weights lie in it."""
+        if not is_file_object(path):
+            return cls._of(call("network_load", os.fspath(path)))  # type: ignore[arg-type]
+        handle = open_file(path)
+        try:
+            return cls._of(call("network_load_file", handle))
+        finally:
+            call("release", handle)
 
     @classmethod
     def from_bytes(cls, data: Any) -> "Network":

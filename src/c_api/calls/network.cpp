@@ -5,6 +5,7 @@
 #include "c_api/call.h"
 #include "c_api/options/options.h"
 #include "checkpoint/entity.h"
+#include "convert/weights/from_weights.h"
 #include "exec/session.h"
 #include "genome/dna.h"
 #include "grid/blueprint.h"
@@ -237,6 +238,32 @@ int32_t loom_network_load_bytes(loom_bytes bytes, loom_network* network, loom_er
     LOOM_TRY(want(network));
     LOOM_ASSIGN(const auto b, get<Bytes>(bytes));
     LOOM_ASSIGN(*network, load(b->source()));
+    return {};
+  });
+}
+
+int32_t loom_network_load_file(loom_file file, loom_network* network, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(network));
+    LOOM_ASSIGN(const auto f, get<FileObject>(file));
+    if (!f->file.source)
+      return Status(Code::unsupported,
+                    f->file.path + ": is a folder: networks are loaded from files");
+    LOOM_ASSIGN(*network, load(f->file.source));
+    return {};
+  });
+}
+
+int32_t loom_network_from_weights(loom_file file, const char* settings, size_t settings_size,
+                                  loom_network* network, loom_bytes* report, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(network, report));
+    LOOM_ASSIGN(const auto f, get<FileObject>(file));
+    LOOM_ASSIGN(const Json given, json_argument(settings, settings_size, "settings"));
+    LOOM_ASSIGN(WeightsReport made, weights_of(f->file, given, OpenQuestions::refuse));
+    NewHandle text(new_json(made.json));
+    *network = new_network(std::move(*made.network));
+    *report = text.take();
     return {};
   });
 }

@@ -44,6 +44,9 @@ void fields(V& v, ConvertOptions& o) {
     {.doc = "a LoRA adapter to add to the weights: a folder; not where .safetensors is written"});
   v("tokenizer", o.tokenizer,
     {.doc = "false writes a language model without it, which then runs by ids"});
+  v("settings", o.settings,
+    {.doc = "of a .safetensors file that becomes .entity: what names and shapes do not tell "
+            "([weights](weights.md)), an object"});
 }
 
 template <class V>
