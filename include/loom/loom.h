@@ -264,9 +264,14 @@ LOOM_API int32_t loom_network_from_weights(loom_file file, const char* settings,
                                            size_t settings_size, loom_network* network,
                                            loom_bytes* report, loom_error* error);
 
-/* Writes an .entity file. The path has the old content or the new, never a part. */
+/* Writes an .entity file, or JSON where the path ends in .json. The path has the old content or
+ * the new, never a part. */
 LOOM_API int32_t loom_network_save(loom_network network, const char* path, size_t path_size,
                                    loom_error* error);
+
+/* Topology and weights as JSON, exactly: saving what was loaded makes the same bytes.
+ *   text: format loom-network: docs/reference/entity.md; network_load reads it */
+LOOM_API int32_t loom_network_save_json(loom_network network, loom_bytes* text, loom_error* error);
 
 /* The same into memory.
  *   bytes: an .entity file */

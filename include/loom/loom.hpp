@@ -285,6 +285,7 @@ class Network : public Object {
     check(loom_network_save, handle(), path.data(), path.size());
   }
   Bytes save() const { return detail::made<Bytes>(loom_network_save_bytes, handle()); }
+  std::string save_json() const { return detail::text(loom_network_save_json, handle()); }
   // For other programs, by the end of the path: .onnx; options and the report as JSON
   // (docs/guide/export.md).
   std::string export_to(std::string_view path, std::string_view options = "{}") const {

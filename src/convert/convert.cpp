@@ -3,6 +3,7 @@
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
 #include "base/json/json_text.h"
+#include "checkpoint/network_json.h"
 #include "convert/model_file.h"
 #include "convert/weights/from_weights.h"
 #include "grid/network.h"
@@ -130,7 +131,8 @@ Status to_safetensors(const Given& a, Conversion& report) {
 }
 
 // A network that was read from something else.
-Status from_network(const Given& a, Network network, Conversion& report) {
+Status from_network(const Given& a, Network network, Conversion& report,
+                    const EntitySections& sections = {}) {
   for (auto& p : network.params()) {
     if (p.tied) continue;
     WeightStore& store = *p.param->store;
@@ -139,10 +141,15 @@ Status from_network(const Given& a, Network network, Conversion& report) {
     const std::int64_t shape[] = {store.rows(), store.cols()};
     row.shape = shape_text(shape);
     const bool wide = store.master_is_f64();
-    row.from = wide ? "f64" : "f32";
-    row.bytes_before = (wide ? 8 : 4) * static_cast<std::uint64_t>(store.rows() * store.cols());
-    std::vector<double> before(store.master().begin(), store.master().end());
+    row.from = !store.has_master() ? to_string(store.format()) : wide ? "f64" : "f32";
+    row.bytes_before =
+        store.has_master()
+            ? (wide ? 8 : 4) * static_cast<std::uint64_t>(store.rows() * store.cols())
+            : store.packed_bytes();
+    std::vector<double> before(static_cast<std::size_t>(store.rows() * store.cols()));
     if (wide) before.assign(store.master64().begin(), store.master64().end());
+    else if (store.has_master()) before.assign(store.master().begin(), store.master().end());
+    else LOOM_TRY(store.values(std::span<double>(before)));
     if (!a.dtype.empty() && p.param->spec.quantized) {
       LOOM_ASSIGN(const WeightFormat format, parse_weight_format(a.dtype));
       LOOM_TRY(store.morph(format));
@@ -155,7 +162,7 @@ Status from_network(const Given& a, Network network, Conversion& report) {
     row.bytes_after = store.packed_bytes();
     report.rows.push_back(std::move(row));
   }
-  return save_network(a.out, network);
+  return save_network(a.out, network, sections);
 }
 
 // An ONNX graph; what each of its nodes became goes to stderr.
@@ -166,11 +173,19 @@ Status from_onnx(const Given& a, Conversion& report) {
   return from_network(a, std::move(graph.network), report);
 }
 
-// What the Go engine saved.
+// A network with its weights, written here or saved by the Go engine.
 Status from_json(const Given& a, Conversion& report) {
   LOOM_ASSIGN(const std::string text, read_text_file(a.in));
   auto json = Json::parse(text, {.max_bytes = std::size_t{1} << 30});
   if (!json.ok()) return json.status().at(a.in);
+  if (is_network_json(*json)) {
+    auto bytes = entity_of_json(*json);
+    if (!bytes.ok()) return bytes.status().at(a.in);
+    LOOM_ASSIGN(const Entity entity, Entity::open(source_from_bytes(std::move(*bytes), a.in)));
+    LOOM_ASSIGN(Network made, load_network(entity));
+    LOOM_ASSIGN(const EntitySections sections, kept_sections(entity));
+    return from_network(a, std::move(made), report, sections);
+  }
   auto network = network_of_saved(*json);
   if (!network.ok()) return network.status().at(a.in);
   return from_network(a, std::move(*network), report);

@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/files/sha256.h"
 #include "base/json/json_text.h"
+#include "checkpoint/network_json.h"
 #include "convert/model_file.h"
 #include "convert/onnx_file.h"
 #include "grid/network.h"
@@ -50,7 +51,9 @@ Status describe_model(const ModelFile& file, Json& out) {
 
 Result<Json> topology_of(const ModelFile& file) {
   LOOM_ASSIGN(const std::string text, read_text_file(file.path));
-  LOOM_ASSIGN(Json topology, Json::parse(text));
+  LOOM_ASSIGN(Json topology, Json::parse(text, {.max_bytes = kMaxNetworkJson}));
+  const Json* inside = is_network_json(topology) ? topology.find("topology") : nullptr;
+  if (inside) topology = Json(*inside);
   const auto network = Network::from_json(topology);
   if (!network.ok()) return network.status().at(file.path);
   return topology;

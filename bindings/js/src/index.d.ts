@@ -472,6 +472,8 @@ export class Network extends Handled {
   forecast(options?: ForecastOptions & { history?: ArrayLike<number> }): Forecast[];
   train(data: TrainingData | Data, spec: TrainingSpec, options?: WhereLater & { every?: number }):
     AsyncGenerator<Step, void, void>;
+  /** Topology and weights as JSON, which load reads. */
+  saveJson(): string;
   save(): Uint8Array;
   save(path: string): void;
   export(format: 'onnx', options?: ExportOptions): Uint8Array;

@@ -402,10 +402,15 @@ export class Network extends Handled {
     }
   }
 
-  /** An .entity file; in Node also to a path. */
+  /** An .entity file; in Node also to a path: JSON where that ends in .json. */
   save(path) {
     if (path !== undefined) return void this.call('save', { path: String(path) });
     return this.library.take(this.call('save_bytes').bytes);
+  }
+
+  /** Topology and weights as JSON, exactly: load() reads its bytes or its file. */
+  saveJson() {
+    return this.call('save_json').text;
   }
 
   /** For other programs: the bytes of a format, "onnx"; in Node also a path, by whose end the

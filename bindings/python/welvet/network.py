@@ -257,6 +257,9 @@ class Network(Object):
                     return
             with open(path, encoding="utf-8") as text:
                 spec = json.load(text)
+            if isinstance(spec, dict) and spec.get("format") == "loom-network":
+                self._own(call("network_load", path))
+                return
         self._own(call("network_create", spec))
         if seed is not None:
             self.initialize(seed)
@@ -282,7 +285,7 @@ class Network(Object):
 
     @classmethod
     def from_bytes(cls, data: Any) -> "Network":
-        """The network of an .entity file in memory."""
+        """The network of an .entity file, or JSON with weights, in memory."""
         handle = new_bytes(data)
         try:
             return cls._of(call("network_load_bytes", handle))
@@ -339,12 +342,18 @@ class Network(Object):
         call("network_initialize", self._handle, seed_of(seed) % 2**64)
 
     def save(self, path: Path) -> None:
-        """Writes an .entity file: all of it, or the path stays as it was."""
+        """Writes an .entity file, or JSON with the weights where the path ends in .json: all of it,
+        or the path stays as it was."""
         call("network_save", self._handle, os.fspath(path))
 
     def to_bytes(self) -> bytes:
         """The .entity file as bytes."""
         return library().take(call("network_save_bytes", self._handle))
+
+    def to_json(self) -> str:
+        """Topology and weights as JSON (docs/reference/entity.md), exactly: load() reads its file,
+        from_bytes() its bytes."""
+        return call("network_save_json", self._handle)  # type: ignore[no-any-return]
 
     def export(self, path: Path, **options: Any) -> Dict[str, Any]:
         """Writes the network for other programs, by the end of the path: .onnx. Options: opset,

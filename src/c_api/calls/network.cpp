@@ -5,6 +5,7 @@
 #include "c_api/call.h"
 #include "c_api/options/options.h"
 #include "checkpoint/entity.h"
+#include "checkpoint/network_json.h"
 #include "convert/weights/from_weights.h"
 #include "exec/session.h"
 #include "genome/dna.h"
@@ -70,6 +71,11 @@ Result<loom_handle> load(SourcePtr source) {
     std::string text(static_cast<std::size_t>(source->size()), '\0');
     LOOM_TRY(source->read(0, std::as_writable_bytes(std::span(text))));
     LOOM_ASSIGN(const Json saved, Json::parse(text, {.max_bytes = kMax}));
+    if (is_network_json(saved)) {
+      auto bytes = entity_of_json(saved);
+      if (!bytes.ok()) return bytes.status().at(source->name());
+      return load(source_from_bytes(std::move(*bytes), source->name()));
+    }
     LOOM_ASSIGN(Network network, network_of_saved(saved));
     return new_network(std::move(network));
   }
@@ -99,6 +105,17 @@ Status without_adapter(loom_network handle) {
   return Status(Code::unsupported,
                 "the network runs with an adapter, which other formats do not have: add it to the "
                 "weights first");
+}
+
+Result<std::string> json_of(loom_network handle) {
+  LOOM_ASSIGN(const auto object, get<NetworkObject>(handle));
+  std::string text;
+  LOOM_TRY(alone(handle, Change::none, [&](Network& n) -> Status {
+    LOOM_ASSIGN(const EntitySections sections, sections_of(*object->shared));
+    LOOM_ASSIGN(text, network_to_json(n, sections));
+    return {};
+  }));
+  return text;
 }
 
 Status save(loom_network handle, const Destination& to) {
@@ -272,7 +289,18 @@ int32_t loom_network_save(loom_network network, const char* path, size_t path_si
                           loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
-    return save(network, p);
+    if (!p.ends_with(".json")) return save(network, p);
+    LOOM_ASSIGN(const std::string json, json_of(network));
+    return write_file(p, std::as_bytes(std::span(json)));
+  });
+}
+
+int32_t loom_network_save_json(loom_network network, loom_bytes* text, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(text));
+    LOOM_ASSIGN(const std::string json, json_of(network));
+    *text = new_text(json);
+    return {};
   });
 }
 

@@ -38,6 +38,7 @@ export const FUNCTIONS = {
   network_from_weights: ["code", [["file", "handle file"], ["settings", "json"],
       ["network", "new network"], ["report", "new json"]]],
   network_save: ["code", [["network", "handle network"], ["path", "text"]]],
+  network_save_json: ["code", [["network", "handle network"], ["text", "new text"]]],
   network_save_bytes: ["code", [["network", "handle network"], ["bytes", "new bytes"]]],
   network_export: ["code", [["network", "handle network"], ["path", "text"], ["options", "json"],
       ["report", "new json"]]],
