@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 from typing import (
-    TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union,
+    TYPE_CHECKING, Any, BinaryIO, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union,
     overload,
 )
 
@@ -16,6 +16,7 @@ from .layers.model import Model
 from ._core.outputs import Outputs, outputs_of, split
 from ._core.object import Idle, Object, Runner, cell_name
 from ._core.rows import number_type, one_sequence, rows_of
+from ._core.source import is_file_object, open_file
 from .layers.containers import Sequential
 from .observe import Observation
 from .sinks import Sink
@@ -249,6 +250,9 @@ class Network(Object):
                     return
             with open(path, encoding="utf-8") as text:
                 spec = json.load(text)
+            if isinstance(spec, dict) and spec.get("format") == "loom-network":
+                self._own(call("network_load", path))
+                return
         self._own(call("network_create", spec))
         if seed is not None:
             self.initialize(seed)
@@ -260,13 +264,21 @@ class Network(Object):
         return made
 
     @classmethod
-    def load(cls, path: Path) -> "Network":
-        """The network of an .entity file, complete or refused."""
-        return cls._of(call("network_load", os.fspath(path)))
+    def load(cls, path: Union[Path, BinaryIO]) -> "Network":
+        """The network of an .entity file, or of JSON with weights, complete or refused: a path, or
+        a binary file with seek and readinto, which stays open as long as the network, whose packed
+        weights lie in it."""
+        if not is_file_object(path):
+            return cls._of(call("network_load", os.fspath(path)))  # type: ignore[arg-type]
+        handle = open_file(path)
+        try:
+            return cls._of(call("network_load_file", handle))
+        finally:
+            call("release", handle)
 
     @classmethod
     def from_bytes(cls, data: Any) -> "Network":
-        """The network of an .entity file in memory."""
+        """The network of an .entity file, or JSON with weights, in memory."""
         handle = new_bytes(data)
         try:
             return cls._of(call("network_load_bytes", handle))
@@ -328,12 +340,18 @@ class Network(Object):
         call("network_initialize", self._handle, seed_of(seed) % 2**64)
 
     def save(self, path: Path) -> None:
-        """Writes an .entity file: all of it, or the path stays as it was."""
+        """Writes an .entity file, or JSON with the weights where the path ends in .json: all of it,
+        or the path stays as it was."""
         call("network_save", self._handle, os.fspath(path))
 
     def to_bytes(self) -> bytes:
         """The .entity file as bytes."""
         return library().take(call("network_save_bytes", self._handle))
+
+    def to_json(self) -> str:
+        """Topology and weights as JSON (docs/reference/entity.md), exactly: load() reads its file,
+        from_bytes() its bytes."""
+        return call("network_save_json", self._handle)  # type: ignore[no-any-return]
 
     def export(self, path: Path, **options: Any) -> Dict[str, Any]:
         """Writes the network for other programs, by the end of the path: .onnx. Options: opset,

@@ -428,6 +428,17 @@ def register_layer(layer: Any) -> None:
         raise_error(error)
 
 
+def open_source(source: Any) -> int:
+    """A file of a loom_source, which has functions, too."""
+    function = library().c.loom_file_open_source
+    function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    function.restype = ctypes.c_int32
+    handle, error = ctypes.c_uint64(), Error()
+    if function(ctypes.byref(source), ctypes.byref(handle), ctypes.byref(error)):
+        raise_error(error)
+    return handle.value
+
+
 def new_bytes(data: Any) -> int:
     """A bytes object with a copy of `data`: bytes, or any object with a contiguous buffer."""
     size = memoryview(data).nbytes
