@@ -279,7 +279,7 @@ run_node() {
 # The page's goldens are those of this build; the package in Node, as npm installs it, and in a
 # browser.
 run_javascript() {
-  local name need=
+  local name need= python
   run_script page-golden build/release/tools/page_golden examples/browser/golden.json --check
   present command:node || need="needs node"
   if [ -z "$need" ] && ! node bindings/js/scripts/prepare.mjs >build/test/javascript.log 2>&1; then
@@ -287,7 +287,7 @@ run_javascript() {
     [ -z "${LOOM_CI:-}" ] || cat build/test/javascript.log >&2
   fi
   if [ -n "$need" ]; then
-    for name in unit cases-node cases-chromium webgpu page tutorial page-webgpu npm-install
+    for name in unit cases-node cases-chromium webgpu page tutorial phone page-webgpu npm-install
     do skip_script "javascript/$name" "$need"; done
     return
   fi
@@ -297,6 +297,10 @@ run_javascript() {
   run_script javascript/webgpu node bindings/js/test/webgpu.mjs
   run_script javascript/page node bindings/js/test/page.mjs
   run_script javascript/tutorial node bindings/js/test/tutorial.mjs
+  if python=$(bridge_python); then
+    run_script javascript/phone env PYTHONPATH="$PWD/bindings/python" \
+      LOOM_LIBRARY="$PWD/build/release/libloom.so" node bindings/js/test/phone.mjs "$python"
+  else skip_script javascript/phone "needs torch 2.1 and scikit-learn"; fi
   run_script javascript/page-webgpu node bindings/js/test/page.mjs --gpu
   if present command:npm; then run_script javascript/npm-install tools/check/package/npm.sh
   else skip_script javascript/npm-install "needs npm"; fi
