@@ -1,5 +1,5 @@
 """welvet.flower on this machine: Flower's simulation ends with the SHA-256 of the same federation
-in one process, in whatever order its clients answer; the same with the matrices of an adapter alone.
+in one process, in whatever order its clients answer; the same with an adapter's matrices alone.
 
     python tests/parity/machines/flower_run.py         # 4 clients, 2 rounds
     python tests/parity/machines/flower_run.py --full  # 8 clients, 5 rounds
