@@ -562,6 +562,16 @@ def more_seeds():
                               "lora": {"rank": 4, "alpha": 8},
                               "optimizer": {"type": "adamw", "weight_decay": 0.1,
                                             "clip_norm": 1}}).encode()
+    cells = [{"at": [0, 0, 0, 0], "type": "dense", "out": 2}]
+    topology = {"format": "loom-topology", "version": 3, "input": {"width": 4}, "cells": cells}
+    weight = {"parameter": "0.0.0.0:weight", "dtype": "f32", "shape": [2, 4], "bytes": 32}
+    yield "push", json.dumps(
+        {"version": 1, "name": "net", "topology": topology, "nonce": "0f8c2b",
+         "tensors": [weight, {"parameter": "0.0.0.0:bias", "dtype": "f16", "shape": [2]}],
+         "metadata": {"framework": "any", "classes": ["a", 1.5, None]}}).encode()
+    yield "push", json.dumps(
+        {"version": 1, "name": "a-b_c.1", "weights_of": "net",
+         "tensors": [{**weight, "sha256": "0" * 64}]}).encode()
     half = [("A", [2, 3]), ("B", [4, 2])]
     tensors = safetensors(
         [(f"base_model.model.0.0.0.0.weight.lora_{ab}.weight", "F32", shape,

@@ -319,7 +319,8 @@ run_javascript() {
     [ -z "${LOOM_CI:-}" ] || cat build/test/javascript.log >&2
   fi
   if [ -n "$need" ]; then
-    for name in unit cases-node cases-chromium webgpu page tutorial phone page-webgpu npm-install
+    for name in unit cases-node cases-chromium webgpu page tutorial phone bridge page-webgpu \
+      npm-install
     do skip_script "javascript/$name" "$need"; done
     return
   fi
@@ -333,6 +334,7 @@ run_javascript() {
     run_script javascript/phone env PYTHONPATH="$PWD/bindings/python" \
       LOOM_LIBRARY="$PWD/build/release/libloom.so" node bindings/js/test/phone.mjs "$python"
   else skip_script javascript/phone "needs torch 2.1 and scikit-learn"; fi
+  run_script javascript/bridge node tests/tooling/bridge_page.mjs build/release/loom
   run_script javascript/page-webgpu node bindings/js/test/page.mjs --gpu
   if present command:npm; then run_script javascript/npm-install tools/check/package/npm.sh
   else skip_script javascript/npm-install "needs npm"; fi

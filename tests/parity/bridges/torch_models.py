@@ -3,15 +3,17 @@
 and networks as people write them (torch_named.py) answer as the module does, for batches of
 1, 3 and 7, or are refused by name.
 
-    torch_models.py [--count 300] [--seed N] [--only NAME] [--named] [--train]
+    torch_models.py [--count 300] [--seed N] [--part K/N] [--only NAME] [--named] [--train]
 
 Needs PyTorch 2.1 or later, and build/release/libloom.so (or $LOOM_LIBRARY). An output may differ by
 1e-5 of the largest, of the named networks by 1e-4. With --train, 100 further steps (SGD, Adam,
 AdamW) of what was absorbed follow PyTorch's loss within 1e-4 of the first; a training of which
-PyTorch's own loss leaves that bound when its weights are rounded otherwise is not counted.
+PyTorch's own loss leaves that bound when its weights are rounded otherwise is not counted. --part:
+each N-th module from the K-th on (0 to N-1), so that N processes do them all.
 """
 
 import argparse
+import itertools
 import pathlib
 import random
 import sys
@@ -73,6 +75,7 @@ def main():
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
+    parser.add_argument("--part", default="0/1")
     parser.add_argument("--named", action="store_true")
     parser.add_argument("--train", action="store_true")
     parser.add_argument("--trace", action="store_true")
@@ -85,7 +88,8 @@ def main():
         import torch_named
         bound, cases = 1e-4, torch_named.cases(given.only)
     wrong, refused, total, worst = [], [], 0, 0.0
-    for name, module, make in cases:
+    part, parts = map(int, given.part.split("/"))
+    for name, module, make in itertools.islice(cases, part, None, parts):
         total += 1
         try:
             far, _ = agrees(module, make, bound)
