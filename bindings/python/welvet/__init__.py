@@ -48,9 +48,9 @@ __all__ = [
     "Step", "StepMesh", "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated",
     "Unsupported", "Verification", "audit", "cluster", "compareDNA", "compare_dna", "convert",
     "correlation", "custom_layer", "defaultTweenConfig", "deviation", "distill", "dna", "evaluate",
-    "export", "fake_quantize", "fit", "from_onnx", "graft", "info", "layers", "live_handles", "matches",
-    "methods", "numerics_version", "register_layer", "simulate", "sinks", "unregister_layer",
-    "verify", "version",
+    "export", "fake_quantize", "fit", "from_onnx", "graft", "info", "layers", "live_handles",
+    "matches", "methods", "numerics_version", "register_layer", "simulate", "sinks",
+    "unregister_layer", "verify", "version",
 ]
 __version__ = "0.1.0"
 
