@@ -14,7 +14,8 @@ struct ExportFormat {
 };
 
 Result<Json> write_onnx(const Network& network, const Destination& to, const ExportOptions& o) {
-  LOOM_ASSIGN(onnx::ExportedGraph graph, onnx::export_network(network, {o.opset, o.as}));
+  LOOM_ASSIGN(onnx::ExportedGraph graph,
+              onnx::export_network(network, {o.opset, o.as, o.decoder, o.matmul_nbits}));
   LOOM_TRY(onnx::write_model(graph.model, to, {o.external_data}));
   return std::move(graph.report);
 }

@@ -16,6 +16,8 @@ struct ExportOptions {
   std::int64_t opset = 21;
   std::string as;              // dtype of the matrices in the file; "": each as it is stored
   bool external_data = false;  // of ONNX: large tensors in a second file
+  bool decoder = false;        // of ONNX: a language model with its cache as inputs and outputs
+  bool matmul_nbits = false;   // of ONNX: products of 4 and 8 bits by com.microsoft.MatMulNBits
 };
 
 // Writes a network as a file of another program's format, by the end of the path: .onnx. The path

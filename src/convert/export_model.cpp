@@ -1,6 +1,7 @@
 // Language models for other programs.
 #include "base/files/paths.h"
 #include "convert/convert.h"
+#include "convert/export.h"
 #include "llm/adapter.h"
 #include "llm/export/export.h"
 
@@ -30,6 +31,41 @@ Status export_model(const std::string& in, const std::string& out, const Convert
   for (ExportedTensor& t : done.tensors)
     report.rows.push_back({std::move(t.name), shape_text(t.shape), std::move(t.from),
                            std::move(t.to), t.bytes_before, t.bytes_after, t.error});
+  return {};
+}
+
+Status export_decoder(const std::string& in, const std::string& out, const ConvertOptions& options,
+                      Conversion& report) {
+  std::optional<WeightFormat> format;
+  if (!options.dtype.empty()) {
+    LOOM_ASSIGN(format, parse_weight_format(options.dtype));
+  }
+  const bool merges = !options.adapter.empty();
+  LOOM_ASSIGN(Model model, load_model(in, merges ? std::nullopt : format));
+  ExportOptions how{.decoder = true, .matmul_nbits = options.matmul_nbits};
+  if (merges) {
+    LOOM_ASSIGN(Adapter adapter, load_adapter(options.adapter, model));
+    LOOM_TRY(adapter.merge(model.network));
+    how.as = options.dtype;
+  }
+  LOOM_TRY(export_file(model.network, out, how).status().at(in));
+  for (const Network::NamedParam& p : model.network.params()) {
+    if (p.tied) continue;
+    const Param& param = *p.param;
+    const std::int64_t shape[] = {param.store->rows(), param.store->cols()};
+    const std::string own = to_string(param.store->format());
+    const std::uint64_t bytes = param.store->packed_bytes();
+    report.rows.push_back({p.path + ":" + std::string(param.spec.role),
+                           shape_text(shape),
+                           own,
+                           !how.as.empty() && param.spec.quantized ? how.as : own,
+                           bytes,
+                           bytes,
+                           {}});
+  }
+  if (model.tokenizer.ok() && options.tokenizer)
+    report.notes.push_back(
+        "the tokenizer stays behind: a HuggingFace folder (OUT/) has it as tokenizer.json");
   return {};
 }
 

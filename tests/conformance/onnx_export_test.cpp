@@ -205,6 +205,52 @@ TEST(ExportNetwork, SharedWeightsStandOnce) {
   EXPECT_EQ(graph->model.graph.nodes.size(), 3u);
 }
 
+std::string decoder_of(const std::string& cell) {
+  return R"({"format":"loom-topology","version":3,"layers_per_cell":3,"input":{"ids":7},"cells":[
+        {"at":[0,0,0,0],"type":"embedding","out":8},{"at":[0,0,0,1],)" +
+         cell + R"(},{"at":[0,0,0,2],"type":"dense","out":7}]})";
+}
+
+TEST(ExportNetwork, DecodersHaveTheirCacheAsInputsAndOutputs) {
+  const std::string attention = decoder_of(R"("type":"attention","heads":4,"kv_heads":2)");
+  auto n = Network::from_json(std::string_view(attention));
+  ASSERT_TRUE(n.ok() && n->initialize(5).ok()) << n.status().to_string();
+  const auto made = export_network(*n, {.as = "q4_0", .decoder = true, .matmul_nbits = true});
+  ASSERT_TRUE(made.ok()) << made.status().to_string();
+  std::string names;
+  for (const ValueInfo& v : made->model.graph.inputs) names += type_text(v) + " " + v.name + "\n";
+  for (const ValueInfo& v : made->model.graph.outputs) names += type_text(v) + " " + v.name + "\n";
+  EXPECT_EQ(names,
+            "int64[batch, sequence] input_ids\n"
+            "int64[batch, total_sequence] attention_mask\n"
+            "int64[batch, sequence] position_ids\n"
+            "float[batch, 2, past_sequence, 2] past_key_values.0.key\n"
+            "float[batch, 2, past_sequence, 2] past_key_values.0.value\n"
+            "float[batch, sequence, 7] logits\n"
+            "float[batch, 2, total_sequence, 2] present.0.key\n"
+            "float[batch, 2, total_sequence, 2] present.0.value\n");
+  EXPECT_EQ(made->model.opset("com.microsoft"), 1);
+  int products = 0;
+  for (const Node& node : made->model.graph.nodes) {
+    if (node.op != "MatMulNBits") continue;
+    ++products;  // rows of 8 columns are filled up to a block
+    EXPECT_EQ(node.get_int("block_size", 0).value_or(0), 32);
+    EXPECT_EQ(node.get_int("K", 0).value_or(0), 8);
+  }
+  EXPECT_EQ(products, 5);
+}
+
+TEST(ExportNetwork, OthersAreNoDecoders) {
+  const auto why = [](const std::string& topology) { return refused(topology, {.decoder = true}); };
+  EXPECT_NE(why(one_cell(R"({"width":4})", R"("type":"dense","out":2)")).find("one id per position"),
+            std::string::npos);
+  EXPECT_NE(why(decoder_of(R"("type":"attention","heads":2,"causal":false)")).find("is causal"),
+            std::string::npos);
+  const std::string both = decoder_of(
+      R"("type":"sequential","layers":[{"type":"attention","heads":2},{"type":"gru","hidden":8}])");
+  EXPECT_NE(why(both).find("gru at 0.0.0.1/1"), std::string::npos) << why(both);
+}
+
 TEST(WriteModel, LargeTensorsGoIntoASecondFile) {
   const std::string topology = one_cell(R"({"width":40})", R"("type":"dense","out":20)");
   auto n = Network::from_json(std::string_view(topology));

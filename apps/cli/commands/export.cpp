@@ -13,7 +13,7 @@ struct Args {
   std::int64_t opset = 21;
   std::uint64_t seed = 1;
   Option seed_given;
-  bool external_data = false, json = false;
+  bool external_data = false, decoder = false, matmul_nbits = false, json = false;
 };
 
 void bind(CommandLine& c, Args& a) {
@@ -26,6 +26,10 @@ void bind(CommandLine& c, Args& a) {
   c.add("--opset", a.opset, "of ONNX: version of its operators in OUT").between(21, 26);
   c.flag("--external-data", a.external_data,
          "of ONNX: large tensors go into a second file, OUT.data");
+  c.flag("--decoder", a.decoder,
+         "of ONNX: a language model with its keys and values as inputs and outputs");
+  c.flag("--matmul-nbits", a.matmul_nbits,
+         "of ONNX: products of 4 and 8 bits by ONNX Runtime's own MatMulNBits");
   a.seed_given = c.add("--seed", a.seed, "of the weights of a topology (1)");
   c.flag("--json", a.json, "what was written as JSON");
 }
@@ -38,6 +42,8 @@ int run(const Args& a) {
   options.set("as", a.as);
   options.set("opset", a.opset);
   options.set("external_data", a.external_data);
+  options.set("decoder", a.decoder);
+  options.set("matmul_nbits", a.matmul_nbits);
   std::string text;
   try {
     text = network.export_to(a.out, options.dump());

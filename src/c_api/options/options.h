@@ -39,11 +39,16 @@ template <class V>
 void fields(V& v, ConvertOptions& o) {
   v("dtype", o.dtype,
     {.doc = "of the weights; empty: as they are; safetensors takes f64, f32, f16, bf16, folders "
-            "f32, f16, bf16, GGUF also q8_0, q4_0"});
+            "f32, f16, bf16, GGUF also q8_0, q4_0, ONNX all that it has (docs/guide/export.md)"});
   v("adapter", o.adapter,
     {.doc = "a LoRA adapter to add to the weights: a folder; not where .safetensors is written"});
   v("tokenizer", o.tokenizer,
     {.doc = "false writes a language model without it, which then runs by ids"});
+  v("matmul_nbits", o.matmul_nbits,
+    {.doc = "of .onnx: products of 4 and 8 bits by ONNX Runtime's own `MatMulNBits`"});
+  v("settings", o.settings,
+    {.doc = "of a .safetensors file that becomes .entity: what names and shapes do not tell "
+            "([weights](weights.md)), an object"});
 }
 
 template <class V>
@@ -56,6 +61,11 @@ void fields(V& v, ExportOptions& o) {
   v("external_data", o.external_data,
     {.doc = "of ONNX: large tensors go into a second file, `PATH.data`, as they do where all do "
             "not fit into one"});
+  v("decoder", o.decoder,
+    {.doc = "of ONNX: a language model whose keys and values are inputs and outputs, by the names "
+            "of transformers.js and Optimum"});
+  v("matmul_nbits", o.matmul_nbits,
+    {.doc = "of ONNX: products of 4 and 8 bits by ONNX Runtime's own `MatMulNBits`"});
 }
 
 template <class V>

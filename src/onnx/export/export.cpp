@@ -134,6 +134,11 @@ class Exporter {
   }
   Edge add_inputs() {
     const Shape& in = network_.input();
+    if (g_.options.decoder) {
+      const Edge ids = add_input(in, "input_ids");
+      g_.add_decoder_inputs(ids);
+      return ids;
+    }
     if (in.parts.empty()) return add_input(in, in.name.empty() ? "input" : in.name);
     Edge all;
     for (const Shape& part : in.parts) all.parts.push_back(add_input(part, part.name));
@@ -215,6 +220,11 @@ class Exporter {
     graph.outputs.push_back(info_of(e));
   }
   void add_outputs(const Edge& y) {
+    if (g_.decoder) {
+      add_output(y, "logits");
+      for (ValueInfo& v : g_.decoder->present) g_.model.graph.outputs.push_back(std::move(v));
+      return;
+    }
     if (y.parts.empty()) return add_output(y, "output");
     const std::vector<std::string>& names = network_.outputs_by_name;
     for (std::size_t i = 0; i < y.parts.size(); ++i)
@@ -226,6 +236,9 @@ class Exporter {
     m.ir_version = 10;
     m.producer = "loom";
     m.opsets = {{"", g_.options.opset}};
+    if (std::any_of(m.graph.nodes.begin(), m.graph.nodes.end(),
+                    [](const Node& n) { return !n.domain.empty(); }))
+      m.opsets.emplace_back("com.microsoft", 1);
     m.graph.name = "loom";
     Json report = Json::object(), inputs = Json::array(), outputs = Json::array(),
          dtypes = Json::object();
@@ -254,6 +267,34 @@ bool goes_over_rows(const loom::Node& node) {
   const bool sequences = type == "attention" || type == "positions";
   if ((sequences && in.dims.size() != 2) || (type != "" && in.axis == Axis::positions)) return true;
   return std::any_of(node.children.begin(), node.children.end(), goes_over_rows);
+}
+
+// Why a network is no decoder; empty: it is one.
+std::string why_no_decoder(const loom::Node& node, const std::string& path) {
+  const std::string_view type = node.type ? node.type->name() : "";
+  const std::string_view looks = type.empty() || type == "attention" || node.type->is_container()
+                                     ? std::string_view()
+                                     : node.type->row_dependence(*node.config, node.in);
+  if (!looks.empty())
+    return std::string(type) + " at " + path + " " + std::string(looks) +
+           ", which only attention does with a cache";
+  for (std::size_t i = 0; i < node.children.size(); ++i) {
+    std::string why = why_no_decoder(node.children[i], path + "/" + std::to_string(i));
+    if (!why.empty()) return why;
+  }
+  return {};
+}
+
+Status check_decoder(const Network& network, bool over_rows) {
+  const Shape& in = network.input();
+  if (!over_rows || in.ids == 0 || !in.dims.empty() || !in.parts.empty())
+    return unsupported(
+        "\"decoder\": a language model takes one id per position and has attention over positions");
+  for (std::size_t i = 0; i < network.size(); ++i) {
+    const std::string why = why_no_decoder(network.node(i), network.path(i));
+    if (!why.empty()) return unsupported("\"decoder\": " + why);
+  }
+  return {};
 }
 
 }  // namespace
@@ -309,6 +350,7 @@ Result<ExportedGraph> export_network(const Network& network, const ExportOptions
   bool over_rows = false;
   for (std::size_t i = 0; i < network.size(); ++i)
     over_rows = over_rows || goes_over_rows(network.node(i));
+  if (options.decoder) LOOM_TRY(check_decoder(network, over_rows));
   return Exporter(network, options, over_rows ? 2 : 1).run();
 }
 
@@ -352,17 +394,29 @@ const Edge* LayerVisit::taken(const Edge& x, std::string_view name, std::size_t 
   return nullptr;
 }
 
+std::string LayerVisit::name_of(const Param& p, std::string_view role) const {
+  const bool tied = !node.tie.empty() && &p == &node.params[0];
+  return tied ? node.tie : path + ":" + std::string(role);
+}
+
 Result<Edge> LayerVisit::weight(std::string_view role, Dims dims) const {
   const Param* p = node.find(role);
   if (!p) return refuse("has no parameter " + std::string(role));
-  // A tied parameter has its owner's name.
-  const std::string name =
-      !node.tie.empty() && p == &node.params[0] ? node.tie : path + ":" + std::string(role);
+  const std::string name = name_of(*p, role);
   if (!p->spec.quantized && dims.empty()) dims = {p->store->cols()};
   return g.weight(name, *p, std::move(dims));
 }
 
 Result<Edge> LayerVisit::linear(std::string_view role, const Edge& x, std::string_view bias) const {
+  const Param* p = node.find(role);
+  if (g.options.matmul_nbits && p && p->spec.quantized) {
+    LOOM_ASSIGN(const Edge y, g.nbits(name_of(*p, role), *p, x));
+    if (!y.name.empty() && bias.empty()) return y;
+    if (!y.name.empty()) {
+      LOOM_ASSIGN(const Edge b, weight(bias));
+      return g.pair("Add", y, b);
+    }
+  }
   LOOM_ASSIGN(const Edge w, weight(role));
   if (bias.empty()) return g.product(x, w, nullptr);
   LOOM_ASSIGN(const Edge b, weight(bias));

@@ -249,6 +249,12 @@ Edge GraphWriter::activation(const Edge& x, std::string_view kind) {
     const Edge y = add("Relu", {x}, x.dims);
     return pair("Mul", y, y);
   }
+  if (kind == "gelu_tanh" && real == Type::f64) {  // whose definition has constants of f32
+    const Edge cube = pair("Mul", x, pair("Mul", x, x));
+    const Edge sum = scale(pair("Add", x, scale(cube, 0.044715)), 0.79788456080286535588);
+    const Edge more = pair("Add", add("Tanh", {sum}, x.dims), number(1));
+    return pair("Mul", scale(x, 0.5), more);
+  }
   for (const ActivationOp& a : kActivations) {
     if (a.kind != kind) continue;
     Attributes attributes;

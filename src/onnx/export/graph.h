@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,15 @@ using Attributes = std::vector<Attr>;
 // The dimensions of a row as a layer gives it: of one without any its width alone.
 Dims dims_of(const Shape& shape);
 
+// What a decoder's layers share: dimensions are [batch, sequence] and [sequence, total].
+struct DecoderInputs {
+  Edge positions, mask;              // int64
+  Edge behind;                       // by how many positions a key stands behind a query
+  std::map<std::string, Edge> made;  // scores and angles, by what they depend on
+  std::vector<ValueInfo> present;
+  std::int64_t layers = 0;
+};
+
 class GraphWriter {
  public:
   GraphWriter(const ExportOptions& options, int lead);
@@ -73,6 +83,7 @@ class GraphWriter {
   Type real = Type::f32;  // what the cell computes in
   std::string scope;      // names of nodes begin with it
   const ExportOptions& options;
+  std::optional<DecoderInputs> decoder;
   std::map<std::string, std::int64_t> dtypes;  // parameters by the dtype that they have in the file
 
   // A node with one output, of the first input's type. Its dimensions are those of a row.
@@ -113,6 +124,21 @@ class GraphWriter {
   // 1.0 where a row's step is below its length: [steps].
   Edge seen_steps(const Edge& lengths, std::int64_t steps);
 
+  // Inputs of a decoder, next to its ids.
+  void add_decoder_inputs(const Edge& ids);
+  // [batch, heads, sequence, dim] behind those of the past; `kind`: "key" or "value", which comes
+  // last.
+  Edge cached(const Edge& x, std::string_view kind);
+  // What is added to scores [batch, heads, sequence, total].
+  Edge cached_scores(std::int64_t window, const std::vector<double>& slopes);
+  // Cosines and sines of positions [batch, 1, sequence, half].
+  Edges position_angles(const std::vector<double>& frequencies);
+  // A node whose result has no dimensions of the row's: those are as said.
+  Edge fixed(std::string_view op, const Inputs& in, Type type, Dims dims,
+             const Attributes& attributes = {});
+
+  // x times a parameter, as MatMulNBits; without a name: it holds other dtypes.
+  Result<Edge> nbits(const std::string& name, const Param& param, const Edge& x);
   // A parameter. Its dimensions are [rows, cols], or those given.
   Result<Edge> weight(const std::string& name, const Param& param, Dims dims);
   void initializer(Tensor tensor) { model.graph.initializers.push_back(std::move(tensor)); }
@@ -122,6 +148,8 @@ class GraphWriter {
   }
 
  private:
+  Result<std::shared_ptr<WeightStore>> stored(const Param& param) const;
+  Result<Edge> nbits_weight(const std::string& name, const Param& param);
   Result<Edge> dequantized(const std::string& name, const WeightStore& store);
   Result<Edge> plain(const std::string& name, const std::shared_ptr<WeightStore>& store, Type type,
                      const Dims& dims);
@@ -152,6 +180,8 @@ struct LayerVisit {
   Result<Edge> weight(std::string_view role, Dims dims = {}) const;
   // x times the weight of a role, plus the parameter `bias` where one is named.
   Result<Edge> linear(std::string_view role, const Edge& x, std::string_view bias = {}) const;
+  // The name of a parameter: a tied one has its owner's.
+  std::string name_of(const Param& p, std::string_view role) const;
   Result<Edge> child(std::size_t i, const Edge& x, const Edge* before = nullptr) const;
   Status refuse(const std::string& what) const;
   // Refused where rows are positions, of a layer whose operator has one dimension before the row's.

@@ -62,6 +62,12 @@ class Codes {
       else to[i / 2] |= static_cast<std::byte>(code << (i % 2 * 4));
     }
   }
+  // MatMulNBits counts from the middle of unsigned codes.
+  void make_unsigned() {
+    const std::byte flip{static_cast<unsigned char>(bits(type_) == 8 ? 0x80 : 0x88)};
+    for (std::byte& b : *bytes_) b ^= flip;
+    type_ = Type::u8;
+  }
   Tensor tensor(std::string name, Dims dims) const {
     Tensor t;
     t.name = std::move(name);
@@ -117,7 +123,8 @@ struct Quantized {
   Codes codes;
   std::vector<float> scales;
   std::vector<double> zeros;
-  std::int64_t block = 0;  // codes of a row with one scale; 0: all
+  std::int64_t block = 0;   // codes of a row with one scale; 0: all
+  std::int64_t stride = 0;  // codes of a row
 };
 
 // What scales of blocks are: of S4 a small integer times the row's, else as they are stored.
@@ -156,7 +163,7 @@ void add_blocks(const PackedMatrix& m, std::int64_t row, std::span<const float> 
         m, row, first / q.block,
         values.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(n)), codes));
     for (std::int64_t i = 0; i < n; ++i)
-      q.codes.put(row * cols + first + i, codes[static_cast<std::size_t>(i)]);
+      q.codes.put(row * q.stride + first + i, codes[static_cast<std::size_t>(i)]);
   }
 }
 
@@ -170,10 +177,82 @@ void add_row(const PackedMatrix& m, std::int64_t row, std::vector<float>& values
     q.zeros.push_back(zero);
   }
   for (std::int64_t i = 0; i < m.cols(); ++i)
-    q.codes.put(row * m.cols() + i, values[static_cast<std::size_t>(i)] + zero);
+    q.codes.put(row * q.stride + i, values[static_cast<std::size_t>(i)] + zero);
+}
+
+// Whether there are scales of blocks.
+bool in_blocks(const WeightFormat& f) {
+  return f.scale == ScaleKind::block || f.layout != Layout::plain;
+}
+
+// `nbits`: rows are filled up to whole blocks, and those with one scale are cut into blocks.
+Result<Quantized> quantized(const PackedMatrix& m, Type type, bool nbits) {
+  const WeightFormat& f = m.format();
+  const std::int64_t rows = m.rows(), cols = m.cols();
+  const bool blocks = in_blocks(f);
+  const std::int64_t block = blocks && f.layout == Layout::plain ? f.block : 32;
+  const std::int64_t count = (cols + block - 1) / block, stride = nbits ? count * block : cols;
+  Quantized q{Codes(type, rows * stride), {}, {}, blocks || nbits ? block : 0, stride};
+  std::vector<float> values(static_cast<std::size_t>(cols));
+  for (std::int64_t r = 0; r < rows; ++r) {
+    if (blocks) {
+      m.decode(r, 1, std::span<float>(values));
+      add_blocks(m, r, values, q);
+      continue;
+    }
+    add_row(m, r, values, q);
+    if (nbits)
+      q.scales.resize(q.scales.size() + static_cast<std::size_t>(count) - 1, m.row_scale(r));
+  }
+  LOOM_TRY(m.intact());
+  return q;
 }
 
 }  // namespace
+
+// The parameter as MatMulNBits takes it: codes and scales are parts, dimensions are K, N, bits and
+// the block. Without parts: it does not hold such codes.
+Result<Edge> GraphWriter::nbits_weight(const std::string& name, const Param& param) {
+  LOOM_ASSIGN(const std::shared_ptr<WeightStore> store, stored(param));
+  if (is_plain(store->format().dtype)) return Edge();
+  LOOM_ASSIGN(const PackedMatrix m, store->packed());
+  const WeightFormat& f = m.format();
+  const Type type = code_type(f);
+  const bool power = !in_blocks(f) || f.layout != Layout::plain ||
+                     (f.block >= 16 && (f.block & (f.block - 1)) == 0);
+  if ((type != Type::i8 && type != Type::i4) || !power) return Edge();
+  LOOM_ASSIGN(Quantized q, quantized(m, type, true));
+  q.codes.make_unsigned();
+  const std::int64_t count = q.stride / q.block;
+  Edge codes, scales, made;
+  codes.name = unique(name + ".codes"), codes.type = Type::u8, codes.fixed = true;
+  codes.dims = {m.rows(), count, q.block * bits(type) / 8};
+  initializer(q.codes.tensor(codes.name, codes.dims));
+  scales.name = unique(name + ".codes.scale"), scales.fixed = true;
+  scales.dims = {m.rows(), count};
+  initializer(owned(scales.name, Type::f32, scales.dims, std::move(q.scales)));
+  made.parts = {codes, scales};
+  made.dims = {m.cols(), m.rows(), bits(type), q.block};
+  ++dtypes[to_string(f)];
+  return made;
+}
+
+Result<Edge> GraphWriter::nbits(const std::string& name, const Param& param, const Edge& x) {
+  if (real != Type::f32) return Edge();
+  const std::pair<const WeightStore*, Type> key{param.store.get(), Type::u8};
+  auto known = weights_.find(key);
+  if (known == weights_.end()) {
+    LOOM_ASSIGN(Edge made, nbits_weight(name, param));
+    known = weights_.emplace(key, std::move(made)).first;
+  }
+  const Edge& w = known->second;
+  if (w.parts.empty()) return Edge();
+  Dims out = x.dims;
+  out.back() = w.dims[1];
+  return add("com.microsoft.MatMulNBits", {x, w.parts[0], w.parts[1]}, std::move(out),
+             {attr("K", w.dims[0]), attr("N", w.dims[1]), attr("bits", w.dims[2]),
+              attr("block_size", w.dims[3])});
+}
 
 Result<Edge> GraphWriter::dequantized(const std::string& name, const WeightStore& from) {
   WeightStore store = from;
@@ -181,7 +260,7 @@ Result<Edge> GraphWriter::dequantized(const std::string& name, const WeightStore
   const WeightFormat& f = m.format();
   const Type type = code_type(f);
   const std::int64_t rows = m.rows(), cols = m.cols();
-  const bool blocks = f.scale == ScaleKind::block || f.layout != Layout::plain;
+  const bool blocks = in_blocks(f);
   const bool is_unsigned = !info(f.dtype).is_signed && f.layout == Layout::plain;
   // Blocks of i8 and of 4 bits alone are written: those of others would be other numbers.
   const bool other_blocks =
@@ -191,18 +270,7 @@ Result<Edge> GraphWriter::dequantized(const std::string& name, const WeightStore
     return Status(Code::unsupported, "ONNX has no dtype " + to_string(f) +
                                          ": set \"as\" to one that it has, which are " +
                                          std::string(kExported));
-  Quantized q{Codes(type, rows * cols), {}, {}, 0};
-  if (blocks) q.block = f.layout == Layout::plain ? f.block : 32;
-  std::vector<float> values(static_cast<std::size_t>(cols));
-  for (std::int64_t r = 0; r < rows; ++r) {
-    if (blocks) {
-      m.decode(r, 1, std::span<float>(values));
-      add_blocks(m, r, values, q);
-    } else {
-      add_row(m, r, values, q);
-    }
-  }
-  LOOM_TRY(m.intact());
+  LOOM_ASSIGN(const Quantized q, quantized(m, type, false));
   Edge codes, scales, zeros;
   codes.name = unique(name), codes.type = type, codes.dims = {rows, cols}, codes.fixed = true;
   initializer(q.codes.tensor(codes.name, codes.dims));
@@ -260,22 +328,25 @@ Result<Edge> GraphWriter::plain(const std::string& name, const std::shared_ptr<W
   return e;
 }
 
+// As the file has it: in the dtype that is asked for.
+Result<std::shared_ptr<WeightStore>> GraphWriter::stored(const Param& param) const {
+  std::shared_ptr<WeightStore> store = param.store;
+  if (options.as.empty() || !param.spec.quantized) return store;
+  LOOM_ASSIGN(const WeightFormat format, parse_weight_format(options.as));
+  if (format == store->format()) return store;
+  std::vector<float> values(static_cast<std::size_t>(store->rows() * store->cols()));
+  LOOM_TRY(store->values(std::span<float>(values)));
+  LOOM_ASSIGN(WeightStore made,
+              WeightStore::from_f32(store->rows(), store->cols(), std::move(values)));
+  LOOM_TRY(made.morph(format).at("\"as\""));
+  return std::make_shared<WeightStore>(std::move(made));
+}
+
 Result<Edge> GraphWriter::weight(const std::string& name, const Param& param, Dims dims) {
   const std::pair<const WeightStore*, Type> key{param.store.get(), real};
   auto known = weights_.find(key);
   if (known == weights_.end()) {
-    std::shared_ptr<WeightStore> store = param.store;
-    if (!options.as.empty() && param.spec.quantized) {
-      LOOM_ASSIGN(const WeightFormat format, parse_weight_format(options.as));
-      if (!(format == store->format())) {
-        std::vector<float> values(static_cast<std::size_t>(store->rows() * store->cols()));
-        LOOM_TRY(store->values(std::span<float>(values)));
-        LOOM_ASSIGN(WeightStore made,
-                    WeightStore::from_f32(store->rows(), store->cols(), std::move(values)));
-        LOOM_TRY(made.morph(format).at("\"as\""));
-        store = std::make_shared<WeightStore>(std::move(made));
-      }
-    }
+    LOOM_ASSIGN(const std::shared_ptr<WeightStore> store, stored(param));
     const DType dtype = store->format().dtype;
     const std::string own = scope;
     scope = name;

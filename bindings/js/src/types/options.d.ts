@@ -493,12 +493,17 @@ export interface EvaluatorOptions {
 /** A model file in another format. */
 export interface ConvertOptions {
   /** of the weights; empty: as they are; safetensors takes f64, f32, f16, bf16, folders f32,
-   *  f16, bf16, GGUF also q8_0, q4_0 */
+   *  f16, bf16, GGUF also q8_0, q4_0, ONNX all that it has (docs/guide/export.md) */
   dtype?: string;
   /** a LoRA adapter to add to the weights: a folder; not where .safetensors is written */
   adapter?: string;
   /** false writes a language model without it, which then runs by ids */
   tokenizer?: boolean;
+  /** of .onnx: products of 4 and 8 bits by ONNX Runtime's own `MatMulNBits` */
+  matmulNbits?: boolean;
+  /** of a .safetensors file that becomes .entity: what names and shapes do not tell (weights
+   *  (docs/reference/weights.md)), an object */
+  settings?: unknown;
 }
 
 /** A network in a format of other programs. */
@@ -511,6 +516,11 @@ export interface ExportOptions {
   /** of ONNX: large tensors go into a second file, `PATH.data`, as they do where all do not fit
    *  into one */
   externalData?: boolean;
+  /** of ONNX: a language model whose keys and values are inputs and outputs, by the names of
+   *  transformers.js and Optimum */
+  decoder?: boolean;
+  /** of ONNX: products of 4 and 8 bits by ONNX Runtime's own `MatMulNBits` */
+  matmulNbits?: boolean;
 }
 
 /** Facts of a model file. */

@@ -44,24 +44,13 @@ struct Heads {
   }
 };
 
-// A node whose result is known: of types and dimensions as said.
-Edge fixed(GraphWriter& g, std::string_view op, const Inputs& in, Type type, Dims dims,
-           const Attributes& attributes = {}) {
-  Edge y;
-  y.type = type;
-  y.dims = std::move(dims);
-  y = g.make(op, in, y, attributes);
-  y.fixed = true;
-  return y;
-}
-
 // 0, 1, ... of open steps, as int64 [sequence].
 Edge open_steps(GraphWriter& g, const Edge& x) {
-  const Edge shape = fixed(g, "Shape", {x}, Type::i64, {1},
-                           {attr("start", std::int64_t{1}), attr("end", std::int64_t{2})});
-  const Edge count = fixed(g, "Squeeze", {shape}, Type::i64, {});
-  return fixed(g, "Range", {g.constant(Type::i64, {}, {0}), count, g.constant(Type::i64, {}, {1})},
-               Type::i64, {1});
+  const Edge shape = g.fixed("Shape", {x}, Type::i64, {1},
+                             {attr("start", std::int64_t{1}), attr("end", std::int64_t{2})});
+  const Edge count = g.fixed("Squeeze", {shape}, Type::i64, {});
+  return g.fixed("Range", {g.constant(Type::i64, {}, {0}), count, g.constant(Type::i64, {}, {1})},
+                 Type::i64, {1});
 }
 
 // Frequencies of rotary positions.
@@ -90,13 +79,14 @@ Result<Edges> rotary_table(const Heads& h, const Edge& x) {
   GraphWriter& g = h.g();
   const std::int64_t half = h.head_dim / 2;
   LOOM_ASSIGN(const std::vector<double> f, frequencies(h.v, h.head_dim));
+  if (g.decoder) return g.position_angles(f);
   if (h.open) {
-    const Edge steps = fixed(g, "Cast", {open_steps(g, x)}, g.real, {1},
-                             {attr("to", static_cast<std::int64_t>(g.real))});
-    const Edge column = fixed(g, "Unsqueeze", {steps, g.index({1})}, g.real, {1, 1});
-    const Edge angle = fixed(g, "Mul", {column, g.numbers({half}, f)}, g.real, {1, half});
-    return Edges{fixed(g, "Cos", {angle}, g.real, {1, half}),
-                 fixed(g, "Sin", {angle}, g.real, {1, half})};
+    const Edge steps = g.fixed("Cast", {open_steps(g, x)}, g.real, {1},
+                               {attr("to", static_cast<std::int64_t>(g.real))});
+    const Edge column = g.fixed("Unsqueeze", {steps, g.index({1})}, g.real, {1, 1});
+    const Edge angle = g.fixed("Mul", {column, g.numbers({half}, f)}, g.real, {1, half});
+    return Edges{g.fixed("Cos", {angle}, g.real, {1, half}),
+                 g.fixed("Sin", {angle}, g.real, {1, half})};
   }
   std::vector<double> cos, sin;
   for (std::int64_t p = 0; p < h.steps; ++p)
@@ -117,6 +107,12 @@ Edge rotated(const Heads& h, const Edge& x, const Edges& table) {
   return g.joined({first, second}, at);
 }
 
+std::vector<double> negative_slopes(std::int64_t heads) {
+  std::vector<double> slopes = alibi_slopes(heads);
+  for (double& s : slopes) s = -s;
+  return slopes;
+}
+
 // What is added to the scores of pairs [heads or 1, queries, keys]: of steps that are known.
 std::vector<double> pair_scores(const Heads& h, bool causal, std::int64_t window, bool alibi) {
   const std::vector<double> slopes = alibi ? alibi_slopes(h.heads) : std::vector<double>{0};
@@ -134,29 +130,28 @@ std::vector<double> pair_scores(const Heads& h, bool causal, std::int64_t window
 Edge open_scores(const Heads& h, const Edge& x, bool causal, std::int64_t window, bool alibi) {
   GraphWriter& g = h.g();
   const Edge steps = open_steps(g, x);
-  const Edge query = fixed(g, "Unsqueeze", {steps, g.index({1})}, Type::i64, {1, 1});
-  const Edge behind = fixed(g, "Sub", {query, steps}, Type::i64, {1, 1});  // how far a key is
+  const Edge query = g.fixed("Unsqueeze", {steps, g.index({1})}, Type::i64, {1, 1});
+  const Edge behind = g.fixed("Sub", {query, steps}, Type::i64, {1, 1});  // how far a key is
   const Edge nothing = g.number(0), low = g.number(kHidden);
   Edge scores;
   const auto add = [&](const Edge& more) {
-    scores = scores.name.empty() ? more : fixed(g, "Add", {scores, more}, g.real, {1, 1, 1});
+    scores = scores.name.empty() ? more : g.fixed("Add", {scores, more}, g.real, {1, 1, 1});
   };
   if (causal) {
     const Edge later =
-        fixed(g, "Less", {behind, g.constant(Type::i64, {}, {0})}, Type::boolean, {1, 1});
-    add(fixed(g, "Where", {later, low, nothing}, g.real, {1, 1}));
+        g.fixed("Less", {behind, g.constant(Type::i64, {}, {0})}, Type::boolean, {1, 1});
+    add(g.fixed("Where", {later, low, nothing}, g.real, {1, 1}));
   }
   if (window > 0) {
     const Edge width = g.constant(Type::i64, {}, {static_cast<double>(window)});
-    const Edge far = fixed(g, "GreaterOrEqual", {behind, width}, Type::boolean, {1, 1});
-    add(fixed(g, "Where", {far, low, nothing}, g.real, {1, 1}));
+    const Edge far = g.fixed("GreaterOrEqual", {behind, width}, Type::boolean, {1, 1});
+    add(g.fixed("Where", {far, low, nothing}, g.real, {1, 1}));
   }
   if (alibi) {
-    std::vector<double> slopes = alibi_slopes(h.heads);
-    for (double& s : slopes) s = -s;
-    const Edge distance = fixed(g, "Cast", {fixed(g, "Abs", {behind}, Type::i64, {1, 1})}, g.real,
-                                {1, 1}, {attr("to", static_cast<std::int64_t>(g.real))});
-    add(fixed(g, "Mul", {distance, g.numbers({h.heads, 1, 1}, slopes)}, g.real, {1, 1, 1}));
+    const Edge distance = g.fixed("Cast", {g.fixed("Abs", {behind}, Type::i64, {1, 1})}, g.real,
+                                  {1, 1}, {attr("to", static_cast<std::int64_t>(g.real))});
+    add(g.fixed("Mul", {distance, g.numbers({h.heads, 1, 1}, negative_slopes(h.heads))}, g.real,
+                {1, 1, 1}));
   }
   return scores;
 }
@@ -201,6 +196,13 @@ Edge attended(const Heads& h, const Edge& q, const Edge& k, const Edge& value, c
   return g.add("MatMul", {g.pair("Mul", g.softmax(s), seen), value}, q.dims);
 }
 
+// Keys or values [batch, heads, sequence, dim] behind those of the past.
+Edge of_cache(GraphWriter& g, const Edge& x, std::string_view kind, std::int64_t heads) {
+  Edge own = x;
+  own.dims.insert(own.dims.begin(), heads);
+  return g.cached(own, kind);
+}
+
 Result<Edge> normed(const LayerVisit& v, const Edge& x, std::string_view role) {
   if (!v.flag("qk_norm")) return x;
   LOOM_ASSIGN(const Edge gain, v.weight(role));
@@ -226,7 +228,7 @@ Result<Edge> export_attention(LayerVisit& v, const Edge& row) {
   LOOM_ASSIGN(Edge value, projected("v"));
   LOOM_ASSIGN(q, normed(v, h.split(q, heads, steps), "q_norm"));
   LOOM_ASSIGN(k, normed(v, h.split(k, h.kv_heads, steps), "k_norm"));
-  value = h.repeated(h.split(value, h.kv_heads, steps));
+  value = h.split(value, h.kv_heads, steps);
   if (v.flag("rope", true)) {
     LOOM_ASSIGN(const Edges table, rotary_table(h, first));
     q = rotated(h, q, table);
@@ -235,13 +237,28 @@ Result<Edge> export_attention(LayerVisit& v, const Edge& row) {
   q = g.scale(q, 1 / std::sqrt(static_cast<double>(h.head_dim)));
   const bool causal = v.flag("causal", true), alibi = v.flag("alibi");
   const std::int64_t window = v.integer("window");
-  Edge scores;
-  if (causal || window > 0 || alibi) {
-    if (h.open) scores = open_scores(h, first, causal, window, alibi);
-    else
-      scores = g.numbers({alibi ? heads : 1, steps, steps}, pair_scores(h, causal, window, alibi));
+  if (g.decoder) {
+    if (!causal || !h.open || !row.parts.empty())
+      return v.refuse("a decoder's attention is causal and of the positions of sequences");
+    k = of_cache(g, k, "key", h.kv_heads);
+    value = of_cache(g, value, "value", h.kv_heads);
   }
-  Edge y = h.together(attended(h, q, h.repeated(k), value, scores, seen_keys(v, row, 1, steps)));
+  value = h.repeated(value);
+  Edge scores, seen = seen_keys(v, row, 1, steps);
+  if (g.decoder) {
+    scores = g.cached_scores(window, alibi ? negative_slopes(heads) : std::vector<double>{});
+  } else if (causal || window > 0 || alibi) {
+    if (h.open) {
+      scores = open_scores(h, first, causal, window, alibi);
+    } else {
+      std::vector<double> pairs = pair_scores(h, causal, window, alibi);
+      scores = g.numbers({alibi ? heads : 1, steps, steps}, pairs);
+      // A query may see no key at all: its shares are 0, not those of pairs that it must not see.
+      for (double& s : pairs) s = s > kHidden / 2;
+      if (!seen.name.empty()) seen = g.pair("Mul", seen, g.numbers(scores.dims, pairs));
+    }
+  }
+  Edge y = h.together(attended(h, q, h.repeated(k), value, scores, seen));
   if (v.flag("sub_norm")) {
     LOOM_ASSIGN(const Edge gain, v.weight("sub_norm"));
     y = g.rms_norm(y, gain, v.number("sub_norm_eps", 1e-5));

@@ -111,6 +111,30 @@ void align(GraphWriter& g, Edges& list) {
   }
 }
 
+// Functions with parameters, of doubles: attributes and the constants of ONNX's own definitions are
+// f32, and some have no type for doubles. No name: it is none of them.
+Edge of_doubles(GraphWriter& g, std::string_view op, const Edge& x, double a, double b) {
+  const auto above = [&](double edge, const Edge& yes, const Edge& no) {
+    return g.make("Where", {truth(g, "Greater", {x, g.number(edge)}, x.dims), yes, no}, x);
+  };
+  const auto clipped = [&](double factor, double more) {
+    const Edge y = g.pair("Add", g.scale(x, factor), g.number(more));
+    return g.add("Clip", {y, g.number(0), g.number(1)}, x.dims);
+  };
+  if (op == "elu" || op == "selu" || op == "celu") {
+    const Edge power = g.add("Exp", {op == "celu" ? g.pair("Div", x, g.number(a)) : x}, x.dims);
+    const Edge below = g.scale(g.pair("Sub", power, g.number(1)), a);
+    return g.scale(above(0, x, below), op == "selu" ? b : 1);
+  }
+  if (op == "leaky_relu") return above(0, x, g.scale(x, a));
+  if (op == "thresholded_relu") return above(a, x, g.scale(x, 0));
+  if (op == "hard_sigmoid") return clipped(a, b);
+  if (op == "hard_swish") return g.pair("Mul", x, clipped(1.0 / 6, 0.5));
+  if (op != "shrink") return {};
+  const Edge inside = above(-a, g.scale(x, 0), g.pair("Add", x, g.number(b)));
+  return above(a, g.pair("Sub", x, g.number(b)), inside);
+}
+
 }  // namespace
 
 Result<Edge> export_activation(LayerVisit& v, const Edge& x) {
@@ -121,6 +145,10 @@ Result<Edge> export_unary(LayerVisit& v, const Edge& x) {
   GraphWriter& g = v.g;
   const std::string op = v.text("op");
   const double a = v.number("a"), b = v.number("b");
+  if (g.real == Type::f64) {
+    const Edge y = of_doubles(g, op, x, a, b);
+    if (!y.name.empty()) return y;
+  }
   for (const UnaryOp& u : kUnary) {
     if (u.name != op) continue;
     Attributes attributes;

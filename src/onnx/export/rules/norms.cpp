@@ -20,10 +20,16 @@ Result<Edge> export_last_norm(LayerVisit& v, const Edge& row) {
   LOOM_ASSIGN(const Edge gain, v.weight("gain"));
   const double eps = v.number("eps", 1e-5);
   const bool centered = v.node.type->name() == "layer_norm";
-  if (!centered && v.g.options.opset < 23) return v.g.rms_norm(x, gain, eps);
+  const bool wide = v.g.real == Type::f64;  // where an attribute, which is f32, is another epsilon
+  if (!centered && (wide || v.g.options.opset < 23)) return v.g.rms_norm(x, gain, eps);
   Edges in{x, gain};
   if (centered) {
     LOOM_ASSIGN(in.emplace_back(), v.weight("bias"));
+  }
+  if (wide) {
+    const auto last = static_cast<std::int64_t>(x.dims.size()) - 1;
+    const Edge away = v.g.pair("Sub", x, v.g.reduced("ReduceMean", x, {last}, true));
+    return v.g.pair("Add", v.g.rms_norm(away, gain, eps), in[2]);
   }
   return v.g.add(centered ? "LayerNormalization" : "RMSNormalization", in, x.dims,
                  {attr("axis", std::int64_t{-1}), attr("epsilon", eps)});
@@ -44,7 +50,8 @@ Result<Edge> export_batch_norm(LayerVisit& v, const Edge& row) {
   for (const char* role : {"running_mean", "running_var"}) {
     LOOM_ASSIGN(in.emplace_back(), v.weight(role));
   }
-  if (v.g.lead == 2) {  // the operator has channels behind the batch
+  // The operator has channels behind the batch, and an epsilon of f32.
+  if (v.g.lead == 2 || v.g.real == Type::f64) {
     const Edge variance = v.g.pair("Add", in[4], v.g.number(v.number("eps", 1e-5)));
     const Edge away = v.g.pair("Sub", x, channel(in[3]));
     const Edge y = v.g.pair("Div", away, channel(v.g.add("Sqrt", {variance}, variance.dims)));

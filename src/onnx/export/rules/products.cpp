@@ -76,7 +76,10 @@ Result<Edge> export_positions(LayerVisit& v, const Edge& x) {
   if (in_row) return v.g.pair("Add", x, v.g.slice(table, 0, 0, x.dims[0]));
   Edge y = table;
   y.dims = {features};  // and the open steps before it
-  return v.g.pair("Add", x, v.g.make("Gather", {table, open_positions(v.g, x)}, y));
+  return v.g.pair(
+      "Add", x,
+      v.g.make("Gather", {table, v.g.decoder ? v.g.decoder->positions : open_positions(v.g, x)},
+               y));
 }
 
 Result<Edge> export_adaptive_softmax(LayerVisit& v, const Edge& row) {

@@ -1,5 +1,6 @@
 // Convolutions and pools.
 #include <algorithm>
+#include <limits>
 
 #include "onnx/export/graph.h"
 
@@ -44,7 +45,7 @@ Dims joined(Dims a, const Dims& b) {
 }
 
 // The padding as values, which then count; that of the window is 0.
-Edge with_zeros(LayerVisit& v, const Edge& x, Window& w) {
+Edge padded_by(LayerVisit& v, const Edge& x, Window& w, double value) {
   const std::size_t rank = w.begin.size();
   Dims pads(2 * (rank + 2), 0), dims = x.dims;
   for (std::size_t i = 0; i < rank; ++i) {
@@ -53,7 +54,39 @@ Edge with_zeros(LayerVisit& v, const Edge& x, Window& w) {
     dims[1 + i] += w.begin[i] + w.end[i];
     w.begin[i] = w.end[i] = 0;
   }
-  return v.g.add("Pad", {x, v.g.index(pads), v.g.number(0)}, std::move(dims));
+  return v.g.add("Pad", {x, v.g.index(pads), v.g.number(value)}, std::move(dims));
+}
+
+// Taps of each window along dimension `i` of space at [first, end) of the input.
+Dims taps(const Window& w, std::size_t i, std::int64_t windows, std::int64_t first,
+          std::int64_t end) {
+  Dims all(static_cast<std::size_t>(windows), 0);
+  for (std::size_t o = 0; o < all.size(); ++o)
+    for (std::int64_t t = 0; t < w.kernel[i]; ++t) {
+      const std::int64_t at =
+          static_cast<std::int64_t>(o) * w.stride[i] - w.begin[i] + t * w.dilation[i];
+      all[o] += at >= first && at < end;
+    }
+  return all;
+}
+
+// A pool whose padding is not below its kernel, as that of a dilated one may be: runtimes refuse
+// such padding, so it stands as values. `counted`: how much padding an average counts at the ends.
+Edge padded_pool(LayerVisit& v, const Edge& x, Window w, bool average, const Window& counted) {
+  const Dims& out = v.node.out.dims;
+  std::vector<double> factors{static_cast<double>(elements(w.kernel))};
+  for (std::size_t i = 0; i < w.kernel.size(); ++i) {
+    const Dims count = taps(w, i, out[i + 1], -counted.begin[i], x.dims[i + 1] + counted.end[i]);
+    std::vector<double> more;
+    for (const double f : factors)
+      for (const std::int64_t n : count)
+        more.push_back(f / static_cast<double>(std::max<std::int64_t>(n, 1)));
+    factors = std::move(more);
+  }
+  const Edge padded = padded_by(v, x, w, average ? 0 : -std::numeric_limits<double>::infinity());
+  const Edge y = v.g.add(average ? "AveragePool" : "MaxPool", {padded}, out, w.attributes());
+  if (!average) return y;
+  return v.g.pair("Mul", y, v.g.numbers(Dims(out.begin() + 1, out.end()), factors));
 }
 
 // Adds the bias where there is one, and the activation.
@@ -117,9 +150,16 @@ Result<Edge> export_pool(LayerVisit& v, const Edge& x) {
     beyond[i] = std::max<std::int64_t>(0, (v.node.out.dims[i + 1] - 1) * w.stride[i] + w.reach(i) -
                                               x.dims[i + 1] - w.begin[i] - w.end[i]);
   const bool counts = average && v.flag("count_include_pad", true);
+  Window counted = w;
+  if (!counts) counted.begin = counted.end = Dims(rank, 0);
   Edge padded = x;
   const bool reaches = *std::max_element(beyond.begin(), beyond.end()) > 0;
-  if (counts && reaches) padded = with_zeros(v, x, w);
+  for (std::size_t i = 0; i < rank; ++i)
+    if (w.begin[i] >= w.kernel[i] || w.end[i] + beyond[i] >= w.kernel[i]) {
+      for (std::size_t k = 0; k < rank; ++k) w.end[k] += beyond[k];
+      return padded_pool(v, x, w, average, counted);
+    }
+  if (counts && reaches) padded = padded_by(v, x, w, 0);
   for (std::size_t i = 0; i < rank; ++i) w.end[i] += beyond[i];
   Attributes attributes = w.attributes();
   if (average) attributes.push_back(attr("count_include_pad", std::int64_t{counts && !reaches}));
