@@ -91,6 +91,35 @@ class Networks(unittest.TestCase):
         h = np.maximum(np.ones((2, 6)) @ WEIGHTS["a"].T + WEIGHTS["b"], 0)
         np.testing.assert_allclose(got, h @ WEIGHTS["a"].T + WEIGHTS["b"], atol=1e-5)
 
+    def test_chains_have_no_links_and_learn_by_every_method(self):
+        for images in (False, True):
+            g = Graph()
+            x = g.input("x", (Batch(), 2, 5, 5) if images else (Batch(), 6))
+            if images:
+                x = g.reshape(g.conv(x, weight("k", 3, 2, 3, 3), None, stride=[2, 2],
+                                     padding=[0, 0], dilation=[1, 1], groups=1), [None, 12])
+            h = g.activation(g.dense(x, weight("a", 8, 12 if images else 6), weight("b", 8)),
+                             "tanh")
+            y = g.dense(h, weight("c", 2, 8))
+            rows = np.random.default_rng(3).standard_normal(
+                (20, 2, 5, 5) if images else (20, 6)).astype("f4")
+            absorbed, answer = ran(g, [y], rows)
+            self.assertFalse([c for c in absorbed.topology["cells"] if "links" in c])
+            for method in ("target_propagation", "mono_forward", "back_propagation"):
+                network = absorbed.network()
+                np.testing.assert_array_equal(network(absorbed.rows(rows)), answer)
+                losses = network.train(rows, np.sin(answer), method=method, steps=40,
+                                       batch_size=20, lr=0.01).losses
+                self.assertLess(losses[-1], losses[0], (images, method))
+        g = Graph()
+        x = g.input("x", (Batch(), 6))
+        h = g.dense(x, weight("d", 6, 6))
+        absorbed, _ = ran(g, [g.binary(h, x, "add")], np.ones((2, 6), "f4"))
+        self.assertTrue(all("links" in c for c in absorbed.topology["cells"]))
+        with self.assertRaisesRegex(welvet.Unsupported, "has links"):
+            absorbed.network().train(np.ones((4, 6)), np.ones((4, 6)),
+                                     method="target_propagation")
+
     def test_other_rows_tie_weights_and_biases(self):
         g = Graph()
         x = g.input("x", (Batch(), 3, 6))

@@ -338,6 +338,22 @@ class Merging(unittest.TestCase):
             report = merged.train(self.x, y, epochs=30, batch_size=6, lr=0.05)
             self.assertLess(report.losses[-1], report.losses[0])
 
+    def test_a_sequence_learns_by_targets_and_branches_refuse(self):
+        y = np.tile(np.sin(self.x[:, :1]), (1, 3))
+        for method in ("target_propagation", {"type": "target_propagation", "mode": "layer_wise"},
+                       "difference_target_propagation"):
+            merged = pb.merge([self.a, stack((6, 3), 3, width=3)], how="sequence")
+            again = merged.copy()
+            settings = dict(method=method, epochs=60, batch_size=6, lr=0.02, seed=1)
+            losses = merged.train(self.x, y, **settings).losses
+            self.assertLess(losses[-1], 0.8 * losses[0], method)
+            again.train(self.x, y, threads=1, **settings)
+            self.assertEqual(again.digest(), merged.digest())
+            for how in ("branches", "experts"):
+                both = pb.merge([self.a, self.b], how)
+                with self.assertRaisesRegex(welvet.Unsupported, "cell 1.0.0.0 has links"):
+                    both.train(self.x, np.tile(y, (1, 2)) if how == "branches" else y, **settings)
+
     def test_refuses(self):
         for items, how, options, error in (
                 ([self.a], "branches", {}, "two networks"),

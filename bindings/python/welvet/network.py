@@ -725,10 +725,10 @@ class Network(Object):
         x: (samples, width) or with the dimensions of the network's input; or a Data object, without
         y. y: (samples,) integers, the classes, or (samples, targets) values. Keywords:
         * `epochs` (10), or `steps`, optimizer steps, in their place; `batch_size` (32).
-        * `loss`: mse, mae, huber, bce, cross_entropy, soft_cross_entropy (y: a probability for each
-          class); where nothing is said cross_entropy for integers, mse for values. A network with several outputs takes y, and `loss` and
-          `loss_weights` where they are given, as a dict by their names (or a list in their order);
-          the loss is the sum of theirs, each times its weight (1).
+        * `loss`: mse, mae, huber, bce, cross_entropy, soft_cross_entropy (y: probabilities); where
+          nothing is said cross_entropy for integers, mse for values. A network with several outputs
+          takes y, and `loss` and `loss_weights` where they are given, as a dict by their names (or
+          a list in their order); the loss is the sum of theirs, each times its weight (1).
         * `optimizer`: a name (adamw, sgd, rmsprop, lion) or its settings as a dict; likewise
           `schedule`, of the learning rate `lr` (0.001), and `method` (docs/guide/methods.md).
         * `validation`: a share of the samples to hold back, picked by `seed` in the proportions of

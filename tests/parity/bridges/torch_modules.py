@@ -309,6 +309,33 @@ def transformer(r):
 
 
 @maker
+def decoder(r):
+    """With a causal mask that is computed, and behind an encoder."""
+    layer = nn.TransformerDecoderLayer(8, 2, 16, batch_first=True, norm_first=r.random() < 0.5)
+    net, told = nn.TransformerDecoder(layer, r.randint(1, 2)), r.random() < 0.5
+    return Call(lambda m, x, y: m.net(
+        x, m.one(y), tgt_mask=nn.Transformer.generate_square_subsequent_mask(x.shape[1]),
+        tgt_is_causal=told), net=net, one=nn.TransformerEncoderLayer(
+            8, 2, 16, batch_first=True)), lambda n: (torch.randn(n, 4, 8), torch.randn(n, 5, 8))
+
+
+@maker
+def projected(r):
+    """An LSTM with proj_size."""
+    net = nn.LSTM(4, 6, r.randint(1, 2), proj_size=3, batch_first=True, bias=r.random() < 0.5,
+                  bidirectional=r.random() < 0.5)
+    return Call(lambda m, x: m.net(x)[0], net=net), floats(5, 4)
+
+
+@maker
+def angles(r):
+    kind = r.choice([torch.atan, torch.asinh, lambda x: torch.asin(torch.tanh(x)),
+                     lambda x: torch.acos(torch.tanh(x)), lambda x: torch.acosh(1 + x * x),
+                     lambda x: torch.atanh(torch.tanh(x)), lambda x: torch.atan2(x, x.flip(-1))])
+    return Call(lambda m, x: kind(m.one(x)), one=nn.Linear(4, 6)), floats(4)
+
+
+@maker
 def own_attention(r):
     heads, causal = r.choice([1, 2]), r.random() < 0.5
     style = r.choice(["sdpa", "matmul", "einsum"])

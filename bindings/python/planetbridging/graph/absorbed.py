@@ -10,7 +10,7 @@ import numpy as np
 from .cells import Port, Value
 from .constant import Constant, Read
 from .graph import Graph
-from .shape import from_rows, to_rows
+from .shape import dims_of, from_rows, to_rows
 
 if TYPE_CHECKING:
     from ..wire import Pushed
@@ -145,6 +145,9 @@ class Absorbed:
                 rows = to_rows(given[port.name], port.shape)
             except ValueError as e:
                 raise ValueError("%s: %s" % (port.name, e)) from None
+            dims = dims_of(port.shape)
+            if len(dims) > 1:  # one row of (1, n) would else be taken for a row's dimensions
+                rows = rows.reshape(len(rows), *dims)
             made[port.name] = rows.astype(np.int32 if port.ids else np.float32)
         if len({len(rows) for rows in made.values()}) > 1:
             raise ValueError("inputs of different numbers of samples: %s" % ", ".join(

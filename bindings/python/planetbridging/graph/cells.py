@@ -221,6 +221,7 @@ class Cells:
             value = self.seen_as(outputs[0][1], dims_of(outputs[0][1].shape) or (1,))
             if value.cell != len(self._cells) or value.cell == last and not self._cells:
                 self.cell({}, [value], value.shape, label="output")
+        self._chained()
         given: Dict[str, Any] = {"parts": [self._described(p) for p in self._inputs]}
         made = {"format": "loom-topology", "version": 3, "layers_per_cell": len(self._cells) + 1,
                 "input": given,
@@ -228,6 +229,15 @@ class Cells:
         if len(outputs) > 1:
             made["outputs"] = [name for name, _ in outputs]
         return made
+
+    def _chained(self) -> None:
+        """Cells that each take what the cell before hands on need no links, and a chain of them
+        learns by every method (docs/guide/methods.md)."""
+        if len(self._inputs) == 1 and not self._inputs[0].ids and all(
+                "merge" not in cell and cell.get("links") == [{"read": [0, 0, 0, i]}]
+                for i, cell in enumerate(self._cells)):
+            for cell in self._cells:
+                del cell["links"]
 
     @staticmethod
     def _described(port: Port) -> Dict[str, Any]:

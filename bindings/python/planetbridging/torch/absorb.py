@@ -7,8 +7,9 @@ import numpy as np
 
 from ..errors import Unmapped
 from ..graph import Absorbed, Batch, Constant, Graph, Value
-from . import elementwise, layers, modules, products, shapes  # noqa: F401: their rules
+from . import circular, elementwise, layers, modules, products, shapes  # noqa: F401: their rules
 from .export import Dynamic, Exported
+from .layers import projects
 from .walk import IGNORED, Walk, array_of, rule_of
 from .export import base_name
 
@@ -47,6 +48,8 @@ def from_torch(module: Any, args: Any, kwargs: Optional[Dict[str, Any]] = None, 
 
 
 def _known(node: Any) -> bool:
+    if base_name(node) == "lstm" and projects(node):
+        return False
     return (rule_of(node) is not None or base_name(node) in IGNORED
             or "aten." not in str(node.target) and "planetbridging" not in str(node.target))
 
@@ -109,7 +112,7 @@ def _walked(walk: Walk, reader: Reader, names: Sequence[str]) -> Tuple[
     groups = modules.groups(walk, nodes)
     for node in nodes:
         if node.op == "call_function" and node in walk.live:
-            if node in groups:
+            if node in groups and not walk.is_size(node):  # sizes are other modules', too
                 groups[node].run(walk, node)
             elif node not in walk.env:
                 walk.run(node)
@@ -123,6 +126,11 @@ def _input(walk: Walk, node: Any) -> Any:
     if not isinstance(value, walk.torch.Tensor):
         return value
     shape = tuple(n if isinstance(n, int) else Batch() for n in value.shape)
+    if all(isinstance(n, int) for n in value.shape):
+        raise Unmapped("the input " + node.name, "an input without an axis for the batch",
+                       "networks run rows of samples: give examples that have one (x[None] is a "
+                       "batch of one), and its axis as dynamic; what is the same for all samples "
+                       "is a buffer of the module")
     if value.dtype.is_complex:
         raise Unmapped("the input " + node.name, "complex numbers")
     ids = 0

@@ -35,6 +35,12 @@ def keep_dropout(torch: Any) -> Any:
     return torch.ops.planetbridging.dropout.default
 
 
+def _refuse_packed(*_: Any) -> Any:
+    raise Unmapped("", "pack_padded_sequence", "a batch's shape would depend on the lengths: run "
+                   "the layer on the padded sequence and mask what is behind each end; in a "
+                   "network of Loom, layers.LSTM(n)(x, lengths=lengths) stops there")
+
+
 _DROPOUTS = ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout")
 
 
@@ -44,7 +50,7 @@ class Exported:
     def __init__(self, module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any],
                  dynamic: Dynamic, known: Any) -> None:
         self.torch = torch_of_today()
-        self.module = module
+        self.module, self.dynamic = module, dynamic
         self.axes: Dict[str, Optional[int]] = {}
         args, kwargs, shapes, some = self._open(args, kwargs, dynamic)
         self.batched = some
@@ -82,7 +88,8 @@ class Exported:
             axis = dynamic.get(name, 0) if isinstance(dynamic, Mapping) else dynamic
             if axis is not None and not isinstance(axis, int):
                 raise Unmapped("the input " + name, "a dynamic dimension besides the batch",
-                               "dynamic takes the axis of the batch, or None")
+                               "dynamic takes the axis of the batch, or None: pad the examples to "
+                               "the longest sequence, with a mask of what is none")
             if axis is None or x.ndim == 0:
                 return x, None
             axis %= x.ndim
@@ -119,10 +126,14 @@ class Exported:
         try:
             return torch.export.export(self.module, args, kwargs or None, dynamic_shapes=dynamic,
                                        strict=False)
+        except Unmapped:
+            raise
         except Exception as e:  # noqa: BLE001: PyTorch's kinds differ by version
             first = next((line.strip() for line in str(e).splitlines() if line.strip()), "")
             kind = type(e).__name__
-            raise Unmapped("", "torch.export", "%s: %s" % (kind, first[:400])) from e
+            axes = "" if not self.batched else ", where %s of the examples count samples" % (
+                "the axes 0" if self.dynamic == 0 else "the axes dynamic=%r" % (self.dynamic,))
+            raise Unmapped("", "torch.export", "%s: %s%s" % (kind, first[:400], axes)) from e
 
     @contextlib.contextmanager
     def _quiet(self) -> Iterator[None]:
@@ -134,7 +145,9 @@ class Exported:
         was = fast.get_fastpath_enabled() if fast is not None else False
         layers = torch.nn.modules.transformer
         looks = getattr(layers, "_detect_is_causal_mask", None)
+        packs = torch._VF
         try:
+            packs._pack_padded_sequence = _refuse_packed
             if looks is not None:  # it looks at the numbers of masks, for speed alone
                 layers._detect_is_causal_mask = lambda mask, is_causal=None, size=None: bool(
                     is_causal)
@@ -145,6 +158,7 @@ class Exported:
                 warnings.simplefilter("ignore")
                 yield
         finally:
+            del packs._pack_padded_sequence
             if looks is not None:
                 layers._detect_is_causal_mask = looks
             for m, training in modes:

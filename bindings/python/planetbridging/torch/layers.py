@@ -181,14 +181,18 @@ def _separable(w: Walk, x: Value, rank: int, sizes: List[int]) -> Tensor:
 # ---- recurrent layers
 
 
+def projects(node: Any) -> bool:
+    """Whether an LSTM has proj_size: its steps are then mapped one by one."""
+    _, _, params, biases, layers, _, _, both = node.args[:8]
+    return len(params) != (4 if biases else 2) * layers * (2 if both else 1)
+
+
 @rule("lstm.input", "gru.input", "rnn_tanh.input", "rnn_relu.input")
 def _recurrent(w: Walk, a: Args) -> Any:
     kind = w.operator().split(".")[1]
     states = list(a.hx) if isinstance(a.hx, (list, tuple)) else [a.hx]
     ways = 2 if a.bidirectional else 1
-    each = (4 if a.has_biases else 2)
-    if len(a.params) != each * ways * a.num_layers:
-        raise w.refuse("proj_size")
+    each = 4 if a.has_biases else 2
     x = w.g.value(a.input)
     results: List[Tensor] = []
     cells: List[Tensor] = []

@@ -102,11 +102,18 @@ class Walk:
     def operator(self) -> str:
         return str(self.node.target)
 
+    def is_size(self, node: Any) -> bool:
+        """Whether it is a number that depends on how many samples there are."""
+        torch = self.torch
+        return isinstance(node.meta.get("val"), (torch.SymInt, torch.SymFloat, torch.SymBool))
+
     def _run(self, node: Any) -> Any:
         if node.target is operator.getitem:
+            if node.args[0] in self.two:
+                self.two[node] = self.two[node.args[0]][node.args[1]]
             return self.env[node.args[0]][node.args[1]]
         value = node.meta.get("val")
-        if isinstance(value, (self.torch.SymInt, self.torch.SymFloat, self.torch.SymBool)):
+        if self.is_size(node):
             return Symbol(self._number_at(value))
         if base_name(node) in IGNORED:
             return None
@@ -216,8 +223,10 @@ class Walk:
         one = self._computed(node, args, 1)
         if isinstance(one, (tuple, list)):
             if open_:
-                raise Unmapped(self.g.where, self.operator(),
-                               "numbers that depend on how many samples there are")
+                two = self.two[node] = self._computed(node, args, 2)
+                if not all(map(self._same, one, two, node.meta["val"])):
+                    raise Unmapped(self.g.where, self.operator(),
+                                   "numbers that depend on how many samples there are")
             return [self._constant(t, node, i) for i, t in enumerate(one)]
         if not isinstance(one, self.torch.Tensor):
             return one
