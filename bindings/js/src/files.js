@@ -7,10 +7,10 @@ function needFiles(what) {
   if (!inNode) throw errorNamed('unsupported', `${what}: a browser has no files`);
 }
 
-/** Writes the model of a folder or file as .safetensors, .entity, .gguf or .onnx (a decoder), by the
- *  end of the name `out`; one that ends in "/" becomes a HuggingFace folder: options dtype, adapter
- *  (a folder, added to the weights), tokenizer (true), matmulNbits (false). Returns {tensors,
- *  notes}: each with its errors, and what was left out. */
+/** Writes the model of a folder or file as .safetensors, .entity, .gguf or .onnx (a decoder), by
+ *  the end of the name `out`; one that ends in "/" becomes a HuggingFace folder: options dtype,
+ *  adapter (a folder, added to the weights), tokenizer (true), matmulNbits (false). Returns
+ *  {tensors, notes}: each with its errors, and what was left out. */
 export async function convert(source, out, options = {}) {
   needFiles('convert');
   const given = known('convert', options, ['dtype', 'adapter', 'tokenizer', 'matmulNbits']);
