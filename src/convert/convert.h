@@ -33,9 +33,9 @@ struct Conversion {
 };
 
 // Writes the model of a folder, a .safetensors, .gguf, .onnx, .json or .entity file, or a name in
-// the HuggingFace cache. A name that ends in .safetensors, .entity or .gguf becomes such a file,
-// one that ends in .onnx a decoder with its keys and values as inputs and outputs, without
-// tokenizer; one that ends in "/", or a folder without a model in it, a HuggingFace folder. The
+// the HuggingFace cache. A name that ends in .safetensors, .entity or .gguf becomes such a file.
+// One that ends in .onnx becomes a decoder with its keys and values as inputs and outputs, without
+// tokenizer. One that ends in "/", or a folder without a model in it, is a HuggingFace folder. The
 // path has the old content or the new. A .safetensors file without the config.json of a language
 // model becomes a network by names, shapes and settings. Errors: of the readers; invalid_argument:
 // names and options that do not go together, an output that is the input.

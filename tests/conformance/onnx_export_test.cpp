@@ -234,16 +234,17 @@ TEST(ExportNetwork, DecodersHaveTheirCacheAsInputsAndOutputs) {
   for (const Node& node : made->model.graph.nodes) {
     if (node.op != "MatMulNBits") continue;
     ++products;  // rows of 8 columns are filled up to a block
-    EXPECT_EQ(node.get_int("block_size", 0).value_or(0), 32);
-    EXPECT_EQ(node.get_int("K", 0).value_or(0), 8);
+    EXPECT_EQ(*node.get_int("block_size", 0), 32);
+    EXPECT_EQ(*node.get_int("K", 0), 8);
   }
   EXPECT_EQ(products, 5);
 }
 
 TEST(ExportNetwork, OthersAreNoDecoders) {
   const auto why = [](const std::string& topology) { return refused(topology, {.decoder = true}); };
-  EXPECT_NE(why(one_cell(R"({"width":4})", R"("type":"dense","out":2)")).find("one id per position"),
-            std::string::npos);
+  EXPECT_NE(
+      why(one_cell(R"({"width":4})", R"("type":"dense","out":2)")).find("one id per position"),
+      std::string::npos);
   EXPECT_NE(why(decoder_of(R"("type":"attention","heads":2,"causal":false)")).find("is causal"),
             std::string::npos);
   const std::string both = decoder_of(

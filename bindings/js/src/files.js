@@ -7,11 +7,11 @@ function needFiles(what) {
   if (!inNode) throw errorNamed('unsupported', `${what}: a browser has no files`);
 }
 
-/** Writes the model of a folder or file as .safetensors, .entity, .gguf or .onnx (a decoder), by the
- *  end of the name `out`; one that ends in "/" becomes a HuggingFace folder: options dtype, adapter
- *  (a folder, added to the weights), tokenizer (true), matmulNbits (false), settings (of a file of
- *  weights: docs/reference/weights.md). Returns {tensors, notes}: each with its errors, and what
- *  was left out. */
+/** Writes the model of a folder or file as .safetensors, .entity, .gguf or .onnx (a decoder), by
+ *  the end of the name `out`; one that ends in "/" becomes a HuggingFace folder: options dtype,
+ *  adapter (a folder, added to the weights), tokenizer (true), matmulNbits (false), settings (of a
+ *  file of weights: docs/reference/weights.md). Returns {tensors, notes}: each with its errors, and
+ *  what was left out. */
 export async function convert(source, out, options = {}) {
   needFiles('convert');
   const { settings = {}, ...given } = known('convert', options,

@@ -119,7 +119,14 @@ def export(source: Union[Network, Layer, Model, Transformer, Path], path: Path, 
            ) -> Dict[str, Any]:
     """Writes a network, layers that make one, or an .entity file for other programs, by the end of
     the path: .onnx. Options and result are those of Network.export; a language model is a decoder
-    with its keys and values as inputs and outputs."""
+    with its keys and values as inputs and outputs.
+
+    A path of .safetensors takes the names and shapes of a `template`: what planetbridging absorbed,
+    whose model then takes it back; a state_dict or a module of PyTorch; another .safetensors file.
+    `prefix`: of the names to look at. The result has the tensors by name. Raises ValueError for
+    what has no place in the template, or several."""
+    if os.fspath(path).endswith(".safetensors"):
+        return _export_safetensors(source, path, **options)
     if isinstance(source, Transformer):
         with source.network as network:
             return network.export(path, **{"decoder": True, **options})
@@ -131,6 +138,22 @@ def export(source: Union[Network, Layer, Model, Transformer, Path], path: Path, 
         made = Network.load(source)
     with made as network:
         return network.export(path, **options)
+
+
+def _export_safetensors(source: Union[Network, Layer, Model, Transformer, Path], path: Path, *,
+                        template: Any = None, prefix: str = "") -> Dict[str, Any]:
+    from .state_dict import export as written
+    if template is None:
+        raise ValueError("%s: a .safetensors file takes the names of a template= (convert() writes "
+                         "networks under their own)" % os.fspath(path))
+    if isinstance(source, Network):
+        return written(source, path, template, prefix)
+    if isinstance(source, Transformer):
+        made = source.network
+    else:
+        made = Network(source) if isinstance(source, (Layer, Model)) else Network.load(source)
+    with made as network:
+        return written(network, path, template, prefix)
 
 
 def evaluate(model: Transformer, text: Union[str, Sequence[int]],

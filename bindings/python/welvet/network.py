@@ -356,8 +356,8 @@ class Network(Object):
     def export(self, path: Path, **options: Any) -> Dict[str, Any]:
         """Writes the network for other programs, by the end of the path: .onnx. Options: opset,
         as_ (a format: "f16"), external_data, decoder, matmul_nbits (docs/reference/options.md,
-        network_export; `as` is a word of Python). Returns format, inputs, outputs, nodes and dtypes. Unsupported names what
-        the format cannot express."""
+        network_export; `as` is a word of Python). Returns format, inputs, outputs, nodes and
+        dtypes. Unsupported names what the format cannot express."""
         return call(  # type: ignore[no-any-return]
             "network_export", self._handle, os.fspath(path), _export_options(options))
 

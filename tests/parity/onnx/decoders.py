@@ -118,7 +118,8 @@ def check(checks, program, what, entity, decoded, dtype, ids, folder):
     decoder = Decoder(out)
     model = onnx.load(str(out))
     operators = {n.op_type for n in model.graph.node}
-    wanted = "MatMulNBits" if nbits else "DequantizeLinear" if kind in ("i8", "q8_0", "q4_0") else ""
+    codes = kind in ("i8", "q8_0", "q4_0")
+    wanted = "MatMulNBits" if nbits else "DequantizeLinear" if codes else ""
     checks.say(not wanted or wanted in operators, what, f"{len(report)} tensors, {wanted or kind}")
     here = logits_here(program, decoded, ids)
     logits, _ = decoder.run([ids])

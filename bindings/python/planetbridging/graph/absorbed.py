@@ -173,6 +173,19 @@ class Absorbed:
         """Writes an .entity file."""
         self.network().save(path)
 
+    def state_dict(self, network: Any = None) -> Dict[str, np.ndarray]:
+        """A network's weights under the model's own names and in its own layouts: what training
+        here made of them goes back into the model (PyTorch: load_state_dict). `network`: one of
+        this topology; none: the one that predict() runs. What the network has no place for is as in
+        the model. Raises ValueError with the parameter for numbers that the model does not have as
+        they are here, once they have changed."""
+        if network is None:
+            if self._network is None:
+                self._network = self.network()
+            network = self._network
+        from .returned import state_dict
+        return state_dict(self, network)
+
     # ---- there
 
     def push(self, url: str, *, token: str, name: str, weights_only: bool = False,

@@ -75,6 +75,10 @@ class Reader:
         found = self._tensors().get(name)
         return array_of(self.torch, self.constants[name] if found is None else found)
 
+    def names(self) -> List[str]:
+        """Those of the module's state_dict, in its order."""
+        return [str(name) for name in self.module.state_dict()]
+
     def constant(self, name: str, learns: bool) -> Constant:
         name = self.alias.get(name, name)
         tensor = self.tensors.get(name)
