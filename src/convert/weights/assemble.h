@@ -1,7 +1,6 @@
 // The topology of a network from the modules of a file.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
