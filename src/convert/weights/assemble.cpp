@@ -1,7 +1,6 @@
 #include "convert/weights/assemble.h"
 
 #include <algorithm>
-#include <set>
 
 namespace loom {
 namespace {
@@ -106,16 +105,16 @@ class Assembler {
     return {};
   }
 
-  std::string texts(const Orders& orders) const {
-    std::string list;
+  std::vector<std::string> texts(const Orders& orders) const {
+    std::vector<std::string> list;
     for (const auto& order : orders.found) {
-      const char* between = list.empty() ? "" : "|";
-      for (const std::size_t i : order) {
-        (list += between) += layers_[i].module->path;
-        between = ", ";
-      }
+      std::string text;
+      for (const std::size_t i : order)
+        text += (text.empty() ? "" : ", ") + layers_[i].module->path;
+      list.push_back(std::move(text));
     }
-    return orders.all || list.empty() ? list : list + "|...";
+    if (!orders.all && !list.empty()) list.emplace_back("...");
+    return list;
   }
 
   // Cells without tensors, where their names say.
@@ -157,10 +156,11 @@ class Assembler {
     std::string p = path.substr(0, path.rfind('.') + 1) + "0";
     for (; p != path && p.size() <= path.size() && asked.size() < kMaxGaps; p = next_path(p))
       if (!present(p) && asked.insert(p).second)
-        out_.questions.push_back({"cells",
-                                  quoted(p) + " has no tensors: \"cells\" says what it is, as {\"" +
-                                      p + R"(": {"type": "activation", "activation": "relu"}})",
-                                  "activation|flatten|max_pool2d|avg_pool2d|dropout"});
+        out_.questions.push_back(
+            {"cells",
+             quoted(p) + " has no tensors: \"cells\" says what it is, as {\"" + p +
+                 R"(": {"type": "activation", "activation": "relu"}})",
+             {"activation", "flatten", "max_pool2d", "avg_pool2d", "dropout"}});
   }
 
   // What the place in the sequence tells.
@@ -177,7 +177,7 @@ class Assembler {
         l->questions.push_back({"layers",
                                 "between " + quoted(before->module->path) +
                                     " and this matrix the channels' places are flattened or pooled",
-                                "flatten|avg_pool2d and flatten"});
+                                {"flatten", "avg_pool2d and flatten"}});
       before = l;
     }
   }
@@ -237,14 +237,14 @@ class Assembler {
       return;
     }
     std::string text = "what a row of the input is, as in a topology";
-    std::string choices;
+    std::vector<std::string> choices;
     if (first && first->type == "embedding") {
       const std::string ids = std::to_string(first->module->find("weight")->shape[0]);
-      choices = "{\"ids\": " + ids + ", \"dims\": [steps]}|{\"ids\": " + ids + "}";
+      choices = {"{\"ids\": " + ids + ", \"dims\": [steps]}", "{\"ids\": " + ids + "}"};
     } else if (first && first->space > 0) {
-      choices = "{\"dims\": [" + std::to_string(first->in) + ", ...]}";
+      choices = {"{\"dims\": [" + std::to_string(first->in) + ", ...]}"};
     } else if (first && first->in > 0) {
-      choices = "{\"dims\": [steps, " + std::to_string(first->in) + "]}";
+      choices = {"{\"dims\": [steps, " + std::to_string(first->in) + "]}"};
     }
     out_.questions.push_back({"input", std::move(text), std::move(choices)});
   }

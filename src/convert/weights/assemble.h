@@ -1,6 +1,7 @@
 // The topology of a network from the modules of a file.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 

@@ -23,7 +23,8 @@ class Describing {
     else if (t.ends_with("norm")) norm();
     else if (t == "binary") learned();
     else if (t == "attention") attention();
-    else if (t == "swiglu") ask("activation", "the gate's function", "silu|gelu_tanh|gelu_erf");
+    else if (t == "swiglu")
+      ask("activation", "the gate's function", {"silu", "gelu_tanh", "gelu_erf"});
     else recurrent();
     for (const auto& [key, value] : given_.as_object()) l_.cell.set(key, value);
   }
@@ -31,12 +32,12 @@ class Describing {
  private:
   const TensorInfo* find(std::string_view role) const { return l_.module->find(role); }
 
-  void ask(const char* key, const char* text, const char* choices) {
-    if (!given_.find(key)) l_.questions.push_back({key, text, choices});
+  void ask(const char* key, const char* text, std::vector<std::string> choices) {
+    if (!given_.find(key)) l_.questions.push_back({key, text, std::move(choices)});
   }
   void ask_activation() {
     ask("activation", "the function behind it is not in the file",
-        "linear|relu|gelu_erf|gelu_tanh|silu|tanh|sigmoid|leaky_relu");
+        {"linear", "relu", "gelu_erf", "gelu_tanh", "silu", "tanh", "sigmoid", "leaky_relu"});
   }
 
   void dense() {
@@ -48,7 +49,7 @@ class Describing {
       l_.questions.push_back({"layout",
                               "no bias or neighbor tells whether " + shape_text(w->shape) +
                                   " is [out, in], as PyTorch has it, or [in, out]",
-                              "out_in|in_out"});
+                              {"out_in", "in_out"}});
     l_.cell.set("out", l_.out);
     if (!find("bias")) l_.cell.set("bias", false);
     ask_activation();
@@ -71,19 +72,19 @@ class Describing {
     for (std::size_t i = 2; i < w->shape.size(); ++i) kernel.push(w->shape[i]);
     l_.cell.set("kernel", std::move(kernel));
     if (!b) l_.cell.set("bias", false);
-    ask("stride", "the step of the window", "1|2");
-    ask("padding", "zeros around the input", "0|1");
-    ask("dilation", "the step between taps", "1|2");
+    ask("stride", "the step of the window", {"1", "2"});
+    ask("padding", "zeros around the input", {"0", "1"});
+    ask("dilation", "the step between taps", {"1", "2"});
     if (!transposed) {
       l_.out = dim(w, 0);
       l_.in = dim(w, 1);  // of a group
       l_.cell.set("filters", l_.out);
     } else {
-      ask("output_padding", "values added at the ends", "0|1");
+      ask("output_padding", "values added at the ends", {"0", "1"});
       std::int64_t groups = b ? dim(b, 0) / dim(w, 1) : 1;
       const Json* said = given_.find("groups");
       if (said && said->is_integer()) groups = said->as_integer();
-      else if (!b) ask("groups", "without a bias nothing tells the number of groups", "1");
+      else if (!b) ask("groups", "without a bias nothing tells the number of groups", {"1"});
       l_.in = dim(w, 0);
       l_.out = dim(w, 1) * groups;
       l_.cell.set("filters", l_.out);
@@ -93,8 +94,8 @@ class Describing {
   }
 
   void norm() {
-    ask("eps", "what is added before the root is not in the file", "1e-5|1e-6|1e-3");
-    if (l_.type == "group_norm") ask("groups", "the number of groups", "");
+    ask("eps", "what is added before the root is not in the file", {"1e-5", "1e-6", "1e-3"});
+    if (l_.type == "group_norm") ask("groups", "the number of groups", {});
     if (l_.type == "instance_norm") l_.cell.set("affine", true);
     if (l_.type == "layer_norm" && !find("bias")) {
       Json fixed = Json::array();
@@ -106,24 +107,24 @@ class Describing {
   }
 
   void learned() {
-    ask("op", "what the learned values do", "prelu|mul|add");
-    ask("constant", "the shape of the learned values beside a row", "");
+    ask("op", "what the learned values do", {"prelu", "mul", "add"});
+    ask("constant", "the shape of the learned values beside a row", {});
   }
 
   void recurrent() {
-    ask("output", "the states of all steps, or the last one", "all|last");
-    if (l_.type == "rnn") ask("activation", "the function of the sum", "tanh|relu");
+    ask("output", "the states of all steps, or the last one", {"all", "last"});
+    if (l_.type == "rnn") ask("activation", "the function of the sum", {"tanh", "relu"});
   }
 
   void attention() {
-    if (!l_.cell.find("heads")) ask("heads", "the number of query heads", "");
-    ask("causal", "whether a step sees later ones", "true|false");
+    if (!l_.cell.find("heads")) ask("heads", "the number of query heads", {});
+    ask("causal", "whether a step sees later ones", {"true", "false"});
     if (!l_.cell.find("rope")) {
-      ask("rope", "whether queries and keys are rotated by their positions", "true|false");
+      ask("rope", "whether queries and keys are rotated by their positions", {"true", "false"});
       if (const Json* rope = given_.find("rope"); rope && rope->is_bool() && rope->as_bool())
-        ask("rope_theta", "the base of the rotary frequencies", "10000|500000|1000000");
+        ask("rope_theta", "the base of the rotary frequencies", {"10000", "500000", "1000000"});
     }
-    if (l_.cell.find("qk_norm")) ask("qk_norm_eps", "the eps of q_norm and k_norm", "1e-6");
+    if (l_.cell.find("qk_norm")) ask("qk_norm_eps", "the eps of q_norm and k_norm", {"1e-6"});
     const Json* heads = given_.find("heads") ? given_.find("heads") : l_.cell.find("heads");
     if (!heads || !heads->is_integer() || heads->as_integer() < 1) return;
     const std::int64_t inner = dim(find("o.weight"), 1), n = heads->as_integer();
@@ -137,9 +138,9 @@ class Describing {
   const Json given_;
 };
 
-std::string joined(const std::vector<std::string_view>& list, const char* between) {
+std::string joined(const std::vector<std::string>& list) {
   std::string text;
-  for (const std::string_view s : list) (text += text.empty() ? "" : between) += s;
+  for (const std::string& s : list) text += (text.empty() ? "" : ", ") + s;
   return text;
 }
 
@@ -171,22 +172,20 @@ void attention_sources(const WeightModule& m, std::vector<ParameterSource>& out)
 Status describe_layer(FoundLayer& layer, const WeightSettings& settings) {
   const std::string wanted = settings.type_of(layer.module->path);
   if (wanted == "positions" && !layer.types.empty() && layer.types.back() == "embedding")
-    layer.types.emplace_back("positions");
+    layer.types.push_back(wanted);
   if (!wanted.empty() && !layer.types.empty()) {
-    const auto at = std::find(layer.types.begin(), layer.types.end(), wanted);
-    if (at == layer.types.end())
+    if (std::find(layer.types.begin(), layer.types.end(), wanted) == layer.types.end())
       return Status(Code::invalid_argument, "module " + quoted(layer.module->path) + " is no " +
                                                 wanted + " by its tensors, but " +
-                                                joined(layer.types, ", "));
-    layer.types.assign(1, std::string_view(*at));
+                                                joined(layer.types));
+    layer.types = {wanted};
   }
   if (layer.types.empty()) return {};
   if (layer.types.size() > 1) {
-    layer.questions.push_back(
-        {"type", "its shapes are those of several layers", joined(layer.types, "|")});
+    layer.questions.push_back({"type", "its shapes are those of several layers", layer.types});
     return {};
   }
-  layer.type = std::string(layer.types[0]);
+  layer.type = layer.types[0];
   Describing(layer, settings).run();
   return {};
 }
@@ -199,7 +198,7 @@ std::vector<ParameterSource> sources_of(const WeightModule& m, std::string_view 
     return out;
   }
   if (type == "swiglu") {
-    for (const char* role : "gate|up|down") {
+    for (const char* role : {"gate", "up", "down"}) {
       add_if(m, std::string(role) + ".weight", role, out);
       if (const TensorInfo* b = m.find(std::string(role) + ".bias"))
         out.push_back(source(std::string(role) + "_bias", b));

@@ -86,7 +86,8 @@ Status fill_parameter(WeightStore& store, const ParameterSource& s, const std::s
   return {};
 }
 
-Status fill_network(Network& network, const std::vector<BoundModule>& bound, UsedTensors& used) {
+Status fill_network(Network& network, const std::vector<BoundModule>& bound,
+                    std::set<const TensorInfo*>& used) {
   for (const Network::NamedParam& p : network.params()) {
     if (p.tied) continue;
     const std::string where = p.path + ":" + p.param->spec.role;
@@ -105,11 +106,11 @@ Status fill_network(Network& network, const std::vector<BoundModule>& bound, Use
                                          " has no tensor for the parameter " + where);
     }
     LOOM_TRY(fill_parameter(*p.param->store, *s, where));
-    used.push_back(s->tensor);
+    used.insert(s->tensor);
   }
   for (const BoundModule& b : bound)
     for (const auto& part : b.module->parts)
-      if (is_bookkeeping(part.role)) used.push_back(part.tensor);
+      if (is_bookkeeping(part.role)) used.insert(part.tensor);
   return {};
 }
 

@@ -1,6 +1,7 @@
 // Values of tensors into the parameters of a network.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,11 @@ struct BoundModule {
   std::int64_t groups = 1;  // of a transposed convolution
 };
 
-using UsedTensors = std::vector<const TensorInfo*>;
 // Fills every parameter, and adds the tensors that it used. Errors: not_found for a parameter that
 // no tensor fills, invalid_argument for a tensor of another size, unsupported for one of integers,
 // and what reading has.
-Status fill_network(Network& network, const std::vector<BoundModule>& bound, UsedTensors& used);
+Status fill_network(Network& network, const std::vector<BoundModule>& bound,
+                    std::set<const TensorInfo*>& used);
 // One parameter.
 Status fill_parameter(WeightStore& store, const ParameterSource& source, const std::string& where);
 

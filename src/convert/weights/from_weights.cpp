@@ -1,6 +1,7 @@
 #include "convert/weights/from_weights.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/json/json_text.h"
 #include "convert/weights/assemble.h"
@@ -21,13 +22,7 @@ Json questions_json(const std::vector<Question>& questions) {
     Json json = Json::object();
     json.set("key", q.key);
     json.set("text", json_text(q.text));
-    Json choices = Json::array();
-    for (std::size_t at = 0; at < q.choices.size();) {
-      const std::size_t end = std::min(q.choices.find('|', at), q.choices.size());
-      choices.push(json_text(q.choices.substr(at, end - at)));
-      at = end + 1;
-    }
-    json.set("choices", std::move(choices));
+    json.set("choices", list_of(q.choices));
     list.push(std::move(json));
   }
   return list;
@@ -99,7 +94,7 @@ class Reading {
     if (topology == metadata_.end()) return {};
     LOOM_ASSIGN(const Json json, Json::parse(topology->second));
     LOOM_ASSIGN(Network network, Network::from_json(json));
-    UsedTensors used;
+    std::set<const TensorInfo*> used;
     for (const Network::NamedParam& p : network.params()) {
       if (p.borrowed()) continue;
       const std::string where = p.path + ":" + p.param->spec.role;
@@ -108,7 +103,7 @@ class Reading {
       if (t == kept_.end())
         return Status(Code::not_found, "the file has no tensor for the parameter " + where);
       LOOM_TRY(fill_parameter(*p.param->store, {p.param->spec.role, &*t}, where));
-      used.push_back(&*t);
+      used.insert(&*t);
     }
     LOOM_TRY(nothing_left(used));
     out_.json.set("modules", Json::array());
@@ -118,11 +113,11 @@ class Reading {
     return {};
   }
 
-  Status nothing_left(const UsedTensors& used) const {
+  Status nothing_left(const std::set<const TensorInfo*>& used) const {
     std::string names;
     std::size_t count = 0;
     for (const TensorInfo& t : kept_)
-      if (std::find(used.begin(), used.end(), &t) == used.end() && ++count <= 20)
+      if (!used.contains(&t) && ++count <= 20)
         names += (names.empty() ? "" : ", ") + quoted(t.name);
     if (count == 0) return {};
     return Status(Code::not_found, std::to_string(count) + " tensors that nothing takes: " + names +
@@ -164,7 +159,7 @@ class Reading {
     }
     std::vector<BoundModule> bound;
     for (std::size_t i = 0; i < network.size(); ++i) bind(network.path(i), network.node(i), bound);
-    UsedTensors used;
+    std::set<const TensorInfo*> used;
     LOOM_TRY(fill_network(network, bound, used));
     LOOM_TRY(nothing_left(used));
     Json modules = Json::array();
@@ -198,7 +193,7 @@ class Reading {
       if (!layers.empty() && l.module->has("weight") && l.types.size() == 2 &&
           l.types[1] == "embedding" &&
           name_order(layers[0].module->path, l.module->path) == NameOrder::before) {
-        l.types.pop_back();
+        l.types = {"dense"};
         l.certain.emplace_back("no embedding: numbers arrive from the module before it");
       }
       LOOM_TRY(describe_layer(l, s_));
@@ -221,7 +216,7 @@ class Reading {
     out_.json.set("topology", open > 0 ? Json() : assembly.topology);
     if (open > 0) return {};
     LOOM_ASSIGN(Network network, Network::from_json(assembly.topology));
-    UsedTensors used;
+    std::set<const TensorInfo*> used;
     LOOM_TRY(fill_network(network, assembly.bound, used));
     LOOM_TRY(nothing_left(used));
     out_.network.emplace(std::move(network));

@@ -45,18 +45,6 @@ bool is_head(std::string_view name) {
   return false;
 }
 
-// In the natural order of paths, then of what follows them.
-std::vector<std::size_t> sorted_order(const std::vector<std::string>& names) {
-  std::vector<std::size_t> order(names.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const std::string_view x = names[a], y = names[b], p = x.substr(0, x.rfind('.') + 1),
-                           q = y.substr(0, y.rfind('.') + 1);
-    return p != q ? natural_less(p, q) : natural_less(x, y);
-  });
-  return order;
-}
-
 class Stripping {
  public:
   explicit Stripping(StrippedNames& s) : s_(s) {}
@@ -175,10 +163,11 @@ void join_layers(Groups& g) {
   std::vector<std::string> parents;
   for (const WeightModule& m : g.list) {
     const std::size_t dot = m.path.rfind('.');
+    parents.push_back(dot == std::string::npos ? "" : m.path.substr(0, dot));
     if (m.has("in_proj_weight")) parents.push_back(m.path);
-    std::string parent = dot == std::string::npos ? "" : m.path.substr(0, dot);
-    if (parents.empty() || parents.back() != parent) parents.push_back(std::move(parent));
   }
+  std::sort(parents.begin(), parents.end());
+  parents.erase(std::unique(parents.begin(), parents.end()), parents.end());
   for (const std::string& parent : parents) {
     const WeightModule* own = g.find(parent);
     if (own && own->has("in_proj_weight")) {
@@ -237,18 +226,25 @@ Result<StrippedNames> strip_prefixes(std::span<const TensorInfo> tensors,
   } else {
     strip.drop_known();
   }
-  const std::vector<std::size_t> order = sorted_order(s.names);
-  for (std::size_t i = 1; i < order.size(); ++i)
-    if (s.names[order[i]] == s.names[order[i - 1]])
-      return Status(Code::invalid_argument, "without their prefixes two tensors are called " +
-                                                quoted(s.names[order[i]]) +
-                                                ": \"strip\" says which prefixes go, [] none");
+  std::vector<std::string> sorted = s.names;
+  std::sort(sorted.begin(), sorted.end());
+  if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+    return Status(Code::invalid_argument, "without their prefixes two tensors are called " +
+                                              quoted(*twice) +
+                                              ": \"strip\" says which prefixes go, [] none");
   return s;
 }
 
 Result<std::vector<WeightModule>> modules_of(std::span<const TensorInfo> tensors,
                                              const std::vector<std::string>& names, bool join) {
-  const std::vector<std::size_t> order = sorted_order(names);
+  std::vector<std::size_t> order(tensors.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const std::string &x = names[a], &y = names[b];
+    const std::string_view p = std::string_view(x).substr(0, x.rfind('.') + 1),
+                           q = std::string_view(y).substr(0, y.rfind('.') + 1);
+    return p != q ? natural_less(p, q) : natural_less(x, y);
+  });
   Groups groups;
   for (const std::size_t i : order) {
     if (names[i].find(".lora_A.") != std::string::npos ||
@@ -260,12 +256,10 @@ Result<std::vector<WeightModule>> modules_of(std::span<const TensorInfo> tensors
     groups.add(names[i], tensors[i]);
   }
   if (join) join_layers(groups);
-  if (!join) return std::move(groups.list);
-  std::vector<std::string> paths;
-  for (const WeightModule& m : groups.list) paths.push_back(m.path + ".");
-  std::vector<WeightModule> sorted;
-  for (const std::size_t i : sorted_order(paths)) sorted.push_back(std::move(groups.list[i]));
-  return sorted;
+  std::stable_sort(
+      groups.list.begin(), groups.list.end(),
+      [](const WeightModule& a, const WeightModule& b) { return natural_less(a.path, b.path); });
+  return std::move(groups.list);
 }
 
 }  // namespace loom

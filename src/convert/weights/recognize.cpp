@@ -48,7 +48,7 @@ FoundLayer recurrent(FoundLayer layer) {
         !p.role.starts_with("bias_ih_l") && !p.role.starts_with("bias_hh_l"))
       return refuse(layer, "a recurrent layer has no " + quoted(p.role) + " here" +
                                (p.role.starts_with("weight_hr") ? ": proj_size must be 0" : ""));
-  layer.types.push_back(gates == 4 ? "lstm" : gates == 3 ? "gru" : "rnn");
+  layer.types = {gates == 4 ? "lstm" : gates == 3 ? "gru" : "rnn"};
   std::int64_t count = 1;
   while (m.has("weight_ih_l" + std::to_string(count))) ++count;
   const bool both = m.has("weight_ih_l0_reverse");
@@ -184,10 +184,8 @@ FoundLayer convolution(FoundLayer layer, const TensorInfo& weight, const TensorI
     return refuse(layer, bias->shape == weight.shape
                              ? "a norm over several dimensions, which no layer here is"
                              : "a convolution with a bias of " + shape_text(bias->shape));
-  constexpr std::string_view kConv[] = {"conv1d", "conv2d", "conv3d"},
-                             kTransposed[] = {"conv_transpose1d", "conv_transpose2d",
-                                              "conv_transpose3d"};
-  const std::string_view conv = kConv[layer.space - 1], transposed = kTransposed[layer.space - 1];
+  const std::string conv = "conv" + std::to_string(layer.space) + "d",
+                    transposed = "conv_transpose" + std::to_string(layer.space) + "d";
   if (bias && n != first && n % std::max<std::int64_t>(second, 1) != 0)
     return refuse(layer, "a bias of " + std::to_string(n) + " values goes with no convolution of " +
                              shape_text(weight.shape));

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "convert/weights/modules.h"
@@ -12,16 +11,16 @@ namespace loom {
 
 // Something that names and shapes do not tell, and the setting that does.
 struct Question {
-  const char* key;      // of the cell: "stride"; "type", "layout", "layers", ...
-  std::string text;     // why, in words
-  std::string choices;  // separated by "|"
+  std::string key;   // of the cell: "stride"; "type", "layout", "order", ...
+  std::string text;  // why, in words
+  std::vector<std::string> choices;
 };
 
 enum class MatrixLayout : std::uint8_t { unknown, out_in, in_out };
 
 struct FoundLayer {
   const WeightModule* module = nullptr;
-  std::vector<std::string_view> types;        // that it can be; empty: no layer that is known
+  std::vector<std::string> types;             // that it can be; empty: no layer that is known
   std::string type;                           // the one that it is; "" where that is open
   Json cell = Json::object();                 // the settings that follow from names and shapes
   std::vector<std::string> certain, assumed;  // in words
