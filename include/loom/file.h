@@ -40,8 +40,8 @@ LOOM_API int32_t loom_file_open(const char* name, size_t name_size, loom_file* f
  *   bytes: safetensors, GGUF, .entity or JSON; kept, not copied */
 LOOM_API int32_t loom_file_open_bytes(loom_bytes bytes, loom_file* file, loom_error* error);
 
-/* The same of a file that the host reads: safetensors, GGUF, .entity or JSON. What is made of
- * the file keeps the source as long as it reads from it. Not for bindings to WebAssembly, which
+/* The same of a file that the host reads: safetensors, GGUF, .entity or JSON. Objects made of
+ * the file keep the source as long as they read from it. Not for bindings to WebAssembly, which
  * has no functions of the host's.
  *   source: copied, except `user` */
 LOOM_API int32_t loom_file_open_source(const loom_source* source, loom_file* file,
@@ -69,7 +69,7 @@ LOOM_API int32_t loom_file_convert(const char* in, size_t in_size, const char* o
                                    const char* options, size_t options_size, loom_bytes* report,
                                    loom_error* error);
 
-/* What network_from_weights would decide. Open questions are no error.
+/* The decisions of network_from_weights. Open questions are no error.
  *   file: of tensors: safetensors, GGUF
  *   settings: JSON: docs/reference/weights.md
  *   report: JSON: what the file is by names and shapes, and the questions that these leave open:

@@ -4,8 +4,8 @@ outputs within 1e-5 of the largest, and refused with questions where the setting
 
     torch_files.py [--count 30] [--seed N]
 
-Needs PyTorch 2.1 or later, and build/release/libloom.so (or $LOOM_LIBRARY). Three in four files have
-the prefix of a wrapper ("module.", "_orig_mod.") before their names.
+Needs PyTorch 2.1 or later, and build/release/libloom.so (or $LOOM_LIBRARY). Three in four files
+have the prefix of a wrapper ("module.", "_orig_mod.") before their names.
 """
 
 import argparse

@@ -1,7 +1,8 @@
 // node tests/tooling/bridge_page.mjs PROGRAM [SCREENSHOTS]: the page of `loom bridge` in headless
 // Chromium. It asks for the token; a network that is pushed while it is open appears, with a
-// comparison that names the first layer which differs, and files are taken and compared; the console
-// stays empty, and no page is wider than its window. Ends with 77 where Chromium is missing.
+// comparison that names the first layer which differs, and files are taken and compared; the
+// console stays empty, and the page is never wider than its window. Ends with 77 where Chromium is
+// missing.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -4,7 +4,8 @@ from __future__ import annotations
 import json
 import os
 from typing import (
-    TYPE_CHECKING, Any, BinaryIO, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union,
+    TYPE_CHECKING, Any, BinaryIO, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple,
+    Union,
     overload,
 )
 
