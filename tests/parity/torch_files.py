@@ -215,7 +215,7 @@ def check(rng):
             double = x.double() if x.is_floating_point() else x
             want = module.double()(double).numpy().reshape(n, -1)
             module.float()
-        got = network.predict(x.numpy()).reshape(n, -1)
+        got = network(x.numpy()).reshape(n, -1)
         worst = max(worst, float(np.abs(want - got).max()) / max(1.0, float(np.abs(want).max())))
     assert worst <= BOUND, worst
     return worst

@@ -22,8 +22,8 @@ def shapes_of(template: Union[Path, Mapping[str, Any]]) -> Tuple[Shapes, bool]:
     """Names and shapes of a template: a .safetensors file, or a mapping to arrays, such as a
     state_dict; and whether they are in the order of the layers, which a file's are not."""
     if isinstance(template, Mapping):
-        return {str(name): tuple(int(n) for n in getattr(a, "shape", a))
-                for name, a in template.items()}, True
+        given: Dict[str, Any] = {str(name): getattr(a, "shape", a) for name, a in template.items()}
+        return {name: tuple(int(n) for n in shape) for name, shape in given.items()}, True
     with open(template, "rb") as file:
         size = int.from_bytes(file.read(8), "little")
         if size > HEADER:

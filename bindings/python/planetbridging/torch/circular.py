@@ -3,7 +3,7 @@ of src/onnx/rules/circular.cpp."""
 from __future__ import annotations
 
 import math
-from typing import Any, Union
+from typing import Any, Callable, Dict, Union
 
 from .walk import Args, Walk, rule
 
@@ -20,8 +20,10 @@ class _Term:
         return _Term(self.w, self.w.g.unary(self.value, kind))
 
     def _with(self, other: _Number, kind: str, swapped: bool = False) -> "_Term":
-        pair = [self.value, other.value if isinstance(other, _Term) else self.w.tensor(other)]
-        return _Term(self.w, self.w.g.binary(*(pair[::-1] if swapped else pair), kind))
+        here, there = self.value, other.value if isinstance(other, _Term) else self.w.tensor(other)
+        if swapped:
+            here, there = there, here
+        return _Term(self.w, self.w.g.binary(here, there, kind))
 
     def __add__(self, other: _Number) -> "_Term":
         return self._with(other, "add")
@@ -94,7 +96,7 @@ def _atanh(x: _Term) -> _Term:
     return _log1p(size * 2.0 / (1.0 - size)) * 0.5 * x.unary("sign")
 
 
-_INVERSES = {
+_INVERSES: Dict[str, Callable[[_Term], _Term]] = {
     "atan": _atan, "arctan": _atan, "asinh": _asinh, "arcsinh": _asinh, "acosh": _acosh,
     "arccosh": _acosh, "atanh": _atanh, "arctanh": _atanh,
     "asin": lambda x: _atan(x / ((1.0 - x) * (x + 1.0)).unary("sqrt")),
