@@ -13,7 +13,9 @@ std::int64_t dim(const TensorInfo* t, std::size_t i) {
 class Describing {
  public:
   Describing(FoundLayer& layer, const WeightSettings& settings)
-      : l_(layer), given_(settings.of(layer.module->path, layer.type)) {}
+      : l_(layer),
+        given_(settings.of(layer.module->path, layer.type)),
+        pytorch_(settings.pytorch) {}
 
   void run() {
     const std::string& t = l_.type;
@@ -34,6 +36,13 @@ class Describing {
 
   void ask(const char* key, const char* text, std::vector<std::string> choices) {
     if (!given_.find(key)) l_.questions.push_back({key, text, std::move(choices)});
+  }
+  // Of what PyTorch has a default of.
+  void ask(const char* key, const char* text, std::vector<std::string> choices, double absent) {
+    if (!pytorch_ || given_.find(key)) return ask(key, text, std::move(choices));
+    const auto whole = static_cast<std::int64_t>(absent);
+    l_.cell.set(key, static_cast<double>(whole) == absent ? Json(whole) : Json(absent));
+    l_.assumed.push_back(std::string(key) + " " + choices.front() + ", PyTorch's default");
   }
   void ask_activation() {
     ask("activation", "the function behind it is not in the file",
@@ -72,15 +81,15 @@ class Describing {
     for (std::size_t i = 2; i < w->shape.size(); ++i) kernel.push(w->shape[i]);
     l_.cell.set("kernel", std::move(kernel));
     if (!b) l_.cell.set("bias", false);
-    ask("stride", "the step of the window", {"1", "2"});
-    ask("padding", "zeros around the input", {"0", "1"});
-    ask("dilation", "the step between taps", {"1", "2"});
+    ask("stride", "the step of the window", {"1", "2"}, 1);
+    ask("padding", "zeros around the input", {"0", "1"}, 0);
+    ask("dilation", "the step between taps", {"1", "2"}, 1);
     if (!transposed) {
       l_.out = dim(w, 0);
       l_.in = dim(w, 1);  // of a group
       l_.cell.set("filters", l_.out);
     } else {
-      ask("output_padding", "values added at the ends", {"0", "1"});
+      ask("output_padding", "values added at the ends", {"0", "1"}, 0);
       std::int64_t groups = b ? dim(b, 0) / dim(w, 1) : 1;
       const Json* said = given_.find("groups");
       if (said && said->is_integer()) groups = said->as_integer();
@@ -94,7 +103,9 @@ class Describing {
   }
 
   void norm() {
-    ask("eps", "what is added before the root is not in the file", {"1e-5", "1e-6", "1e-3"});
+    const char* added = "what is added before the root is not in the file";
+    if (l_.type == "rms_norm") ask("eps", added, {"1e-5", "1e-6", "1e-3"});
+    else ask("eps", added, {"1e-5", "1e-6", "1e-3"}, 1e-5);
     if (l_.type == "group_norm") ask("groups", "the number of groups", {});
     if (l_.type == "instance_norm") l_.cell.set("affine", true);
     if (l_.type == "layer_norm" && !find("bias")) {
@@ -136,6 +147,7 @@ class Describing {
 
   FoundLayer& l_;
   const Json given_;
+  const bool pytorch_;
 };
 
 std::string joined(const std::vector<std::string>& list) {

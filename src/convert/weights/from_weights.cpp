@@ -292,7 +292,7 @@ class Reading {
 
 void add_lines(const std::string& where, const Json& questions, std::string& text) {
   for (const Json& q : questions.as_array()) {
-    text += "\n" + where + ": " + q.find("key")->as_string() + ": " + q.find("text")->as_string();
+    text += "; " + where + ": " + q.find("key")->as_string() + ": " + q.find("text")->as_string();
     std::string choices;
     for (const Json& c : q.find("choices")->as_array())
       choices += (choices.empty() ? " (" : " | ") + c.as_string();
@@ -313,14 +313,14 @@ Result<WeightsReport> network_from_weights(std::span<const TensorInfo> tensors,
   if (report.network) return report;
   std::string text = "names and shapes leave " +
                      std::to_string(report.json.find("open")->as_integer()) +
-                     " questions open, which settings answer:";
+                     " questions open, which settings answer";
   add_lines("the file", *report.json.find("questions"), text);
   for (const Json& m : report.json.find("modules")->as_array()) {
     const Json *type = m.find("type"), *refused = m.find("refused");
     const std::string where = quoted(m.find("path")->as_string()) +
                               (type->is_string() ? " (" + type->as_string() + ")" : "");
     add_lines(where, *m.find("questions"), text);
-    if (refused) text += "\n" + where + ": is no layer: " + refused->as_string();
+    if (refused) text += "; " + where + ": is no layer: " + refused->as_string();
   }
   return Status(Code::invalid_argument, std::move(text));
 }

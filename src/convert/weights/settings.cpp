@@ -69,6 +69,11 @@ Status read(std::string_view key, const Json& value, WeightSettings& s) {
     s.sequential = value.as_bool();
     return {};
   }
+  if (key == "defaults") {
+    if (!value.is_string() || value.as_string() != "pytorch") return wrong(key, "\"pytorch\"");
+    s.pytorch = true;
+    return {};
+  }
   if (key == "layout") {
     if (!value.is_string() || (value.as_string() != "out_in" && value.as_string() != "in_out"))
       return wrong(key, "\"out_in\" or \"in_out\"");
@@ -78,7 +83,7 @@ Status read(std::string_view key, const Json& value, WeightSettings& s) {
   return Status(Code::invalid_argument,
                 "settings: unknown key " + quoted(key, '"') +
                     "; known are input, activation, heads, types, cells, layers, sequential, "
-                    "layout, leave, strip, topology, map");
+                    "defaults, layout, leave, strip, topology, map");
 }
 
 void merge(const Json* from, Json& into) {
@@ -100,8 +105,9 @@ Result<WeightSettings> WeightSettings::parse(const Json& json) {
     *object = Json::object();
   if (!json.is_object()) return Status(Code::invalid_argument, "settings: expects an object");
   for (const auto& [key, value] : json.as_object()) LOOM_TRY(read(key, value, s));
-  if (!s.topology.is_null() && (!s.input.is_null() || !s.layers.is_null() || s.sequential ||
-                                !s.cells.as_object().empty() || !s.types.as_object().empty()))
+  if (!s.topology.is_null() &&
+      (!s.input.is_null() || !s.layers.is_null() || s.sequential || s.pytorch ||
+       !s.cells.as_object().empty() || !s.types.as_object().empty()))
     return Status(Code::invalid_argument,
                   "settings: a \"topology\" says all; beside it are \"map\", \"strip\", \"leave\" "
                   "and \"layout\" alone");

@@ -103,7 +103,12 @@ TEST(Weights, WhatNamesDoNotTellIsAsked) {
             "2:activation");
   EXPECT_EQ(asked(report_of(Tensors().add("a.weight", {4, 3, 3, 3}).add("a.bias", {4}))),
             ":layers :input a:stride a:padding a:dilation a:activation");
-  EXPECT_EQ(asked(report_of(Tensors().add("a.weight", {4, 4, 3}))), ":layers a:type :input");
+  EXPECT_EQ(asked(report_of(Tensors().add("a.weight", {4, 4, 3}))), ":layers :input a:type");
+  const Tensors conv = Tensors().add("a.weight", {4, 3, 3, 3}).add("a.bias", {4});
+  EXPECT_EQ(asked(report_of(conv, R"({"defaults": "pytorch", "cells": {"a": {"stride": 2}}})")),
+            ":layers :input a:activation");
+  EXPECT_NE(error_of(conv, R"({"defaults": "keras"})").find("must be \"pytorch\""),
+            std::string::npos);
 }
 
 TEST(Weights, ASequenceIsBuiltAndFilled) {
