@@ -17,7 +17,7 @@ struct WeightSettings {
   Json activation, heads, types, cells, map;  // objects, empty where not given
   bool sequential = false;
   bool pytorch = false;  // windows and norms have PyTorch's defaults where nothing else is given
-  std::string layout;  // of matrices: "out_in", "in_out"; "": as shapes tell
+  std::string layout;    // of matrices: "out_in", "in_out"; "": as shapes tell
   std::vector<std::string> leave;
   std::optional<std::vector<std::string>> strip;
 
