@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "formats/safetensors/safetensors.h"
+#include "llm/export/export.h"
 #include "llm/import/entity_model.h"
 #include "llm/import/import.h"
 #include "llm/test_models.h"
@@ -283,6 +284,51 @@ TEST_F(Bitnet, AnEntityFileKeepsItsBits) {
   const std::vector<float> want = logits_of(*model, kIds), got = logits_of(*again, kIds, {}, 2);
   ASSERT_EQ(want.size(), got.size());
   EXPECT_EQ(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)), 0);
+}
+
+// From a folder or an entity file to a folder of transformers' layout, and from that again.
+TEST_F(Bitnet, ExportedFoldersKeepItsBits) {
+  for (const Layout layout : {Layout::multiplies, Layout::divides, Layout::floats}) {
+    SCOPED_TRACE(static_cast<int>(layout));
+    auto model = open(make(layout), layout == Layout::multiplies ? kAuto
+                                    : layout == Layout::divides  ? kPlain
+                                                                 : kOnline);
+    ASSERT_TRUE(model.ok()) << model.status().to_string();
+    const std::vector<float> want = logits_of(*model, kIds);
+    ASSERT_TRUE(save_model(folder_ / "model.entity", *model).ok());
+    std::string from = folder_.path();
+    for (const char* out : {"of_folder", "again", "of_entity"}) {
+      SCOPED_TRACE(out);
+      if (out == std::string_view("of_entity")) from = folder_ / "model.entity";
+      const std::string to = folder_ / out;
+      std::filesystem::remove_all(to);
+      auto done = export_model(from, ModelTarget::folder, to, {});
+      ASSERT_TRUE(done.ok()) << done.status().to_string();
+      for (const ExportedTensor& t : done->tensors) EXPECT_EQ(t.error.largest, 0) << t.name;
+      auto back = load_model(to);
+      ASSERT_TRUE(back.ok()) << back.status().to_string();
+      const std::vector<float> got = logits_of(*back, kIds);
+      ASSERT_EQ(want.size(), got.size());
+      EXPECT_EQ(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)), 0);
+      int ternary = 0;
+      for (const auto& p : back->network.params())
+        ternary += p.param->store->format().dtype == DType::ternary;
+      EXPECT_EQ(ternary, 7 * kLayers);
+      from = to;
+    }
+  }
+}
+
+TEST_F(Bitnet, ExportsRefuseWhatIsNotBitNet) {
+  auto model = open(make(Layout::multiplies), kAuto);
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ModelExportOptions options;
+  LOOM_EXPECT_ERROR(export_model(*model, ModelTarget::gguf, folder_ / "m.gguf", options),
+                    Code::unsupported, "bitnet");
+  options.dtype = "f16";
+  LOOM_EXPECT_ERROR(export_model(*model, ModelTarget::folder, folder_ / "out", options),
+                    Code::invalid_argument, "a BitNet model is written as it is, ternary");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out/model.safetensors"));
 }
 
 TEST_F(Bitnet, RefusesByName) {
