@@ -31,9 +31,9 @@ struct Conversion {
 };
 
 // Writes the model of a folder, a .safetensors, .gguf, .onnx, .json or .entity file, or a name in
-// the HuggingFace cache. A name that ends in .safetensors, .entity or .gguf becomes such a
-// file; one that ends in .onnx a decoder with its keys and values as inputs and outputs, without
-// tokenizer; one that ends in "/", or a folder without a model in it, a HuggingFace folder. The
+// the HuggingFace cache. A name that ends in .safetensors, .entity or .gguf becomes such a file.
+// One that ends in .onnx becomes a decoder with its keys and values as inputs and outputs, without
+// tokenizer. One that ends in "/", or a folder without a model in it, is a HuggingFace folder. The
 // path has the old content or the new. Errors: of the readers; invalid_argument: names and options
 // that do not go together, an output that is the input.
 Result<Conversion> convert(const std::string& in, const std::string& out,
@@ -45,6 +45,12 @@ Status convert_to_entity(const std::string& in, const std::string& out,
 
 // Which of those that other programs take `out` is; nothing where it is none.
 std::optional<ModelTarget> model_target(const std::string& out);
+// A language model as a file of another program, in memory: "gguf", "onnx" (a decoder), or a file
+// of a HuggingFace folder by its name. Errors: invalid_argument for another name and for options
+// that the file does not have.
+Result<std::vector<std::byte>> export_bytes(Model& model, const std::string& name,
+                                            const ConvertOptions& options);
+
 // Its part that writes a decoder as .onnx.
 Status export_decoder(const std::string& in, const std::string& out, const ConvertOptions& options,
                       Conversion& report);

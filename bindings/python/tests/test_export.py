@@ -34,6 +34,25 @@ class Export(unittest.TestCase):
             with open(self.path, "rb") as file:
                 self.assertEqual(file.read(), network.export_bytes("onnx"))
 
+    def test_a_language_model_is_a_decoder_with_its_cache(self):
+        with welvet.load_model("embedded") as model:
+            report = welvet.export(model, self.path, as_="q4_0", matmul_nbits=True)
+            self.assertEqual(report["inputs"][:3], [
+                "input_ids: int64[batch, sequence]",
+                "attention_mask: int64[batch, total_sequence]",
+                "position_ids: int64[batch, sequence]"])
+            self.assertRegex(report["inputs"][3], r"^past_key_values\.0\.key: float\[batch, ")
+            self.assertRegex(report["outputs"][-1], r"^present\.\d+\.value: float\[batch, ")
+            with open(self.path, "rb") as file:
+                self.assertEqual(file.read(),
+                                 model.export_bytes("onnx", dtype="q4_0", matmul_nbits=True))
+            self.assertEqual(model.export_bytes("gguf", dtype="f16")[:4], b"GGUF")
+            with self.assertRaisesRegex(welvet.InvalidArgument, "gguf, onnx, model.safetensors"):
+                model.export_bytes("pickle", dtype="f16")
+        with Network(L.Sequential(L.Input(8), L.Linear(3)), seed=1) as network:
+            with self.assertRaisesRegex(welvet.Unsupported, "one id per position"):
+                network.export(self.path, decoder=True)
+
     def test_a_dtype_is_asked_for_by_as(self):
         with Network(L.Sequential(L.Input(8), L.Linear(64), L.Linear(3)), seed=1) as network:
             report = welvet.export(network, self.path, as_="f16", opset=23)
