@@ -36,6 +36,7 @@ for name, c in (("f32", "float"), ("f64", "double"), ("i32", "int32_t"), ("i64",
 # Functions of the host: bindings call it by hand.
 C_PARAMETERS["layer"] = [("const loom_layer*", "")]
 C_PARAMETERS["image_decoder"] = [("const loom_image_decoder*", "")]
+C_PARAMETERS["source"] = [("const loom_source*", "")]
 RESULTS = {"text": "UTF-8", "json": "JSON", "i32s": "int32 values"}  # new things that come as bytes
 RETURNS = {"cstr": "const char*", "i32": "int32_t"}
 
@@ -201,6 +202,27 @@ typedef struct loom_image_decoder {
 """
 
 
+SOURCE = """
+/* A file that the host reads (file_open_source). One thread at a time calls it; any may.
+ *   bytes: how many the file has, which do not change
+ *   name: what messages call it; UTF-8, ends with a zero, copied; NULL: "(source)"
+ *   read: fills `out` with `count` bytes from `offset` on, a range inside of the file. Returns
+ *     LOOM_OK with the number that it wrote in *got, where fewer are an error (truncated), or a
+ *     code with error->message filled
+ *   release: NULL, or called once with user, when nothing reads from it any more; also where
+ *     file_open_source fails behind its checks of these arguments */
+typedef struct loom_source {
+  size_t size; /* sizeof(loom_source) */
+  void* user;
+  uint64_t bytes;
+  const char* name;
+  int32_t (*read)(void* user, uint64_t offset, void* out, size_t count, size_t* got,
+                  loom_error* error);
+  void (*release)(void* user);
+} loom_source;
+"""
+
+
 def with_struct(function):
     """Whether it takes a struct of options: a function of C and C++ alone."""
     return any(kind.startswith("options ") for _, kind, _ in function.get("params", []))
@@ -208,7 +230,7 @@ def with_struct(function):
 
 def by_hand(function):
     return with_struct(function) or any(
-        kind in ("layer", "image_decoder") for _, kind, _ in function.get("params", []))
+        kind in ("layer", "image_decoder", "source") for _, kind, _ in function.get("params", []))
 
 
 def prototypes(groups):
@@ -259,7 +281,7 @@ def part_header(name):
                 "#ifndef LOOM_%s_H\n#define LOOM_%s_H\n\n#include <loom/loom.h>\n\n"
                 "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
                 % (NOTE, about, name.upper(), name.upper())
-                + (IMAGE_DECODER if name == "training" else "")
+                + {"training": IMAGE_DECODER, "file": SOURCE}.get(name, "")
                 + prototypes(g for g in api["groups"] if g["name"] in groups)
                 + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
     return make

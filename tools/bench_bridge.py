@@ -3,7 +3,8 @@
 bare sender and receiver that write and fsync the same bytes.
 
 Both receive on loopback and write into one folder. The bare pair sends in pieces of 1 MiB, without
-checksums; the push has a CRC for each chunk, SHA-256 of each tensor, and makes a network. Prints
+checksums; the push has a CRC for each chunk, SHA-256 of each tensor, and makes a network. Before
+each round the disk is synced. Prints
 seconds of each round, and the share of the medians. Needs build/release/loom.
 """
 import argparse
@@ -72,7 +73,9 @@ def main():
             token = (folder / ".bridge/token").read_text()
             times = {"bare": [], "push": []}
             for i in range(args.rounds):
+                os.sync()
                 times["bare"].append(bare(data, folder / "bare"))
+                os.sync()
                 began = time.perf_counter()
                 wire.push(url, token, topology,
                           [("0.0.0.0:weight", "f32", (side, side), data)], name="net")

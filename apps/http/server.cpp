@@ -198,7 +198,39 @@ class Connection : public std::enable_shared_from_this<Connection> {
     read_body();
   }
 
+  // A body whose length is known comes from the socket as it is, in pieces as large as the system
+  // has them: the parser would cut it into many small reads.
   void read_body() {
+    body_left_ = parser_->content_length().value_or(0);
+    if (body_left_ == 0) return read_parsed();
+    const std::size_t here =
+        static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), body_left_));
+    if (!taken({static_cast<const char*>(buffer_.data().data()), here})) return;
+    buffer_.consume(here);
+    read_plain();
+  }
+
+  void read_plain() {
+    if (body_left_ == 0) return answer();
+    wait_for(limits_.idle_seconds);
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(piece_.size(), body_left_));
+    stream_.async_read_some(asio::buffer(piece_.data(), size), then(&Connection::on_plain));
+  }
+
+  void on_plain(ErrorCode error, std::size_t got) {
+    if (error) return on_read_error(error);
+    if (taken({piece_.data(), got})) read_plain();
+  }
+
+  // False where the exchange refused it, which is answered.
+  bool taken(std::string_view piece) {
+    auto answer = refused_by([&] { exchange_->take(piece); });
+    if (answer) refuse(std::move(*answer));
+    else body_left_ -= piece.size();
+    return !answer;
+  }
+
+  void read_parsed() {
     if (parser_->is_done()) return answer();
     auto& body = parser_->get().body();
     body.data = piece_.data();
@@ -212,7 +244,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const std::size_t got = piece_.size() - parser_->get().body().size;
     if (auto answer = refused_by([&] { exchange_->take({piece_.data(), got}); }))
       return refuse(std::move(*answer));
-    read_body();
+    read_parsed();
   }
 
   // A worker makes the answer.
@@ -387,7 +419,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string out_;
   Clock::time_point until_;
   int file_ = -1;
-  std::uint64_t file_left_ = 0;
+  std::uint64_t file_left_ = 0, body_left_ = 0;
   std::size_t lingered_ = 0;
   bool keep_alive_ = false, head_only_ = false, http10_ = false, working_ = false;
 };

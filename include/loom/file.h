@@ -9,6 +9,24 @@
 extern "C" {
 #endif
 
+/* A file that the host reads (file_open_source). One thread at a time calls it; any may.
+ *   bytes: how many the file has, which do not change
+ *   name: what messages call it; UTF-8, ends with a zero, copied; NULL: "(source)"
+ *   read: fills `out` with `count` bytes from `offset` on, a range inside of the file. Returns
+ *     LOOM_OK with the number that it wrote in *got, where fewer are an error (truncated), or a
+ *     code with error->message filled
+ *   release: NULL, or called once with user, when nothing reads from it any more; also where
+ *     file_open_source fails behind its checks of these arguments */
+typedef struct loom_source {
+  size_t size; /* sizeof(loom_source) */
+  void* user;
+  uint64_t bytes;
+  const char* name;
+  int32_t (*read)(void* user, uint64_t offset, void* out, size_t count, size_t* got,
+                  loom_error* error);
+  void (*release)(void* user);
+} loom_source;
+
 /* ---- file
  * Model files of every format that is read, without their weights: safetensors, GGUF, .entity,
  * ONNX, topologies in JSON, HuggingFace folders. */
@@ -17,6 +35,17 @@ extern "C" {
  *   name: a folder, a file, a name in the local HuggingFace cache, or "embedded" */
 LOOM_API int32_t loom_file_open(const char* name, size_t name_size, loom_file* file,
                                 loom_error* error);
+
+/* The same of a file in memory.
+ *   bytes: safetensors, GGUF, .entity or JSON; kept, not copied */
+LOOM_API int32_t loom_file_open_bytes(loom_bytes bytes, loom_file* file, loom_error* error);
+
+/* The same of a file that the host reads: safetensors, GGUF, .entity or JSON. What is made of
+ * the file keeps the source as long as it reads from it. Not for bindings to WebAssembly, which
+ * has no functions of the host's.
+ *   source: copied, except `user` */
+LOOM_API int32_t loom_file_open_source(const loom_source* source, loom_file* file,
+                                       loom_error* error);
 
 /* The facts of the file. Texts of the file that are no UTF-8 are escaped.
  *   options: JSON: tensors (false), model (false): docs/reference/options.md, file_info
@@ -32,13 +61,21 @@ LOOM_API int32_t loom_file_info(loom_file file, const char* options, size_t opti
  *   in: as file_open takes it, and networks of JSON
  *   out: a name that ends in .safetensors, .entity, .gguf or .onnx, or in / for a HuggingFace
  *     folder; a folder without a model in it
- *   options: JSON: dtype, adapter, tokenizer (true), matmul_nbits (false):
+ *   options: JSON: dtype, adapter, tokenizer (true), matmul_nbits (false), settings:
  *     docs/reference/options.md, file_convert
  *   report: JSON: tensors: [{name, shape, from, to, bytes_before, bytes_after, rms_error (as a
  *     share of the values), max_error}], notes: what was left out, line by line */
 LOOM_API int32_t loom_file_convert(const char* in, size_t in_size, const char* out, size_t out_size,
                                    const char* options, size_t options_size, loom_bytes* report,
                                    loom_error* error);
+
+/* What network_from_weights would decide. Open questions are no error.
+ *   file: of tensors: safetensors, GGUF
+ *   settings: JSON: docs/reference/weights.md
+ *   report: JSON: what the file is by names and shapes, and the questions that these leave open:
+ *     docs/reference/weights.md */
+LOOM_API int32_t loom_file_weights(loom_file file, const char* settings, size_t settings_size,
+                                   loom_bytes* report, loom_error* error);
 
 /* SHA-256 of the bytes of a tensor as they lie in the file, tensor by tensor: hosts show how far
  * it is.

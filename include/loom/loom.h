@@ -251,9 +251,27 @@ LOOM_API int32_t loom_network_load(const char* path, size_t path_size, loom_netw
 LOOM_API int32_t loom_network_load_bytes(loom_bytes bytes, loom_network* network,
                                          loom_error* error);
 
-/* Writes an .entity file. The path has the old content or the new, never a part. */
+/* The same of a file that was opened: from a path, bytes or a read callback.
+ *   file: an .entity file, or the JSON of a network with its weights */
+LOOM_API int32_t loom_network_load_file(loom_file file, loom_network* network, loom_error* error);
+
+/* A network from any file of weights, complete or refused: questions that the settings leave
+ * open are an error that lists them.
+ *   file: of tensors: safetensors, GGUF
+ *   settings: JSON: what names and shapes do not tell: docs/reference/weights.md
+ *   report: JSON: as of file_weights */
+LOOM_API int32_t loom_network_from_weights(loom_file file, const char* settings,
+                                           size_t settings_size, loom_network* network,
+                                           loom_bytes* report, loom_error* error);
+
+/* Writes an .entity file, or JSON where the path ends in .json. The path has the old content or
+ * the new, never a part. */
 LOOM_API int32_t loom_network_save(loom_network network, const char* path, size_t path_size,
                                    loom_error* error);
+
+/* Topology and weights as JSON, exactly: saving what was loaded makes the same bytes.
+ *   text: format loom-network: docs/reference/entity.md; network_load reads it */
+LOOM_API int32_t loom_network_save_json(loom_network network, loom_bytes* text, loom_error* error);
 
 /* The same into memory.
  *   bytes: an .entity file */
@@ -291,6 +309,11 @@ LOOM_API int32_t loom_network_topology(loom_network network, loom_bytes* topolog
  *     has several by name}, output: {width, dims, axis, parts: likewise, side by side in a row}.
  *     cells: [{path, width or ids, dims, axis}], the output of each layer of the grid */
 LOOM_API int32_t loom_network_info(loom_network network, loom_bytes* info, loom_error* error);
+
+/* A number that stays until what info says may change: weights learn under it, a morph or a
+ * training in another format ends it.
+ *   revision: of this network in this process */
+LOOM_API int32_t loom_network_revision(loom_network network, uint64_t* revision, loom_error* error);
 
 /* All parameters in the order of the grid.
  *   parameters: JSON: [{path, role, rows, cols, format, tied}] */

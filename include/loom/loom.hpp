@@ -285,6 +285,7 @@ class Network : public Object {
     check(loom_network_save, handle(), path.data(), path.size());
   }
   Bytes save() const { return detail::made<Bytes>(loom_network_save_bytes, handle()); }
+  std::string save_json() const { return detail::text(loom_network_save_json, handle()); }
   // For other programs, by the end of the path: .onnx; options and the report as JSON
   // (docs/guide/export.md).
   std::string export_to(std::string_view path, std::string_view options = "{}") const {
@@ -298,6 +299,12 @@ class Network : public Object {
   Network copy() const { return detail::made<Network>(loom_network_copy, handle()); }
   std::string topology() const { return detail::text(loom_network_topology, handle()); }
   std::string info() const { return detail::text(loom_network_info, handle()); }
+  // Another one where what info() says may have changed.
+  std::uint64_t revision() const {
+    std::uint64_t revision = 0;
+    check(loom_network_revision, handle(), &revision);
+    return revision;
+  }
   std::string parameters() const { return detail::text(loom_network_parameters, handle()); }
   // The layers of the grid with shapes and parameters, as JSON (docs/guide/telemetry.md).
   std::string blueprint(std::string_view id = "network") const {
@@ -638,20 +645,6 @@ class Decoder : public Object {
 };
 
 // A model file or folder seen from outside.
-class File : public Object {
- public:
-  using Object::Object;
-  explicit File(std::string_view name)
-      : Object(detail::made<Object>(loom_file_open, name.data(), name.size())) {}
-  // JSON: docs/reference/c-api.md.
-  std::string info(std::string_view options = {}) const {
-    return detail::text(loom_file_info, handle(), options.data(), options.size());
-  }
-  std::string hash(std::string_view tensor) const {
-    return detail::text(loom_file_hash, handle(), tensor.data(), tensor.size());
-  }
-};
-
 // Writes a model in another format; JSON: docs/reference/c-api.md.
 inline std::string convert(std::string_view in, std::string_view out,
                            std::string_view options = {}) {
@@ -785,6 +778,7 @@ class Generator : public Object {
 }  // namespace loom
 
 #include "cluster.hpp"
+#include "file.hpp"
 #include "online.hpp"
 #include "population.hpp"
 #include "program.hpp"

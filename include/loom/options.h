@@ -171,8 +171,10 @@ typedef struct loom_training_options {
   size_t size; /* sizeof(loom_training_options), as the initializer has it */
   /* the mean over the columns, with d = y - target. mse: d^2. mae: abs(d). huber: d^2 / 2 up to
    * abs(d) = delta, and delta * (abs(d) - delta / 2) above. bce: -target log(s) - (1 - target)
-   * log(1 - s), s = sigmoid(y), targets in 0..1. cross_entropy: -log softmax(logits)[class]. A
-   * step's loss is the mean over its counted rows; not given: mse */
+   * log(1 - s), s = sigmoid(y), targets in 0..1. cross_entropy: -log softmax(logits)[class].
+   * soft_cross_entropy: -sum of p log softmax(logits / T) * T^2, T = temperature, targets p are
+   * a probability for each class. A step's loss is the mean over its counted rows; not given:
+   * mse */
   const char* loss;
   /* adamw (arXiv 1711.05101), adam (arXiv 1412.6980: weight_decay times w is a part of the
    * gradient), sgd, rmsprop or lion (arXiv 2302.06675); not given: adamw */

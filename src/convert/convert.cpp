@@ -3,10 +3,14 @@
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
 #include "base/json/json_text.h"
+#include "checkpoint/network_json.h"
 #include "convert/model_file.h"
+#include "convert/weights/from_weights.h"
 #include "grid/network.h"
 #include "grid/saved_network.h"
+#include "llm/config/config.h"
 #include "llm/import/locate.h"
+#include "llm/model.h"
 #include "onnx/import.h"
 
 namespace loom {
@@ -127,7 +131,8 @@ Status to_safetensors(const Given& a, Conversion& report) {
 }
 
 // A network that was read from something else.
-Status from_network(const Given& a, Network network, Conversion& report) {
+Status from_network(const Given& a, Network network, Conversion& report,
+                    const EntitySections& sections = {}) {
   for (auto& p : network.params()) {
     if (p.tied) continue;
     WeightStore& store = *p.param->store;
@@ -136,10 +141,15 @@ Status from_network(const Given& a, Network network, Conversion& report) {
     const std::int64_t shape[] = {store.rows(), store.cols()};
     row.shape = shape_text(shape);
     const bool wide = store.master_is_f64();
-    row.from = wide ? "f64" : "f32";
-    row.bytes_before = (wide ? 8 : 4) * static_cast<std::uint64_t>(store.rows() * store.cols());
-    std::vector<double> before(store.master().begin(), store.master().end());
+    row.from = !store.has_master() ? to_string(store.format()) : wide ? "f64" : "f32";
+    row.bytes_before =
+        store.has_master()
+            ? (wide ? 8 : 4) * static_cast<std::uint64_t>(store.rows() * store.cols())
+            : store.packed_bytes();
+    std::vector<double> before(static_cast<std::size_t>(store.rows() * store.cols()));
     if (wide) before.assign(store.master64().begin(), store.master64().end());
+    else if (store.has_master()) before.assign(store.master().begin(), store.master().end());
+    else LOOM_TRY(store.values(std::span<double>(before)));
     if (!a.dtype.empty() && p.param->spec.quantized) {
       LOOM_ASSIGN(const WeightFormat format, parse_weight_format(a.dtype));
       LOOM_TRY(store.morph(format));
@@ -152,7 +162,7 @@ Status from_network(const Given& a, Network network, Conversion& report) {
     row.bytes_after = store.packed_bytes();
     report.rows.push_back(std::move(row));
   }
-  return save_network(a.out, network);
+  return save_network(a.out, network, sections);
 }
 
 // An ONNX graph; what each of its nodes became goes to stderr.
@@ -163,14 +173,41 @@ Status from_onnx(const Given& a, Conversion& report) {
   return from_network(a, std::move(graph.network), report);
 }
 
-// What the Go engine saved.
+// A network with its weights, written here or saved by the Go engine.
 Status from_json(const Given& a, Conversion& report) {
   LOOM_ASSIGN(const std::string text, read_text_file(a.in));
   auto json = Json::parse(text, {.max_bytes = std::size_t{1} << 30});
   if (!json.ok()) return json.status().at(a.in);
+  if (is_network_json(*json)) {
+    auto bytes = entity_of_json(*json);
+    if (!bytes.ok()) return bytes.status().at(a.in);
+    LOOM_ASSIGN(const Entity entity, Entity::open(source_from_bytes(std::move(*bytes), a.in)));
+    LOOM_ASSIGN(Network made, load_network(entity));
+    LOOM_ASSIGN(const EntitySections sections, kept_sections(entity));
+    return from_network(a, std::move(made), report, sections);
+  }
   auto network = network_of_saved(*json);
   if (!network.ok()) return network.status().at(a.in);
   return from_network(a, std::move(*network), report);
+}
+
+bool has_settings(const ConvertOptions& o) {
+  return !o.settings.json.is_object() || !o.settings.json.as_object().empty();
+}
+
+// Whether a file of tensors is no language model's, but a network by names and shapes.
+bool is_weights(const std::string& in, const ConvertOptions& o) {
+  return in.ends_with(".safetensors") && (has_settings(o) || !load_config(in).ok());
+}
+
+Status from_weights(const Given& a, const Json& settings, Conversion& report) {
+  LOOM_ASSIGN(const ModelFile file, open_model_file(a.in));
+  LOOM_ASSIGN(WeightsReport made, weights_of(file, settings, OpenQuestions::refuse));
+  for (const Json& m : made.json.find("modules")->as_array())
+    if (const Json* assumed = m.find("assumed"))
+      for (const Json& line : assumed->as_array())
+        report.notes.push_back(m.find("path")->as_string() + ": assumed: " + line.as_string());
+  return from_network(a, std::move(*made.network), report);
 }
 
 Status check(const std::string& in, const std::string& out, const ConvertOptions& o) {
@@ -188,6 +225,10 @@ Status check(const std::string& in, const std::string& out, const ConvertOptions
   if ((graph || json) && !entity)
     return wrong("out: ONNX graphs and networks of JSON are written as .entity, got '" + out + "'");
   if (!o.adapter.empty() && ((!entity && !target && !decoder) || graph || json))
+    return wrong("adapter: goes with a language model that is not written as .safetensors");
+  if (has_settings(o) && (!entity || !in.ends_with(".safetensors")))
+    return wrong("settings: go with a .safetensors file that is written as .entity");
+  if (!o.adapter.empty() && entity && is_weights(in, o))
     return wrong("adapter: goes with a language model that is not written as .safetensors");
   if (!o.dtype.empty() && (entity || decoder))
     LOOM_TRY(parse_weight_format(o.dtype).status().at("dtype"));
@@ -229,6 +270,8 @@ Result<Conversion> convert(const std::string& in, const std::string& out,
   const Given given{in, out, options.dtype};
   if (in.ends_with(".onnx")) LOOM_TRY(from_onnx(given, report));
   else if (in.ends_with(".json")) LOOM_TRY(from_json(given, report));
+  else if (out.ends_with(".entity") && is_weights(in, options))
+    LOOM_TRY(from_weights(given, options.settings.json, report));
   else if (out.ends_with(".entity")) LOOM_TRY(convert_to_entity(in, out, options, report));
   else if (out.ends_with(".onnx")) LOOM_TRY(export_decoder(in, out, options, report));
   else if (model_target(out)) LOOM_TRY(export_model(in, out, options, report));

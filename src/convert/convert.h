@@ -8,6 +8,7 @@
 #include "base/json/json.h"
 #include "base/status.h"
 #include "formats/encode.h"
+#include "layers/config.h"
 #include "llm/export/export.h"
 
 namespace loom {
@@ -17,6 +18,7 @@ struct ConvertOptions {
   std::string adapter;        // a LoRA adapter to add to the weights: a folder
   bool tokenizer = true;      // false: a language model is written without it, and then runs by ids
   bool matmul_nbits = false;  // of .onnx: products of 4 and 8 bits by com.microsoft.MatMulNBits
+  AnyJson settings;           // of a file of weights: convert/weights/settings.h; {}: none
 };
 
 struct Conversion {
@@ -34,8 +36,9 @@ struct Conversion {
 // the HuggingFace cache. A name that ends in .safetensors, .entity or .gguf becomes such a file.
 // One that ends in .onnx becomes a decoder with its keys and values as inputs and outputs, without
 // tokenizer. One that ends in "/", or a folder without a model in it, is a HuggingFace folder. The
-// path has the old content or the new. Errors: of the readers; invalid_argument: names and options
-// that do not go together, an output that is the input.
+// path has the old content or the new. A .safetensors file without the config.json of a language
+// model becomes a network by names, shapes and settings. Errors: of the readers; invalid_argument:
+// names and options that do not go together, an output that is the input.
 Result<Conversion> convert(const std::string& in, const std::string& out,
                            const ConvertOptions& options);
 

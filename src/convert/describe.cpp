@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/files/sha256.h"
 #include "base/json/json_text.h"
+#include "checkpoint/network_json.h"
 #include "convert/model_file.h"
 #include "convert/onnx_file.h"
 #include "grid/network.h"
@@ -50,7 +51,9 @@ Status describe_model(const ModelFile& file, Json& out) {
 
 Result<Json> topology_of(const ModelFile& file) {
   LOOM_ASSIGN(const std::string text, read_text_file(file.path));
-  LOOM_ASSIGN(Json topology, Json::parse(text));
+  LOOM_ASSIGN(Json topology, Json::parse(text, {.max_bytes = kMaxNetworkJson}));
+  const Json* inside = is_network_json(topology) ? topology.find("topology") : nullptr;
+  if (inside) topology = Json(*inside);
   const auto network = Network::from_json(topology);
   if (!network.ok()) return network.status().at(file.path);
   return topology;
@@ -76,6 +79,9 @@ Result<Json> describe(const ModelFile& file, const DescribeOptions& options) {
   Json out = Json::object();
   out.set("path", json_text(file.path));
   out.set("title", json_text(file.title));
+  if (!file.by_path && (options.model || file.kind == FileKind::json))
+    return Status(Code::unsupported,
+                  file.path + ": what a loader says of it needs a path, not bytes or a callback");
   if (file.kind == FileKind::onnx) {
     out.set("kind", std::string(name(file.kind)));
     LOOM_TRY(describe_onnx(file.path, options.tensors, out));

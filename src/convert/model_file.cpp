@@ -15,6 +15,28 @@ Result<ModelFile> with_tensors(ModelFile file, std::vector<TensorInfo> tensors) 
   return file;
 }
 
+Result<ModelFile> with_source(ModelFile file, SourcePtr source) {
+  LOOM_ASSIGN(file.kind, sniff(*source));
+  file.source = source;
+  if (file.kind == FileKind::safetensors) {
+    LOOM_ASSIGN(const Safetensors tensors, Safetensors::open(std::move(source)));
+    file.metadata = tensors.metadata();
+    return with_tensors(std::move(file), tensors.tensors());
+  }
+  if (file.kind == FileKind::gguf) {
+    LOOM_ASSIGN(file.gguf, Gguf::open(std::move(source)));
+    std::vector<TensorInfo> tensors = file.gguf->tensors();
+    return with_tensors(std::move(file), std::move(tensors));
+  }
+  if (file.kind == FileKind::entity) {
+    LOOM_ASSIGN(file.entity, Entity::open(std::move(source)));
+    for (const EntityEntry& e : file.entity->tensors())
+      file.rows.push_back({e.name, to_string(e.type), e.shape, e.size,
+                           element_count(e.shape).value_or(0), Sha256::hex(e.sha256)});
+  }
+  return file;
+}
+
 }  // namespace
 
 std::uint64_t ModelFile::bytes() const {
@@ -74,25 +96,19 @@ Result<ModelFile> open_model_file(const std::string& name) {
   if (!source) {
     LOOM_ASSIGN(source, open_source(file.path));
   }
-  LOOM_ASSIGN(file.kind, sniff(*source));
-  file.source = source;
-  if (file.kind == FileKind::safetensors) {
-    LOOM_ASSIGN(const Safetensors tensors, Safetensors::open(std::move(source)));
-    file.metadata = tensors.metadata();
-    return with_tensors(std::move(file), tensors.tensors());
-  }
-  if (file.kind == FileKind::gguf) {
-    LOOM_ASSIGN(file.gguf, Gguf::open(std::move(source)));
-    std::vector<TensorInfo> tensors = file.gguf->tensors();
-    return with_tensors(std::move(file), std::move(tensors));
-  }
-  if (file.kind == FileKind::entity) {
-    LOOM_ASSIGN(file.entity, Entity::open(std::move(source)));
-    for (const EntityEntry& e : file.entity->tensors())
-      file.rows.push_back({e.name, to_string(e.type), e.shape, e.size,
-                           element_count(e.shape).value_or(0), Sha256::hex(e.sha256)});
-  }
-  return file;
+  return with_source(std::move(file), std::move(source));
+}
+
+Result<ModelFile> open_model_source(SourcePtr source) {
+  ModelFile file;
+  file.path = file.title = source->name();
+  file.by_path = false;
+  LOOM_ASSIGN(ModelFile opened, with_source(std::move(file), std::move(source)));
+  if (opened.kind == FileKind::onnx)
+    return Status(Code::unsupported,
+                  opened.path + ": ONNX graphs are read by their path, and other files as " +
+                      "safetensors, GGUF, .entity or JSON");
+  return opened;
 }
 
 }  // namespace loom

@@ -27,6 +27,7 @@ struct ModelFile {
   std::string title;  // what a status line calls it: the last parts of the path
   FileKind kind = FileKind::safetensors;
   bool folder = false;
+  bool by_path = true;  // false: from a source, whose name `path` is
   std::vector<TensorRow> rows;
   std::vector<TensorInfo>
       tensors;        // of the rows, where their values can be read one by one: not of .entity
@@ -43,6 +44,8 @@ struct ModelFile {
 
 // `name`: a path, a model in the HuggingFace cache, or "embedded".
 Result<ModelFile> open_model_file(const std::string& name);
+// A file that is no path: bytes in memory, or a read callback. Not of ONNX.
+Result<ModelFile> open_model_source(SourcePtr source);
 
 struct DescribeOptions {
   bool tensors = false;  // a list of all tensors

@@ -113,7 +113,7 @@ class SampleCheck {
   bool needed() const {
     return ids_ > 0 || input_.has_id_parts() || heads_.empty() || !data_.all_finite() ||
            std::any_of(heads_.begin(), heads_.end(), [](const HeadSpec& h) {
-             return h.loss == Loss::bce || takes_classes(h.loss);
+             return h.loss == Loss::bce || takes_logits(h.loss);
            });
   }
 
@@ -161,14 +161,11 @@ class SampleCheck {
     const double value = batch_.wide_values.empty() ? static_cast<double>(batch_.values[column])
                                                     : batch_.wide_values[column];
     const bool classes = takes_classes(head.loss);
-    if (classes ? known(value, head.axis.classes)
-                : head.loss != Loss::bce || (value >= 0 && value <= 1))
-      return {};
-    return bad(
-        "y, row " + std::to_string(data_.row_of(sample)) + ", " +
-        column_text(learning_.y_parts, column) +
-        (classes ? class_refusal(value, head.axis.classes, spec_.ignore)
-                 : " is " + format_double(value) + ": \"bce\" takes probabilities, from 0 to 1"));
+    if (classes ? known(value, head.axis.classes) : takes_value(head.loss, value)) return {};
+    return bad("y, row " + std::to_string(data_.row_of(sample)) + ", " +
+               column_text(learning_.y_parts, column) +
+               (classes ? class_refusal(value, head.axis.classes, spec_.ignore)
+                        : value_refusal(head.loss, value)));
   }
 
   const DataSource& data_;

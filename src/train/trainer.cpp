@@ -105,6 +105,7 @@ static Result<LearnerOptions> learner_options(const TrainingSpec& spec, const Da
   LearnerOptions learning;
   learning.loss = spec.loss;
   learning.delta = spec.delta;
+  learning.temperature = spec.temperature;
   learning.loss_weight = spec.loss_weight;
   learning.ignore = spec.ignore;
   learning.class_weights = spec.weights_of_classes();

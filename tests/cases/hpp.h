@@ -128,6 +128,9 @@ inline result network_topology(handle h, handle* o, err e) {
 inline result network_info(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Network>(h)->info(); });
 }
+inline result network_revision(handle h, std::uint64_t* revision, err e) {
+  return attempt(e, [&] { *revision = As<Network>(h)->revision(); });
+}
 inline result network_parameters(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Network>(h)->parameters(); });
 }

@@ -33,6 +33,21 @@ TEST(Gradients, LossesOfValues) {
     }
 }
 
+// Targets that are probabilities, or any numbers; a class for a row, a step, or a pixel.
+TEST(Gradients, SoftCrossEntropy) {
+  const std::vector<std::string> networks = {
+      chain(R"({"width":4})", {R"("type":"dense","out":70,"dtype":"f64")"}),
+      chain(R"({"dims":[3,4]})", {R"("type":"dense","out":5,"dtype":"f64")"}, 2),
+      chain(R"({"dims":[2,3,4]})",
+            {R"("type":"conv2d","filters":5,"kernel":[3],"padding":[1],"dtype":"f64")"}, 2)};
+  for (const std::string& network : networks)
+    for (const double temperature : {1.0, 3.5}) {
+      SCOPED_TRACE(network);
+      check_gradients(network, Loss::soft_cross_entropy, 5, 1,
+                      [&](Network&, LearnerOptions& o) { o.temperature = temperature; });
+    }
+}
+
 TEST(Gradients, CrossEntropy) {
   check_gradients(chain(R"({"width":4})", {R"("type":"dense","out":70,"dtype":"f64")"}), true);
 }

@@ -135,7 +135,8 @@ def show_json(what, text, folder):
 
 
 # Modules that a document's Python needs beside NumPy. ./dev test runs it again where they are.
-NEEDED = {"docs/guide/bridges-pytorch.md": "torch.export"}
+NEEDED = {"docs/guide/bridges-pytorch.md": "torch.export",
+          "docs/guide/from-pytorch-to-a-phone.md": "torch.export, sklearn"}
 
 
 def python_with(module):

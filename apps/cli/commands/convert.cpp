@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "arguments/machine_options.h"
+#include "files/files.h"
 #include "files/outputs.h"
 #include "support/client.h"
 #include "support/console.h"
@@ -11,8 +12,8 @@ namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string in, out, dtype, adapter;
-  bool no_tokenizer = false, matmul_nbits = false, json = false;
+  std::string in, out, dtype, adapter, settings;
+  bool no_tokenizer = false, matmul_nbits = false, json = false, report = false;
 };
 
 void bind(CommandLine& c, Args& a) {
@@ -34,7 +35,14 @@ void bind(CommandLine& c, Args& a) {
          "leave the tokenizer of a language model out: it then runs by ids");
   c.flag("--matmul-nbits", a.matmul_nbits,
          "of .onnx: products of 4 and 8 bits by ONNX Runtime's own MatMulNBits");
-  c.flag("--json", a.json, "the table as JSON");
+  c.add("--settings", a.settings,
+        "of a .safetensors file that becomes .entity: JSON with what names and shapes do not tell "
+        "(docs/reference/weights.md)")
+      .type_name("FILE");
+  c.flag("--report", a.report,
+         "write nothing: print which layers a file of weights has by names and shapes, and which "
+         "questions are open");
+  c.flag("--json", a.json, "the table, or the report, as JSON");
 }
 
 std::string scientific(double value) {
@@ -82,12 +90,81 @@ void check_arguments(const Args& a) {
   if (!a.dtype.empty() && !entity && !exported && !decoder && !is_float(a.dtype))
     throw usage("safetensors files are written as f64, f32, f16 or bf16, not '" + a.dtype +
                 "': --dtype, or write .entity");
+  if ((a.report || !a.settings.empty()) && (!entity || is_onnx(a.in) || is_json(a.in)))
+    throw usage("--settings and --report go with a .safetensors file that becomes .entity");
+  if (a.report && (!a.dtype.empty() || !a.adapter.empty()))
+    throw usage("--report writes nothing: it goes without --dtype and --adapter");
   if (!folder) check_file_output("OUT", a.out, {located(a.in), a.adapter});
+}
+
+Json settings_of(const Args& a) {
+  if (a.settings.empty()) return Json::object();
+  auto json = Json::parse(read_text(a.settings));
+  if (!json.ok()) throw Exit{a.settings + ": " + json.status().to_string(), kRefused};
+  return std::move(*json);
+}
+
+std::string question_lines(const std::string& where, const Json& questions) {
+  std::string text;
+  for (const Json& q : questions.as_array()) {
+    std::string choices;
+    for (const Json& c : member(q, "choices").as_array())
+      choices += (choices.empty() ? " (" : " | ") + c.as_string();
+    text += escaped(where + text_in(q, "key") + ": " + text_in(q, "text") + choices +
+                    (choices.empty() ? "" : ")")) +
+            "\n";
+  }
+  return text;
+}
+
+// What a file of weights is, module by module, or only what is asked.
+std::string report_text(const Json& report, bool questions_alone) {
+  std::string text = question_lines("? ", member(report, "questions"));
+  for (const Json& m : member(report, "modules").as_array()) {
+    const std::string path = text_in(m, "path"), type = text_in(m, "type");
+    if (!questions_alone) {
+      text += escaped(path) + ": " + (type.empty() ? "?" : type);
+      for (const Json& t : member(m, "tensors").as_array())
+        text += " " + escaped(text_in(t, "name")) + " " + member(t, "shape").dump();
+      text += "\n";
+      for (const char* key : {"certain", "assumed"})
+        if (const Json* lines = m.find(key))
+          for (const Json& line : lines->as_array())
+            text += std::string("  ") + key + ": " + escaped(line.as_string()) + "\n";
+    }
+    if (const Json* questions = m.find("questions"))
+      text += question_lines(questions_alone ? "? " + path + ": " : "  ? ", *questions);
+    if (m.find("refused")) text += "  no layer: " + escaped(text_in(m, "refused")) + "\n";
+  }
+  return text;
+}
+
+int print_report(const Args& a) {
+  const Json settings = settings_of(a);
+  const Json made =
+      or_exit(kRefused, [&] { return parsed(File(a.in).weights(settings.dump())); }, a.in);
+  say(std::to_string(integer_in(made, "open")) + " questions are open");
+  return print(a.json ? made.dump() + "\n" : report_text(made, false)) ? kOk : kFailed;
+}
+
+// The questions of a file of weights that was refused for them; "" where it was not. The error has
+// the first of them alone.
+std::string open_questions(const Args& a) {
+  if (!a.in.ends_with(".safetensors") || !a.out.ends_with(".entity")) return "";
+  try {
+    const Json made = parsed(File(a.in).weights(settings_of(a).dump()));
+    if (integer_in(made, "open") == 0) return "";
+    return a.in + ": names and shapes leave questions open, which --settings answers:\n" +
+           report_text(made, true);
+  } catch (const Error&) {
+    return "";
+  }
 }
 
 // The report of the conversion.
 Json converted(const Args& a) {
   Json options = Json::object();
+  options.set("settings", settings_of(a));
   options.set("dtype", a.dtype);
   options.set("adapter", a.adapter);
   options.set("tokenizer", !a.no_tokenizer);
@@ -95,7 +172,9 @@ Json converted(const Args& a) {
   try {
     return parsed(convert(a.in, a.out, options.dump()));
   } catch (const Error& error) {
-    std::string text = problem_text(error);
+    std::string text = open_questions(a);
+    if (!text.empty()) throw Exit{text, kRefused};
+    text = problem_text(error);
     const std::string option = R"("tokenizer": false leaves it out)";
     if (text.ends_with(option))
       text.replace(text.size() - option.size(), option.size(), "--no-tokenizer leaves it out");
@@ -105,6 +184,7 @@ Json converted(const Args& a) {
 
 int run(const Args& a) {
   check_arguments(a);
+  if (a.report) return print_report(a);
   const Json report = converted(a);
   for (const Json& note : member(report, "notes").as_array()) say(escaped(note.as_string()));
   std::string table = "tensor shape from to bytes bytes rms-error max-error\n";

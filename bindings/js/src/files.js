@@ -9,14 +9,16 @@ function needFiles(what) {
 
 /** Writes the model of a folder or file as .safetensors, .entity, .gguf or .onnx (a decoder), by
  *  the end of the name `out`; one that ends in "/" becomes a HuggingFace folder: options dtype,
- *  adapter (a folder, added to the weights), tokenizer (true), matmulNbits (false). Returns
- *  {tensors, notes}: each with its errors, and what was left out. */
+ *  adapter (a folder, added to the weights), tokenizer (true), matmulNbits (false), settings (of a
+ *  file of weights: docs/reference/weights.md). Returns {tensors, notes}: each with its errors, and
+ *  what was left out. */
 export async function convert(source, out, options = {}) {
   needFiles('convert');
-  const given = known('convert', options, ['dtype', 'adapter', 'tokenizer', 'matmulNbits']);
+  const { settings = {}, ...given } = known('convert', options,
+    ['dtype', 'adapter', 'tokenizer', 'matmulNbits', 'settings']);
   const lib = await start();
   const { report } = await lib.ask('file_convert',
-    { in: String(source), out: String(out), options: snake(given) });
+    { in: String(source), out: String(out), options: { ...snake(given), settings } });
   return camel(report);
 }
 

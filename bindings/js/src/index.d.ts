@@ -362,9 +362,53 @@ export interface Forecast {
   measured: boolean;
 }
 
+/** docs/reference/weights.md */
+export interface WeightSettings {
+  input?: Record<string, unknown>;
+  sequential?: boolean;
+  layers?: (string | Record<string, unknown>)[];
+  cells?: Record<string, Record<string, unknown>>;
+  types?: Record<string, Record<string, unknown>>;
+  activation?: string | Record<string, string>;
+  heads?: number | Record<string, number>;
+  layout?: 'out_in' | 'in_out';
+  strip?: string[];
+  leave?: string[];
+  topology?: Topology;
+  map?: Record<string, string>;
+}
+export interface WeightsQuestion {
+  key: string;
+  text: string;
+  choices: string[];
+}
+export interface WeightsModule {
+  path: string;
+  cell?: string;
+  tensors: { name: string; dtype: string; shape: number[] }[];
+  type: string | null;
+  certain?: string[];
+  assumed?: string[];
+  questions?: WeightsQuestion[];
+  refused?: string;
+}
+export interface WeightsReport {
+  strip: string[];
+  left: string[];
+  modules: WeightsModule[];
+  questions: WeightsQuestion[];
+  open: number;
+  order?: string[];
+  topology: Topology | null;
+}
+
 export class Network extends Handled {
   constructor(spec: Topology | string, options?: { seed?: number | bigint | null });
   static load(source: Source, options?: LoadOptions): Promise<Network>;
+  /** From any file of weights, by names, shapes and settings (docs/reference/weights.md). */
+  static fromWeights(source: Source, settings?: WeightSettings):
+    Promise<{ network: Network; report: WeightsReport }>;
+  static weightsReport(source: Source, settings?: WeightSettings): Promise<WeightsReport>;
   readonly info: NetworkInfo;
   readonly topology: Topology;
   readonly parameters: Parameter[];
@@ -430,6 +474,8 @@ export class Network extends Handled {
   forecast(options?: ForecastOptions & { history?: ArrayLike<number> }): Forecast[];
   train(data: TrainingData | Data, spec: TrainingSpec, options?: WhereLater & { every?: number }):
     AsyncGenerator<Step, void, void>;
+  /** Topology and weights as JSON, which load reads. */
+  saveJson(): string;
   save(): Uint8Array;
   save(path: string): void;
   export(format: 'onnx', options?: ExportOptions): Uint8Array;

@@ -27,6 +27,20 @@ function folderOf(what, folder) {
   return folder;
 }
 
+const isPath = (source) => inNode && typeof source === 'string' &&
+  !/^[a-z]+:\/\/|^(data|blob|file):/.test(source);
+
+/** A handle of a file: a path in Node, else bytes, a Blob, a URL. */
+async function fileOf(lib, source) {
+  if (isPath(source)) return (await lib.ask('file_open', { name: source })).file;
+  const bytes = await download(lib, source, {});
+  try {
+    return (await lib.ask('file_open_bytes', { bytes })).file;
+  } finally {
+    lib.release(bytes);
+  }
+}
+
 export class Network extends Handled {
   #session = null; // that waits for the next run, with the sizes that it was made for
   #info = null;
@@ -48,13 +62,37 @@ export class Network extends Handled {
   static async load(source, options = {}) {
     const { onProgress, signal } = known('Network.load', options, ['onProgress', 'signal']);
     const lib = await start();
-    if (inNode && typeof source === 'string' && !/^[a-z]+:\/\/|^(data|blob|file):/.test(source))
+    if (isPath(source))
       return new Network(lib, (await lib.ask('network_load', { path: source })).network);
     const bytes = await download(lib, source, { onProgress, signal });
     try {
       return new Network(lib, (await lib.ask('network_load_bytes', { bytes })).network);
     } finally {
       lib.release(bytes);
+    }
+  }
+
+  /** From any file of weights (safetensors, GGUF), by names, shapes and `settings`
+   *  (docs/reference/weights.md): { network, report }. Questions that are open are an error that
+   *  lists them. Sources as of load. */
+  static async fromWeights(source, settings = {}) {
+    const lib = await start();
+    const file = await fileOf(lib, source);
+    try {
+      const { network, report } = await lib.ask('network_from_weights', { file, settings });
+      return { network: new Network(lib, network), report };
+    } finally {
+      lib.release(file);
+    }
+  }
+  /** What fromWeights would decide; `open` counts the questions. */
+  static async weightsReport(source, settings = {}) {
+    const lib = await start();
+    const file = await fileOf(lib, source);
+    try {
+      return (await lib.ask('file_weights', { file, settings })).report;
+    } finally {
+      lib.release(file);
     }
   }
 
@@ -364,10 +402,15 @@ export class Network extends Handled {
     }
   }
 
-  /** An .entity file; in Node also to a path. */
+  /** An .entity file; in Node also to a path: JSON where that ends in .json. */
   save(path) {
     if (path !== undefined) return void this.call('save', { path: String(path) });
     return this.library.take(this.call('save_bytes').bytes);
+  }
+
+  /** Topology and weights as JSON, exactly: load() reads its bytes or its file. */
+  saveJson() {
+    return this.call('save_json').text;
   }
 
   /** For other programs: the bytes of a format, "onnx"; in Node also a path, by whose end the

@@ -69,6 +69,10 @@ export class Browser {
     else if (method === 'Log.entryAdded') this.log.push(params.entry.text);
   }
 
+  /** A method of the DevTools protocol, of the page. */
+  send(method, params) {
+    return this.#send(method, params);
+  }
   goto(url) {
     return this.#send('Page.navigate', { url });
   }

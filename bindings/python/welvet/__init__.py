@@ -35,22 +35,24 @@ from .seq2seq import Found, Seq2Seq
 from .step_mesh import StepMesh
 from .text import Decoder, Tokenizer
 from .training import (
-    Callback, Data, EarlyStopping, Epoch, History, Progress, Step, Trainer,
+    Callback, Data, EarlyStopping, Epoch, History, Progress, Step, Trainer, distill,
 )
 from .transformer import Piece, Text, Transformer
+from .weights import FromWeights, OpenQuestions, from_weights, weights_report
 
 __all__ = [
     "Busy", "Callback", "Cancelled", "Corrupt", "Data", "Decoder", "EarlyStopping", "Ensemble",
-    "Epoch", "Fitted", "Forecast", "Found", "Genome", "Graph", "History", "IOFailed", "Internal",
-    "InvalidArgument", "InvalidHandle", "LoomError", "Match", "MemoryHistory", "Network",
-    "NotFound", "Observation", "Online", "OutOfMemory", "OutOfRange", "Parameter", "Paused",
-    "Piece", "Population", "Predictor", "Program", "Progress", "Selection", "Seq2Seq", "Session",
-    "Step", "StepMesh", "Text", "Tokenizer", "Trainer", "Training", "Transformer", "Truncated",
-    "Unsupported", "Verification", "audit", "cluster", "compareDNA", "compare_dna", "convert",
-    "correlation", "custom_layer", "defaultTweenConfig", "deviation", "dna", "evaluate", "export",
-    "fake_quantize", "fit", "from_onnx", "graft", "info", "layers", "live_handles", "matches",
-    "methods", "numerics_version", "register_layer", "simulate", "sinks", "unregister_layer",
-    "verify", "version",
+    "Epoch", "Fitted", "Forecast", "Found", "FromWeights", "Genome", "Graph", "History", "IOFailed",
+    "Internal", "InvalidArgument", "InvalidHandle", "LoomError", "Match", "MemoryHistory",
+    "Network", "NotFound", "Observation", "Online", "OpenQuestions", "OutOfMemory", "OutOfRange",
+    "Parameter", "Paused", "Piece", "Population", "Predictor", "Program", "Progress", "Selection",
+    "Seq2Seq", "Session", "Step", "StepMesh", "Text", "Tokenizer", "Trainer", "Training",
+    "Transformer", "Truncated", "Unsupported", "Verification", "audit", "cluster", "compareDNA",
+    "compare_dna", "convert", "correlation", "custom_layer", "defaultTweenConfig", "deviation",
+    "distill", "dna", "evaluate", "export", "fake_quantize", "fit", "from_onnx", "from_weights",
+    "graft", "info", "layers", "live_handles", "matches", "methods", "numerics_version",
+    "register_layer", "simulate", "sinks", "unregister_layer", "verify", "version",
+    "weights_report",
 ]
 __version__ = "0.1.0"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import os
 from typing import (
-    TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union,
+    TYPE_CHECKING, Any, BinaryIO, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union,
     overload,
 )
 
@@ -12,11 +12,11 @@ import numpy as np
 
 from ._core.call import array, call, library, new_bytes, numbers, place, plain, seed_of
 from .layers._base import Layer, layer_of, tree, with_links
-from ._core.errors import InvalidArgument
 from .layers.model import Model
 from ._core.outputs import Outputs, outputs_of, split
 from ._core.object import Idle, Object, Runner, cell_name
 from ._core.rows import number_type, one_sequence, rows_of
+from ._core.source import is_file_object, open_file
 from .layers.containers import Sequential
 from .observe import Observation
 from .sinks import Sink
@@ -141,15 +141,9 @@ class Session(Runner):
         if x.ndim != 2:
             raise ValueError("x: expects (rows, width), got the shape %s" % (x.shape,))
         y = place(out, kind, (x.shape[0], self.output_width))
-        try:
-            if not self._within(budget_us, "session_run_f64" if wide else "session_run", x.shape[0],
-                                x, y, size=x.shape[0]):
-                return None
-        except InvalidArgument:
-            self._network._wide = None  # a training has given the cells another type
-            if not wide or self._network._takes_f64():
-                raise
-            return self.run(x.astype(np.float32), out, budget_us=budget_us)  # type: ignore
+        if not self._within(budget_us, "session_run_f64" if wide else "session_run", x.shape[0],
+                            x, y, size=x.shape[0]):
+            return None
         return y if out is None else out  # type: ignore[no-any-return]
 
     @overload
@@ -256,6 +250,9 @@ class Network(Object):
                     return
             with open(path, encoding="utf-8") as text:
                 spec = json.load(text)
+            if isinstance(spec, dict) and spec.get("format") == "loom-network":
+                self._own(call("network_load", path))
+                return
         self._own(call("network_create", spec))
         if seed is not None:
             self.initialize(seed)
@@ -267,13 +264,21 @@ class Network(Object):
         return made
 
     @classmethod
-    def load(cls, path: Path) -> "Network":
-        """The network of an .entity file, complete or refused."""
-        return cls._of(call("network_load", os.fspath(path)))
+    def load(cls, path: Union[Path, BinaryIO]) -> "Network":
+        """The network of an .entity file, or of JSON with weights, complete or refused: a path, or
+        a binary file with seek and readinto, which stays open as long as the network, whose packed
+        weights lie in it."""
+        if not is_file_object(path):
+            return cls._of(call("network_load", os.fspath(path)))  # type: ignore[arg-type]
+        handle = open_file(path)
+        try:
+            return cls._of(call("network_load_file", handle))
+        finally:
+            call("release", handle)
 
     @classmethod
     def from_bytes(cls, data: Any) -> "Network":
-        """The network of an .entity file in memory."""
+        """The network of an .entity file, or JSON with weights, in memory."""
         handle = new_bytes(data)
         try:
             return cls._of(call("network_load_bytes", handle))
@@ -290,13 +295,18 @@ class Network(Object):
             raise AttributeError("'Network' object has no attribute %r%s" % (
                 name, ": use " + _ELSEWHERE[name] if name in _ELSEWHERE else ""))
 
-    _wide: Optional[bool] = None
+    _known: Tuple[int, Dict[str, Any]] = (-1, {})
+
+    def _shapes(self) -> Dict[str, Any]:
+        """info, which the library is asked for where it may have changed."""
+        revision = call("network_revision", self._handle)
+        if self._known[0] != revision:
+            self._known = revision, self.info
+        return self._known[1]
 
     def _takes_f64(self) -> bool:
-        """Whether numbers go in as float64: asked once, until a cell changes."""
-        if self._wide is None:
-            self._wide = number_type(self.info["input"]) == np.float64
-        return self._wide
+        """Whether numbers go in as float64."""
+        return bool(number_type(self._shapes()["input"]) == np.float64)
 
     def __repr__(self) -> str:
         """The layers by their cells, as PyTorch prints a module. Behind # stand the shape of a
@@ -330,12 +340,18 @@ class Network(Object):
         call("network_initialize", self._handle, seed_of(seed) % 2**64)
 
     def save(self, path: Path) -> None:
-        """Writes an .entity file: all of it, or the path stays as it was."""
+        """Writes an .entity file, or JSON with the weights where the path ends in .json: all of it,
+        or the path stays as it was."""
         call("network_save", self._handle, os.fspath(path))
 
     def to_bytes(self) -> bytes:
         """The .entity file as bytes."""
         return library().take(call("network_save_bytes", self._handle))
+
+    def to_json(self) -> str:
+        """Topology and weights as JSON (docs/reference/entity.md), exactly: load() reads its file,
+        from_bytes() its bytes."""
+        return call("network_save_json", self._handle)  # type: ignore[no-any-return]
 
     def export(self, path: Path, **options: Any) -> Dict[str, Any]:
         """Writes the network for other programs, by the end of the path: .onnx. Options: opset,
@@ -493,31 +509,26 @@ class Network(Object):
         if isinstance(layer, Layer):
             layer = with_links([layer])[0]
         call("network_set_cell", self._handle, cell_name(cell), layer)
-        self._wide = None
 
     def set_links(self, cell: Cell, links: Sequence[Dict[str, Sequence[int]]]) -> None:
         """Gives a cell other links: [{"read": [z, y, x, l]}, ...] ("read", "send", "run"). All
         weights stay: links with which one would need another size are refused. On an error nothing
         has changed."""
         call("network_set_links", self._handle, cell_name(cell), list(links))
-        self._wide = None
 
     def enable(self, cell: Cell, enabled: bool = True) -> None:
         """Switches a cell on or off; off, it hands on what arrives."""
         call("network_enable", self._handle, cell_name(cell), enabled)
-        self._wide = None
 
     def morph(self, dtype: str, cell: Optional[Cell] = None) -> None:
         """Changes how the matrices of a cell, or of all, are stored and multiplied: "f32", "bf16",
         "i8", "i4", "ternary", "q4_0", ... The master values stay, so that morphing back loses
         nothing."""
         call("network_morph", self._handle, dtype, "" if cell is None else cell_name(cell))
-        self._wide = None
 
     def pack(self, dtype: str) -> None:
         """The same for all cells, for running alone: the masters go."""
         call("network_pack", self._handle, dtype)
-        self._wide = None
 
     # ---- adapters
 
@@ -566,7 +577,7 @@ class Network(Object):
         network of ids takes integers: (..., steps), or, where a row is one id, one sequence, as
         forward_tokens does. Raises ValueError for another shape, TypeError for several sequences of
         such a network."""
-        info = self.info
+        info = self._shapes()
         given, gives = info["input"], info["output"]
         if "ids" in given and "dims" not in given:
             return self.forward_tokens(x, out=out)
@@ -640,9 +651,10 @@ class Network(Object):
         ids = one_sequence(array(ids, np.int32, "ids"))
         if ids.ndim != 1 or ids.size == 0:
             raise ValueError("ids: expects (n,) with n at least 1, got the shape %s" % (ids.shape,))
-        if out is not None and outputs_of(self.info):
+        info = self._shapes()
+        if out is not None and outputs_of(info):
             raise TypeError("out: takes one output, the network has several")
-        width = self.info["output"]["width"]
+        width = info["output"]["width"]
         y = place(out, np.float32, (width,) if last else (ids.size, width))
         positions = np.arange(ids.size, dtype=np.int32)
         session = self._session(max_rows=_ROWS, max_head_rows=_ROWS,
@@ -653,7 +665,7 @@ class Network(Object):
             target = y.reshape(1, -1) if last else y[begin:end]
             session.run_tokens(ids[begin:end], positions[begin:end], head=head, out=target)
         self._sessions.put(session)
-        return split(y, self.info) if out is None else out
+        return split(y, info) if out is None else out
 
     def _session(self, **options: Any) -> Session:
         """An idle session that is large enough, or a new one. The caller puts it back when all went
@@ -663,7 +675,7 @@ class Network(Object):
             session = Session(self, ignore_rules=True, **options)
             session._positions = options.get("max_positions", 0)
         # another one where the topology has changed
-        session.output_width = self.info["output"]["width"]
+        session.output_width = self._shapes()["output"]["width"]
         return session  # type: ignore[no-any-return]
 
     # ---- learning
@@ -713,8 +725,8 @@ class Network(Object):
         x: (samples, width) or with the dimensions of the network's input; or a Data object, without
         y. y: (samples,) integers, the classes, or (samples, targets) values. Keywords:
         * `epochs` (10), or `steps`, optimizer steps, in their place; `batch_size` (32).
-        * `loss`: mse, mae, huber, bce, cross_entropy; where nothing is said cross_entropy for
-          integers, mse for values. A network with several outputs takes y, and `loss` and
+        * `loss`: mse, mae, huber, bce, cross_entropy, soft_cross_entropy (y: a probability for each
+          class); where nothing is said cross_entropy for integers, mse for values. A network with several outputs takes y, and `loss` and
           `loss_weights` where they are given, as a dict by their names (or a list in their order);
           the loss is the sum of theirs, each times its weight (1).
         * `optimizer`: a name (adamw, sgd, rmsprop, lion) or its settings as a dict; likewise

@@ -60,10 +60,14 @@ def predict(dataset: Any, network: Network, *, column: str = "x", output: str = 
     that hold the network once each, with `threads` threads. `concurrency`: actors, or (fewest,
     most); by default as many as the cluster has CPUs. A network of several outputs has a column for
     each, "prediction_NAME". `resources` go to map_batches (num_cpus, ...)."""
+    from ray.data import ActorPoolStrategy
+
     if concurrency is None:
         concurrency = max(1, int(_ray.cluster_resources().get("CPU", 1)))
+    low, high = concurrency if isinstance(concurrency, tuple) else (concurrency, concurrency)
+    pool = ActorPoolStrategy(min_size=low, max_size=high)
     return dataset.map_batches(
-        _Predictor, batch_size=batch_size, batch_format="numpy", concurrency=concurrency,
+        _Predictor, batch_size=batch_size, batch_format="numpy", compute=pool,
         fn_constructor_kwargs={"entity": network.to_bytes(), "column": column, "output": output,
                                "threads": threads}, **resources)
 

@@ -45,4 +45,19 @@ Result<std::vector<std::byte>> from_base64(std::string_view text, std::string_vi
   return bytes;
 }
 
+std::string to_base64(std::span<const std::byte> bytes) {
+  static constexpr char kDigits[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t bits = 0;
+    for (std::size_t k = i; k < i + 3; ++k)
+      bits = bits << 8 | (k < bytes.size() ? static_cast<std::uint32_t>(bytes[k]) : 0);
+    for (int shift = 18; shift >= 0; shift -= 6) text += kDigits[bits >> shift & 63];
+  }
+  for (std::size_t n = bytes.size() % 3; n != 0 && n < 3; ++n) text[text.size() - 3 + n] = '=';
+  return text;
+}
+
 }  // namespace loom

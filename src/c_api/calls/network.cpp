@@ -5,6 +5,8 @@
 #include "c_api/call.h"
 #include "c_api/options/options.h"
 #include "checkpoint/entity.h"
+#include "checkpoint/network_json.h"
+#include "convert/weights/from_weights.h"
 #include "exec/session.h"
 #include "genome/dna.h"
 #include "grid/blueprint.h"
@@ -69,6 +71,11 @@ Result<loom_handle> load(SourcePtr source) {
     std::string text(static_cast<std::size_t>(source->size()), '\0');
     LOOM_TRY(source->read(0, std::as_writable_bytes(std::span(text))));
     LOOM_ASSIGN(const Json saved, Json::parse(text, {.max_bytes = kMax}));
+    if (is_network_json(saved)) {
+      auto bytes = entity_of_json(saved);
+      if (!bytes.ok()) return bytes.status().at(source->name());
+      return load(source_from_bytes(std::move(*bytes), source->name()));
+    }
     LOOM_ASSIGN(Network network, network_of_saved(saved));
     return new_network(std::move(network));
   }
@@ -98,6 +105,17 @@ Status without_adapter(loom_network handle) {
   return Status(Code::unsupported,
                 "the network runs with an adapter, which other formats do not have: add it to the "
                 "weights first");
+}
+
+Result<std::string> json_of(loom_network handle) {
+  LOOM_ASSIGN(const auto object, get<NetworkObject>(handle));
+  std::string text;
+  LOOM_TRY(alone(handle, Change::none, [&](Network& n) -> Status {
+    LOOM_ASSIGN(const EntitySections sections, sections_of(*object->shared));
+    LOOM_ASSIGN(text, network_to_json(n, sections));
+    return {};
+  }));
+  return text;
 }
 
 Status save(loom_network handle, const Destination& to) {
@@ -241,11 +259,48 @@ int32_t loom_network_load_bytes(loom_bytes bytes, loom_network* network, loom_er
   });
 }
 
+int32_t loom_network_load_file(loom_file file, loom_network* network, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(network));
+    LOOM_ASSIGN(const auto f, get<FileObject>(file));
+    if (!f->file.source)
+      return Status(Code::unsupported,
+                    f->file.path + ": is a folder: networks are loaded from files");
+    LOOM_ASSIGN(*network, load(f->file.source));
+    return {};
+  });
+}
+
+int32_t loom_network_from_weights(loom_file file, const char* settings, size_t settings_size,
+                                  loom_network* network, loom_bytes* report, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(network, report));
+    LOOM_ASSIGN(const auto f, get<FileObject>(file));
+    LOOM_ASSIGN(const Json given, json_argument(settings, settings_size, "settings"));
+    LOOM_ASSIGN(WeightsReport made, weights_of(f->file, given, OpenQuestions::refuse));
+    NewHandle text(new_json(made.json));
+    *network = new_network(std::move(*made.network));
+    *report = text.take();
+    return {};
+  });
+}
+
 int32_t loom_network_save(loom_network network, const char* path, size_t path_size,
                           loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string p, path_argument(path, path_size, "path"));
-    return save(network, p);
+    if (!p.ends_with(".json")) return save(network, p);
+    LOOM_ASSIGN(const std::string json, json_of(network));
+    return write_file(p, std::as_bytes(std::span(json)));
+  });
+}
+
+int32_t loom_network_save_json(loom_network network, loom_bytes* text, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(text));
+    LOOM_ASSIGN(const std::string json, json_of(network));
+    *text = new_text(json);
+    return {};
   });
 }
 
@@ -312,6 +367,16 @@ int32_t loom_network_topology(loom_network network, loom_bytes* topology, loom_e
       *topology = new_json(n.to_json());
       return Status();
     });
+  });
+}
+
+int32_t loom_network_revision(loom_network network, std::uint64_t* revision, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(revision));
+    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
+    LOOM_ASSIGN(const auto lock, object->shared->hold_alone());
+    *revision = object->shared->forms;
+    return {};
   });
 }
 

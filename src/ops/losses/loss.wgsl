@@ -34,6 +34,43 @@ fn cross_entropy_back(@builtin(workgroup_id) group: vec3<u32>,
   }
 }
 
+// -sum of target * log softmax(logits); a target of 0 adds nothing, whatever its logit.
+@compute @workgroup_size(64)
+fn soft_cross_entropy(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let r = group_unit(group, groups);
+  if (r >= units()) { return; }
+  let n = cols(0u);
+  let x = place(0u, r);
+  let s = exp_sum(x, n, lane);
+  let logarithm = logarithm_of(s);
+  var sum = zero();
+  for (var c = lane; c < n; c += 64u) {
+    let p = load(place(1u, r) + c);
+    if (p != 0.0) { sum = sum + mul(p, log_share(load(x + c), s.top, logarithm)); }
+  }
+  sum = tree_sum(lane, sum);
+  if (lane == 0u) { store(place(2u, r), zero() - sum); }
+}
+// softmax(logits) * (sum of the targets) - target.
+@compute @workgroup_size(64)
+fn soft_cross_entropy_back(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
+  let r = group_unit(group, groups);
+  if (r >= units()) { return; }
+  let n = cols(0u);
+  let x = place(0u, r);
+  var total = zero();
+  for (var c = lane; c < n; c += 64u) { total = total + load(place(1u, r) + c); }
+  total = tree_sum(lane, total);
+  let s = exp_sum(x, n, lane);
+  let inverse = div(total, s.sum);
+  for (var c = lane; c < n; c += 64u) {
+    let g = settled(exp_difference(load(x + c), s.top) * inverse);
+    store(place(2u, r) + c, g - load(place(1u, r) + c));
+  }
+}
+
 // Mean over the columns of (y - target)^2.
 @compute @workgroup_size(64)
 fn mse(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,

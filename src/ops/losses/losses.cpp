@@ -94,6 +94,12 @@ View ProgramBuilder::bce(View logits, View target) { return loss(*this, Op::bce,
 View ProgramBuilder::bce_back(View logits, View target) {
   return slope(*this, Op::bce_back, logits, target);
 }
+View ProgramBuilder::soft_cross_entropy(View logits, View target) {
+  return loss(*this, Op::soft_cross_entropy, logits, target);
+}
+View ProgramBuilder::soft_cross_entropy_back(View logits, View target) {
+  return slope(*this, Op::soft_cross_entropy_back, logits, target);
+}
 void ProgramBuilder::sum_rows(View x, View total) { append(Op::sum_rows, {x, total}); }
 
 #define LOOM_FAMILY losses

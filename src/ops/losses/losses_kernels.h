@@ -40,6 +40,39 @@ static void cross_entropy_back(const KernelArgs& k) {
   }
 }
 
+// -sum of target * log softmax(logits); a target of 0 adds nothing, whatever its logit.
+template <class T>
+static void soft_cross_entropy(const KernelArgs& k) {
+  const TensorArg &logits = k.t[0], &target = k.t[1], &loss = k.t[2];
+  const Range r = share(logits.rows, 1, k.worker, k.workers);
+  for (i64 i = r.begin; i < r.end; ++i) {
+    const T *x = row<T>(logits, i), *p = row<T>(target, i);
+    const ExpSum<T> s = exp_sum(x, logits.cols);
+    const T logarithm = s.logarithm();
+    const T sum = reduce_row<T>(logits.cols, [&](i64 c, i64 lanes) {
+      T e[16];
+      for (i64 j = 0; j < 16; ++j)
+        e[j] = j < lanes && p[c + j] != 0 ? p[c + j] * log_share(x[c + j], s.top, logarithm) : T(0);
+      return load(e);
+    });
+    *row<T>(loss, i) = stored(T(0) - sum);
+  }
+}
+// softmax(logits) * (sum of the targets) - target.
+template <class T>
+static void soft_cross_entropy_back(const KernelArgs& k) {
+  const TensorArg &logits = k.t[0], &target = k.t[1], &g = k.t[2];
+  const Range r = share(logits.rows, 1, k.worker, k.workers);
+  for (i64 i = r.begin; i < r.end; ++i) {
+    const i64 n = logits.cols;
+    const T* p = row<T>(target, i);
+    T* o = row<T>(g, i);
+    const T total = reduce_row<T>(n, [&](i64 c, i64 lanes) { return load_lanes(p + c, lanes); });
+    const T inverse = total / exp_sum(row<T>(logits, i), n, o).sum;
+    for (i64 c = 0; c < n; ++c) o[c] = stored(stored(o[c] * inverse) - p[c]);
+  }
+}
+
 // Mean over the columns of (y - target)^2.
 template <class T>
 static void mse(const KernelArgs& k) {

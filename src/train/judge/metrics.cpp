@@ -85,10 +85,10 @@ std::string Metrics::to_text() const {
   return text;
 }
 
-MetricsCounter::MetricsCounter(Loss loss, double delta, std::int64_t columns)
-    : loss_(loss), delta_(delta), columns_(columns) {
-  if (!takes_classes(loss)) spread_.resize(static_cast<std::size_t>(columns));
-  else if (columns <= Metrics::kMaxConfused)
+MetricsCounter::MetricsCounter(Loss loss, double parameter, std::int64_t columns)
+    : loss_(loss), parameter_(parameter), columns_(columns) {
+  if (!takes_logits(loss)) spread_.resize(static_cast<std::size_t>(columns));
+  else if (takes_classes(loss) && columns <= Metrics::kMaxConfused)
     confusion_.resize(static_cast<std::size_t>(columns * columns));
 }
 
@@ -105,7 +105,23 @@ void MetricsCounter::add(std::span<const double> y, std::int32_t target_class, d
   if (!confusion_.empty()) ++confusion_[t * static_cast<std::size_t>(columns_) + answer];
 }
 
+void MetricsCounter::add_soft(std::span<const double> y, std::span<const double> target,
+                              double weight) {
+  const auto best = std::max_element(y.begin(), y.end());
+  const double t = parameter_;
+  double sum = 0, loss = 0;
+  for (const double v : y) sum += exact::exp((v - *best) / t);
+  const double logarithm = exact::log(sum);
+  for (std::size_t c = 0; c < y.size(); ++c)
+    if (target[c] != 0) loss += target[c] * (logarithm + (*best - y[c]) / t);
+  total_ += weight * (t * t * loss);
+  weight_ += weight;
+  right_ += best - y.begin() == std::max_element(target.begin(), target.end()) - target.begin();
+  ++rows_;
+}
+
 void MetricsCounter::add(std::span<const double> y, std::span<const double> target, double weight) {
+  if (loss_ == Loss::soft_cross_entropy) return add_soft(y, target, weight);
   double sum = 0;
   for (std::size_t c = 0; c < spread_.size(); ++c) {
     const double a = y[c], t = target[c], d = a - t;
@@ -114,7 +130,7 @@ void MetricsCounter::add(std::span<const double> y, std::span<const double> targ
     column.sum += t - column.first;
     column.squares += (t - column.first) * (t - column.first);
     column.errors += d * d;
-    sum += loss_term(loss_, a, t, delta_);
+    sum += loss_term(loss_, a, t, parameter_);
     absolute_ += absolute(d);
     right_ += (a > 0) == (t > 0.5);
   }
@@ -128,11 +144,11 @@ Metrics MetricsCounter::finish() const {
   if (!(weight_ > 0)) return m;
   m.rows = rows_;
   const double n = static_cast<double>(rows_),
-               cells = n * static_cast<double>(takes_classes(loss_) ? 1 : columns_);
+               cells = n * static_cast<double>(takes_logits(loss_) ? 1 : columns_);
   m.loss = total_ / weight_;
-  m.has_accuracy = takes_classes(loss_) || loss_ == Loss::bce;
+  m.has_accuracy = takes_logits(loss_) || loss_ == Loss::bce;
   m.accuracy = static_cast<double>(right_) / cells;
-  if (takes_classes(loss_)) {
+  if (takes_logits(loss_)) {
     m.classes = columns_;
     m.confusion = confusion_;
     return m;
@@ -185,7 +201,7 @@ Status Evaluator::count(std::vector<MetricsCounter>& counters, const Batch& batc
       batch.wide_values.empty() || !session_.gives_f64() ? narrow : batch.wide_values);
   std::size_t target = 0;
   for (std::size_t r = 0; r < static_cast<std::size_t>(batch.rows); ++r) {
-    std::span<const double> y = answer(static_cast<std::int64_t>(r));
+    const std::span<const double> all = answer(static_cast<std::int64_t>(r));
     const double weight = batch.weights.empty() ? 1.0 : static_cast<double>(batch.weights[r]);
     // A sequence of tokens is a run of its own.
     const std::int64_t sample =
@@ -193,14 +209,16 @@ Status Evaluator::count(std::vector<MetricsCounter>& counters, const Batch& batc
     for (std::size_t i = 0; i < heads_.size(); ++i) {
       const HeadSpec& head = heads_[i];
       const auto columns = static_cast<std::size_t>(head.columns);
+      const std::span<const double> y = all.subspan(static_cast<std::size_t>(head.column), columns);
       const auto class_at = [&](std::size_t p) -> std::int64_t {
         return options_.heads.empty() ? batch.classes[target + p]
                                       : static_cast<std::int64_t>(values[target + p]);
       };
       if (takes_classes(head.loss))
-        LOOM_TRY(count_classes(counters[i], head, y.first(columns), class_at, weight, sample));
-      else counters[i].add(y.first(columns), values.subspan(target, columns), weight);
-      y = y.subspan(columns);
+        LOOM_TRY(count_classes(counters[i], head, y, class_at, weight, sample));
+      else if (head.loss == Loss::soft_cross_entropy)
+        count_soft(counters[i], head, y, values.subspan(target, columns), weight);
+      else counters[i].add(y, values.subspan(target, columns), weight);
       target += static_cast<std::size_t>(head.targets());
     }
   }
@@ -240,12 +258,28 @@ Status Evaluator::count_classes(MetricsCounter& counter, const HeadSpec& head,
   return {};
 }
 
+// Every place of a head's row, of which each has a probability for each class.
+void Evaluator::count_soft(MetricsCounter& counter, const HeadSpec& head, std::span<const double> y,
+                           std::span<const double> target, double weight) {
+  const auto places = static_cast<std::size_t>(head.axis.places),
+             classes = static_cast<std::size_t>(head.axis.classes);
+  std::vector<double> logits(classes), shares(classes);
+  for (std::size_t p = 0; p < places; ++p) {
+    for (std::size_t c = 0; c < classes; ++c) {
+      const std::size_t at = head.axis.first ? c * places + p : p * classes + c;
+      logits[c] = y[at];
+      shares[c] = target[at];
+    }
+    counter.add(logits, shares, weight);
+  }
+}
+
 Result<Metrics> Evaluator::measure() {
   LOOM_TRY(session_.refresh());
   std::vector<MetricsCounter> counters;
   for (const HeadSpec& head : heads_)
-    counters.emplace_back(head.loss, head.delta,
-                          takes_classes(head.loss) ? head.axis.classes : head.columns);
+    counters.emplace_back(head.loss, head.loss == Loss::huber ? head.delta : head.temperature,
+                          takes_logits(head.loss) ? head.axis.classes : head.columns);
   Batch batch;
   std::vector<std::uint32_t> sequences, head;
   const DataSource::Form form = data_->form();

@@ -26,7 +26,8 @@ struct Metrics {
   double loss = 0;           // mean over the rows, of the loss that is learned
   bool weighted = false;     // the loss is a mean by weights; the other figures count each row once
   std::int64_t classes = 0;  // 0: values
-  // Of classes, and of bce, where every column is right or wrong by itself.
+  // Of classes; of bce, where every column is right or wrong by itself; of soft_cross_entropy,
+  // where the class of the largest target is right.
   double accuracy = 0;
   std::vector<std::int64_t> confusion;  // classes x classes: row the truth, column the answer;
                                         // empty above kMaxConfused classes
@@ -47,19 +48,21 @@ struct Metrics {
 
 class MetricsCounter {
  public:
-  MetricsCounter(Loss loss, double delta, std::int64_t columns);
+  // parameter: huber's delta, soft_cross_entropy's temperature.
+  MetricsCounter(Loss loss, double parameter, std::int64_t columns);
   // target_class: one of the columns. weight: of the row's loss.
   void add(std::span<const double> y, std::int32_t target_class, double weight = 1);
   void add(std::span<const double> y, std::span<const double> target, double weight = 1);
   Metrics finish() const;
 
  private:
+  void add_soft(std::span<const double> y, std::span<const double> target, double weight);
   struct Column {
     double first = 0, sum = 0, squares = 0,
            errors = 0;  // targets less the first one; squared errors
   };
   Loss loss_;
-  double delta_;
+  double parameter_;
   std::int64_t columns_, rows_ = 0, right_ = 0;
   double total_ = 0, absolute_ = 0, weight_ = 0;
   std::vector<Column> spread_;
@@ -74,6 +77,7 @@ std::vector<double> softmax(std::span<const float> y);
 struct EvaluatorOptions {
   Loss loss = Loss::mse;
   double delta = 1;                           // of huber
+  double temperature = 1;                     // of soft_cross_entropy
   std::int64_t ignore = kIgnoredClass;        // the class that is not counted
   std::vector<double> class_weights{};        // of rows' losses, by their class
   std::vector<HeadSpec> heads{};              // in place of loss and delta
@@ -101,13 +105,15 @@ class Evaluator {
         options_(options),
         heads_(options.heads) {
     if (heads_.empty())
-      heads_.push_back(
-          {"", network.output().width, options.loss, options.delta, 1, network.class_axis()});
+      heads_.push_back({"", network.output().width, options.loss, options.delta, 1,
+                        network.class_axis(), options.temperature});
   }
   Status count(std::vector<MetricsCounter>& counters, const Batch& batch, std::int64_t first);
   Status count_classes(MetricsCounter& counter, const HeadSpec& head, std::span<const double> y,
                        const std::function<std::int64_t(std::size_t)>& target, double weight,
                        std::int64_t sample);
+  static void count_soft(MetricsCounter& counter, const HeadSpec& head, std::span<const double> y,
+                         std::span<const double> target, double weight);
   std::span<const double> answer(std::int64_t row);
   Session session_;
   std::unique_ptr<Streams> stream_;

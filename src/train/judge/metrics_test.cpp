@@ -42,6 +42,22 @@ TEST(Metrics, OfValues) {
   EXPECT_FALSE(m.has_accuracy);
 }
 
+TEST(Metrics, OfProbabilities) {
+  MetricsCounter counter(Loss::soft_cross_entropy, 2, 3);
+  const double y[2][3] = {{2, 0, -1}, {1, 3, 0}}, p[2][3] = {{0.7, 0.3, 0}, {0.5, 0.25, 0.25}};
+  double want = 0;
+  for (int r = 0; r < 2; ++r) {
+    counter.add(std::span<const double>(y[r]), std::span<const double>(p[r]));
+    double sum = 0;
+    for (const double v : y[r]) sum += std::exp(v / 2);
+    for (int c = 0; c < 3; ++c) want -= 4 * p[r][c] * (y[r][c] / 2 - std::log(sum)) / 2;
+  }
+  const Metrics m = counter.finish();
+  EXPECT_NEAR(m.loss, want, 1e-14);
+  EXPECT_DOUBLE_EQ(m.accuracy, 0.5);
+  EXPECT_FALSE(m.has_errors);
+}
+
 TEST(Metrics, OfBinaryColumns) {
   MetricsCounter counter(Loss::bce, 1, 2);
   const double y[] = {3, -3}, t[] = {1, 1};

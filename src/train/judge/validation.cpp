@@ -28,6 +28,7 @@ EvaluatorOptions judging(const Trainer& trainer, const std::string& isa) {
   const TrainingSpec& spec = trainer.spec();
   return {.loss = spec.loss,
           .delta = spec.delta,
+          .temperature = spec.temperature,
           .ignore = spec.ignore,
           .class_weights = spec.weights_of_classes(),
           .heads = spec.heads,

@@ -62,8 +62,9 @@ struct LearnerOptions {
   bool weighted = false;                // rows have weights (weigh)
   std::int64_t ignore = kIgnoredClass;  // the class that is not counted
   double delta = 1.0;                   // huber: where it turns from squares to a line
+  double temperature = 1.0;             // soft_cross_entropy: logits are divided by it
   std::vector<HeadSpec>
-      heads;  // in place of loss and delta: the loss is the sum of theirs, each times its weight
+      heads;  // in place of these three: the loss is the sum of theirs, each times its weight
   bool fp8 = false;  // ProgramBuilder::round_products_to_fp8, and gradients times loss_scale() on
                      // their way
   bool recompute = false;  // cells' activations are computed again for backward (EmitOptions)
@@ -260,14 +261,12 @@ class Learner {
   void find_buffers();
   struct LossViews {
     View y, target, weights;  // a row for each place that has a loss
-    std::int64_t column;
   };
   View emit_losses(ProgramBuilder& emit, View y, Rows rows);
   HeadSpec only_head(std::int64_t cols) const;
   LossViews emit_only(ProgramBuilder& emit, View y, Rows rows) const;
   std::vector<LossViews> emit_heads(ProgramBuilder& emit, View y, Rows rows);
-  LossViews emit_head(ProgramBuilder& emit, View y, Rows rows, std::size_t head,
-                      std::int64_t column) const;
+  LossViews emit_head(ProgramBuilder& emit, View y, Rows rows, std::size_t head) const;
   View emit_local_loss(ProgramBuilder& emit, View y, Rows rows) const;
   View emit_slopes(ProgramBuilder& emit, const std::vector<LossViews>& views, Rows rows,
                    std::int64_t cols) const;

@@ -18,21 +18,48 @@ std::string listed(const std::vector<Shape>& outputs) {
   return names;
 }
 
+// The columns of the head before.
+Status resolve_same(std::vector<HeadSpec>& heads, std::size_t i) {
+  HeadSpec& head = heads[i];
+  if (i == 0)
+    return bad("head \"" + name_of(head, i) + "\": \"same_columns\" has no head before it");
+  const HeadSpec& before = heads[i - 1];
+  if (head.columns > 0 && head.columns != before.columns)
+    return bad("head \"" + name_of(head, i) + "\" has " + std::to_string(head.columns) +
+               " columns, and by \"same_columns\" the " + std::to_string(before.columns) +
+               " of the head before");
+  head.columns = before.columns;
+  head.column = before.column;
+  head.axis = before.axis;
+  return {};
+}
+
 // Heads of an output that consists of several, each of one.
 Status resolve_named(const std::vector<Shape>& outputs, std::vector<HeadSpec>& heads) {
-  bool same = heads.size() == outputs.size();
-  for (std::size_t i = 0; same && i < heads.size(); ++i) same = heads[i].name == outputs[i].name;
-  if (!same)
-    return bad("the network has the outputs " + listed(outputs) +
-               ": give \"heads\" with a loss for each, by their \"name\" and in this order");
+  std::size_t at = 0;
+  std::int64_t column = 0;
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    if (heads[i].columns > 0 && heads[i].columns != outputs[i].width)
-      return bad("head \"" + heads[i].name + "\" has " + std::to_string(heads[i].columns) +
-                 " columns, the output of this name " + std::to_string(outputs[i].width));
-    heads[i].columns = outputs[i].width;
-    heads[i].axis = class_axis(outputs[i]);
+    HeadSpec& head = heads[i];
+    if (head.same_columns) {
+      LOOM_TRY(resolve_same(heads, i));
+      continue;
+    }
+    if (at == outputs.size() || head.name != outputs[at].name) {
+      at = outputs.size() + 1;
+      break;
+    }
+    const Shape& out = outputs[at++];
+    if (head.columns > 0 && head.columns != out.width)
+      return bad("head \"" + head.name + "\" has " + std::to_string(head.columns) +
+                 " columns, the output of this name " + std::to_string(out.width));
+    head.columns = out.width;
+    head.axis = class_axis(out);
+    head.column = column;
+    column += out.width;
   }
-  return {};
+  if (at == outputs.size()) return {};
+  return bad("the network has the outputs " + listed(outputs) +
+             ": give \"heads\" with a loss for each, by their \"name\" and in this order");
 }
 
 }  // namespace
@@ -41,7 +68,18 @@ Result<Loss> parse_loss(std::string_view text) {
   const auto found = std::find(std::begin(kLossNames), std::end(kLossNames), text);
   if (found != std::end(kLossNames)) return static_cast<Loss>(found - std::begin(kLossNames));
   return bad("unknown loss \"" + std::string(text) +
-             "\": one of mse, cross_entropy, mae, huber, bce");
+             "\": one of mse, cross_entropy, mae, huber, bce, soft_cross_entropy");
+}
+
+bool takes_value(Loss loss, double value) {
+  if (loss == Loss::bce) return value >= 0 && value <= 1;
+  return loss != Loss::soft_cross_entropy || (value >= 0 && value - value == 0);
+}
+
+std::string value_refusal(Loss loss, double value) {
+  return " is " + format_double(value) + ": \"" + std::string(name(loss)) +
+         (loss == Loss::bce ? "\" takes probabilities, from 0 to 1"
+                            : "\" takes probabilities of classes, from 0 on");
 }
 
 std::string class_refusal(double value, std::int64_t classes, std::int64_t ignored) {
@@ -65,9 +103,14 @@ Status resolve_heads(const Network& network, std::vector<HeadSpec>& heads) {
   std::int64_t columns = 0;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     HeadSpec& head = heads[i];
+    if (head.same_columns) {
+      LOOM_TRY(resolve_same(heads, i));
+      continue;
+    }
     if (head.columns == 0)
       return bad("head \"" + name_of(head, i) +
                  "\": give its \"columns\": the network has one output, " + out.to_string());
+    head.column = columns;
     columns += head.columns;
     head.axis = {1, head.columns, false};
   }

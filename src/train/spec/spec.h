@@ -77,7 +77,8 @@ struct TrainingSpec {
   DataSpec data;
   Loss loss = Loss::mse;
   double delta = 1.0;           // of the loss huber
-  std::vector<HeadSpec> heads;  // in place of both
+  double temperature = 1.0;     // of the loss soft_cross_entropy
+  std::vector<HeadSpec> heads;  // in place of these three
   double loss_weight = 1;       // of the loss in what is learned; reports are without it
   Json class_weights;           // of rows, by their class: a list, "balanced", or null for 1 each
   std::int64_t ignore = kIgnoredClass;  // the class that is not counted

@@ -295,6 +295,16 @@ void fields(V& v, HeadSpec& h) {
      .min = 1e-6,
      .below = 1e12,
      .written = h.delta != 1.0});
+  v("temperature", h.temperature,
+    {.doc = "of `soft_cross_entropy`: logits are divided by it, and the loss multiplied by its "
+            "square",
+     .min = 1e-3,
+     .max = 1e6,
+     .only = {"loss", name(h.loss), "soft_cross_entropy"},
+     .written = h.temperature != 1.0});
+  v("same_columns", h.same_columns,
+    {.doc = "the loss is of the columns of the head before: a second loss of the same values",
+     .written = h.same_columns});
   v("weight", h.weight, {.doc = "of its loss in the sum", .min = 0, .below = 1e6});
 }
 
@@ -331,13 +341,22 @@ void loss_fields(V& v, TrainingSpec& t) {
     {.doc = "the mean over the columns, with d = y - target. `mse`: d^2. `mae`: abs(d). `huber`: "
             "d^2 / 2 up to abs(d) = `delta`, and `delta` * (abs(d) - `delta` / 2) above. `bce`: "
             "-target log(s) - (1 - target) log(1 - s), s = sigmoid(y), targets in 0..1. "
-            "`cross_entropy`: -log softmax(logits)[class]. A step's loss is the mean over its "
+            "`cross_entropy`: -log softmax(logits)[class]. `soft_cross_entropy`: -sum of p log "
+            "softmax(logits / T) * T^2, T = `temperature`, targets p are a probability for each "
+            "class. A step's loss is the mean over its "
             "counted rows"});
   v("delta", t.delta,
     {.doc = "of `huber`: where it turns from squares to a line",
      .min = 1e-6,
      .below = 1e12,
      .written = t.delta != 1.0});
+  v("temperature", t.temperature,
+    {.doc = "of `soft_cross_entropy`: logits are divided by it, and the loss multiplied by its "
+            "square",
+     .min = 1e-3,
+     .max = 1e6,
+     .only = {"loss", name(t.loss), "soft_cross_entropy"},
+     .written = t.temperature != 1.0});
   v("loss_weight", t.loss_weight,
     {.doc = "gradients are those of the loss times this, as of a "
             "head's `weight`; reports are of the loss itself",

@@ -50,7 +50,8 @@ TEST(TrainingSpec, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(
       refusal(kFull, "\"batch\"", "\"batches\""),
       "training spec: unknown key \"batches\": known are format, version, name, network, "
-      "network_file, base, base_dtype, data, loss, delta, loss_weight, heads, class_weights, "
+      "network_file, base, base_dtype, data, loss, delta, temperature, loss_weight, heads, "
+      "class_weights, "
       "ignore, lora, checkpoint, optimizer, schedule, steps, epochs, batch, micro_batches, "
       "seed, shuffle, random_translate, streams, fp8, quantize, step_mesh, method, validation, "
       "checkpoint_every, log_every; did you mean \"batch\"?");

@@ -19,6 +19,22 @@ TEST(Heads, GradientsOfSeveralLosses) {
       Loss::mse, 5, 1, [](Network&, LearnerOptions& options) { options.heads = kHeads; });
 }
 
+// A teacher's probabilities and a label for the same logits, behind another head.
+std::vector<HeadSpec> distillation() {
+  HeadSpec soft{"teacher", 7, Loss::soft_cross_entropy, 1, 0.7};
+  soft.temperature = 3;
+  HeadSpec hard{"labels", 0, Loss::cross_entropy, 1, 0.3};
+  hard.same_columns = true;
+  return {{"place", 4, Loss::mse, 1, 0.5}, soft, hard};
+}
+
+TEST(Heads, GradientsOfTwoLossesOfTheSameColumns) {
+  test::check_gradients(
+      chain(R"({"width":4})", {R"("type":"dense","out":7,"dtype":"f64","activation":"tanh")",
+                               R"("type":"dense","dtype":"f64","out":11)"}),
+      Loss::mse, 5, 1, [](Network&, LearnerOptions& options) { options.heads = distillation(); });
+}
+
 TrainingSpec spec_of(const std::string& topology) {
   TrainingSpec spec;
   spec.network = *Json::parse(topology);
@@ -88,6 +104,26 @@ TEST(Heads, OneHeadIsTheLoss) {
   EXPECT_EQ(train(head, *data).digest, train(plain, *data).digest);
 }
 
+// Two losses of all columns, weighted, are one of their sum.
+TEST(Heads, TwoLossesOfTheSameColumnsAddUp) {
+  TrainingSpec once = spec_of(kMlp), twice = once;
+  once.heads = {{"", 11, Loss::mse, 1, 1}};
+  twice.heads = {{"", 11, Loss::mse, 1, 0.5}, {"", 11, Loss::mse, 1, 0.5}};
+  twice.heads[1].same_columns = true;
+  std::vector<float> x, y, both;
+  const RandomStream random(2, 3);
+  for (std::uint64_t i = 0; i < 30 * 4; ++i) x.push_back(random.uniform(i));
+  for (std::uint64_t i = 0; i < 30; ++i) {
+    for (std::uint64_t c = 0; c < 11; ++c) y.push_back(random.uniform(1000 + i * 11 + c));
+    for (int head = 0; head < 2; ++head) both.insert(both.end(), y.end() - 11, y.end());
+  }
+  const auto of_one = std::move(*ArrayData::create(std::vector<float>(x), 4, std::move(y), 11));
+  const auto of_both = std::move(*ArrayData::create(std::move(x), 4, std::move(both), 22));
+  const Outcome a = train(once, *of_one), b = train(twice, *of_both);
+  EXPECT_EQ(a.digest, b.digest);
+  for (std::size_t s = 0; s < a.losses.size(); ++s) EXPECT_EQ(b.heads[s][0], b.heads[s][1]);
+}
+
 TEST(Heads, RefusesWhatDoesNotFit) {
   TrainingSpec spec = spec_of(kMlp);
   Network network = std::move(*create_network(spec));
@@ -104,6 +140,12 @@ TEST(Heads, RefusesWhatDoesNotFit) {
   EXPECT_NE(message(kHeads, 9).find("the heads take 8 target values per row, the data has 9"),
             std::string::npos);
   EXPECT_NE(message({{"", 11, Loss::mse, 1, -1}}, 11).find("weight"), std::string::npos);
+  std::vector<HeadSpec> same = {{"", 11, Loss::mse, 1, 1}, {"", 5, Loss::mse, 1, 1}};
+  same[1].same_columns = true;
+  EXPECT_NE(message(same, 22).find("5 columns, and by \"same_columns\" the 11 of the head before"),
+            std::string::npos);
+  same.erase(same.begin());
+  EXPECT_NE(message(same, 5).find("\"same_columns\" has no head before it"), std::string::npos);
   auto classes = ArrayData::create(std::vector<float>(8, 0.5f), 4, std::vector<float>{0, 11}, 1);
   spec.heads = {{"kind", 11, Loss::cross_entropy, 1, 1}};
   auto trainer = Trainer::create(spec, network, **classes, pool);

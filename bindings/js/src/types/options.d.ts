@@ -501,6 +501,9 @@ export interface ConvertOptions {
   tokenizer?: boolean;
   /** of .onnx: products of 4 and 8 bits by ONNX Runtime's own `MatMulNBits` */
   matmulNbits?: boolean;
+  /** of a .safetensors file that becomes .entity: what names and shapes do not tell (weights
+   *  (docs/reference/weights.md)), an object */
+  settings?: unknown;
 }
 
 /** A network in a format of other programs. */

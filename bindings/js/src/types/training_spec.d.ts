@@ -395,9 +395,15 @@ export interface HeadSpec {
    *  at least 0; default 0 */
   columns?: number;
   /** as of the spec; default mse */
-  loss?: 'mse' | 'cross_entropy' | 'mae' | 'huber' | 'bce';
+  loss?: 'mse' | 'cross_entropy' | 'mae' | 'huber' | 'bce' | 'soft_cross_entropy';
   /** of `huber`: where it turns from squares to a line; at least 1e-6, below 1e12; default 1 */
   delta?: number;
+  /** of `soft_cross_entropy`: logits are divided by it, and the loss multiplied by its square;
+   *  with `loss` `soft_cross_entropy`; 0.001 to 1e6; default 1 */
+  temperature?: number;
+  /** the loss is of the columns of the head before: a second loss of the same values; default
+   *  false */
+  sameColumns?: boolean;
   /** of its loss in the sum; at least 0, below 1e6; default 1 */
   weight?: number;
 }
@@ -420,10 +426,15 @@ export interface TrainingSpec {
   /** the mean over the columns, with d = y - target. `mse`: d^2. `mae`: abs(d). `huber`: d^2 /
    *  2 up to abs(d) = `delta`, and `delta` * (abs(d) - `delta` / 2) above. `bce`: -target
    *  log(s) - (1 - target) log(1 - s), s = sigmoid(y), targets in 0..1. `cross_entropy`: -log
-   *  softmax(logits)[class]. A step's loss is the mean over its counted rows; default mse */
-  loss?: 'mse' | 'cross_entropy' | 'mae' | 'huber' | 'bce';
+   *  softmax(logits)[class]. `soft_cross_entropy`: -sum of p log softmax(logits / T) * T^2, T =
+   *  `temperature`, targets p are a probability for each class. A step's loss is the mean over
+   *  its counted rows; default mse */
+  loss?: 'mse' | 'cross_entropy' | 'mae' | 'huber' | 'bce' | 'soft_cross_entropy';
   /** of `huber`: where it turns from squares to a line; at least 1e-6, below 1e12; default 1 */
   delta?: number;
+  /** of `soft_cross_entropy`: logits are divided by it, and the loss multiplied by its square;
+   *  with `loss` `soft_cross_entropy`; 0.001 to 1e6; default 1 */
+  temperature?: number;
   /** gradients are those of the loss times this, as of a head's `weight`; reports are of the
    *  loss itself; above 0; default 1 */
   lossWeight?: number;

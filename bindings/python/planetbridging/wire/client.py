@@ -6,12 +6,12 @@ import http.client
 import json
 import math
 import secrets
-import threading
 import time
 import urllib.parse
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 _ITEM = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2}
 _BROKEN = (OSError, http.client.HTTPException)
@@ -58,29 +58,19 @@ class _Part:
             raise ValueError("%s: the shape %s of %s takes %d bytes (1 or more), the buffer has %d"
                              % (self.name, self.shape, self.dtype, wanted, view.nbytes))
 
-    def described(self, sha256: str | None) -> dict[str, Any]:
+    def described(self, hashed: bool) -> dict[str, Any]:
         about: dict[str, Any] = {"parameter": self.name, "dtype": self.dtype,
                                  "shape": self.shape, "bytes": self.view.nbytes}
-        if sha256:
-            about["sha256"] = sha256
+        if hashed:
+            about["sha256"] = hashlib.sha256(self.view).hexdigest()
         return about
 
 
-class _Hashes(threading.Thread):
-    """SHA-256 of each tensor, while the tensors are sent."""
-
-    def __init__(self, parts: Sequence[_Part]):
-        super().__init__(daemon=True)
-        self._parts = parts
-        self._hashes: dict[str, str] = {}
-
-    def run(self) -> None:
-        for part in self._parts:
-            self._hashes[part.name] = hashlib.sha256(part.view).hexdigest()
-
-    def hashes(self) -> dict[str, str]:
-        self.join()
-        return self._hashes
+def _crc_of(pieces: Sequence[Any]) -> int:
+    crc = 0
+    for piece in pieces:
+        crc = zlib.crc32(piece, crc)
+    return crc
 
 
 class Bridge:
@@ -174,11 +164,10 @@ class Bridge:
     def begin(self, announced: Mapping[str, Any]) -> dict[str, Any]:
         return self.call("POST", "/api/v1/loom/stream/begin", announced)
 
-    def chunk(self, session: str, offset: int, pieces: Sequence[Any]) -> dict[str, Any]:
-        """One chunk, in pieces of bytes one after another."""
-        crc = 0
-        for piece in pieces:
-            crc = zlib.crc32(piece, crc)
+    def chunk(self, session: str, offset: int, pieces: Sequence[Any],
+              crc: int | None = None) -> dict[str, Any]:
+        """One chunk, in pieces of bytes one after another; ``crc`` is their CRC-32."""
+        crc = _crc_of(pieces) if crc is None else crc
         data = self._request("PUT", "/api/v1/loom/stream/chunk?session=%s&offset=%d"
                              % (session, offset), pieces,
                              {"X-Loom-CRC32": "%08x" % crc,
@@ -202,10 +191,9 @@ class _Sender:
     """One push: begins, sends what is missing, finishes; begins again where that broke off."""
 
     def __init__(self, bridge: Bridge, announced: dict[str, Any], parts: Sequence[_Part],
-                 hashes: _Hashes | None, progress: Callable[[int, int], None] | None,
-                 retries: int):
+                 progress: Callable[[int, int], None] | None, retries: int):
         self._bridge, self._announced, self._parts = bridge, announced, parts
-        self._hashes, self._progress, self._retries = hashes, progress, retries
+        self._progress, self._retries = progress, retries
         self._begins: list[int] = []
         self._bytes = self._best = self._failed = 0
         for part in parts:
@@ -220,18 +208,27 @@ class _Sender:
                 pieces.append(part.view[first - start:last - start])
         return pieces
 
+    def _chunks(self, ranges: Iterable[Sequence[int]],
+                chunk: int) -> Iterator[tuple[int, list[memoryview], int]]:
+        """(offset, pieces, CRC); a thread makes the CRCs while chunks are sent."""
+        offsets = [offset for begin, end in ranges for offset in range(begin, end, chunk)]
+        pieces = [self._pieces(offset, min(offset + chunk, self._bytes)) for offset in offsets]
+        other = ThreadPoolExecutor(1)
+        try:
+            yield from zip(offsets, pieces, other.map(_crc_of, pieces))
+        finally:
+            other.shutdown(cancel_futures=True)
+
     def _attempt(self) -> Pushed:
         state = self._bridge.begin(self._announced)
         session, chunk = state["session"], state["chunk_bytes"]
         self._show(state["received"])
         while state["missing"]:
-            for begin, end in state["missing"]:
-                for offset in range(begin, end, chunk):
-                    pieces = self._pieces(offset, min(offset + chunk, end))
-                    self._show(self._bridge.chunk(session, offset, pieces)["received"])
+            for offset, pieces, crc in self._chunks(state["missing"], chunk):
+                self._show(self._bridge.chunk(session, offset, pieces, crc)["received"])
             # At most 1,000 ranges come at once.
             state = self._bridge.status(session)
-        return self._bridge.finish(session, self._hashes.hashes() if self._hashes else None)
+        return self._bridge.finish(session)
 
     def _show(self, received: int) -> None:
         if received > self._best:
@@ -259,18 +256,13 @@ def _push(url: str, token: str, about: dict[str, Any], tensors: Iterable[Tensor]
           metadata: Mapping[str, Any] | None, progress: Callable[[int, int], None] | None,
           retries: int, timeout: float, hash_first: bool) -> Pushed:
     parts = [_Part(tensor) for tensor in tensors]
-    hashes = _Hashes(parts)
-    hashes.start()
-    known = hashes.hashes() if hash_first else {}
-    announced = {"version": 1, **about,
-                 "tensors": [part.described(known.get(part.name)) for part in parts]}
+    announced = {"version": 1, **about, "tensors": [part.described(hash_first) for part in parts]}
     if not hash_first:
         announced["nonce"] = secrets.token_hex(16)
     if metadata is not None:
         announced["metadata"] = dict(metadata)
     with Bridge(url, token, timeout) as bridge:
-        return _Sender(bridge, announced, parts, None if hash_first else hashes, progress,
-                       retries).send()
+        return _Sender(bridge, announced, parts, progress, retries).send()
 
 
 def push(url: str, token: str, topology: Mapping[str, Any], tensors: Iterable[Tensor],

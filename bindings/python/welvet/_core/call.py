@@ -70,12 +70,16 @@ def find_library() -> str:
 # ---- arguments: each encoder appends what C gets
 
 
+# Puts a value into the arguments of a call; returns what must live until it is over.
+_Encode = Callable[[Any, List[Any]], Any]
+
+
 def _text(value: Any, out: List[Any]) -> None:
     data = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else bytes(value)
     out += [data, len(data)]
 
 
-def _named_text(parameter: str) -> Callable[[Any, List[Any]], None]:
+def _named_text(parameter: str) -> _Encode:
     def encode(value: Any, out: List[Any]) -> None:
         # A number would become as many zero bytes.
         if not isinstance(value, (str, bytes, bytearray, memoryview)):
@@ -132,6 +136,8 @@ def unmasked(x: Any, name: str) -> Any:
 def plain(x: Any, name: str = "array") -> np.ndarray:
     """x as an array of real numbers, of its own type. `name`: what messages call it. Raises
     TypeError for what NumPy makes real numbers of: texts, dates, complex numbers."""
+    if type(x) is np.ndarray and x.dtype.kind in "fiu":
+        return x
     x = _anything(x, name)
     # A float that NumPy itself does not have, as bfloat16 of ml_dtypes, is of the kind V.
     extended = x.dtype.kind == "V" and x.dtype.names is None and np.can_cast(x.dtype, np.float32)
@@ -170,6 +176,8 @@ def array(x: Any, dtype: Any, name: str = "array") -> np.ndarray:
     """x as a contiguous array of dtype: itself where it is one, a view of DLPack and buffer objects
     where they allow it, else a copy. `name`: what messages call it. Raises ValueError where values
     are masked, and where integers are wanted for what is no whole number or beyond their range."""
+    if type(x) is np.ndarray and x.dtype == dtype and x.ndim and x.flags.c_contiguous:
+        return x
     if np.issubdtype(dtype, np.integer):
         return np.ascontiguousarray(_integers(_anything(x, name), np.dtype(dtype), name))
     given = plain(x, name)
@@ -256,30 +264,33 @@ def place(x: Any, dtype: Any, shape: Tuple[int, ...]) -> np.ndarray:
     return a
 
 
-def _read(dtype: Any, name: str) -> Callable[[Any, List[Any]], None]:
-    def encode(value: Any, out: List[Any]) -> None:
+def _read(dtype: Any, name: str) -> _Encode:
+    def encode(value: Any, out: List[Any]) -> Any:
         a = array(value, dtype, name)
-        # the last is kept until the call is over
-        out += [a.ctypes.data if a.size else None, a.size, a]
+        out += (a.ctypes.data if a.size else None, a.size)
+        return a
     return encode
 
 
-def _fill(dtype: Any) -> Callable[[Any, List[Any]], None]:
+def _fill(dtype: Any) -> _Encode:
     def encode(value: Any, out: List[Any]) -> None:
         if not isinstance(value,
                           np.ndarray) or value.dtype != dtype or not value.flags.c_contiguous:
             raise TypeError("expects a contiguous array of %s for the result" % np.dtype(dtype))
-        out += [value.ctypes.data if value.size else None, value.size]
+        out += (value.ctypes.data if value.size else None, value.size)
     return encode
 
 
 _RANGES = {"i32": (-2**31, 2**31 - 1), "i64": (-2**63, 2**63 - 1), "u64": (0, 2**64 - 1)}
 
 
-def _number(kind: str, name: str) -> Callable[[Any, List[Any]], None]:
+def _number(kind: str, name: str) -> _Encode:
     least, most = _RANGES.get(kind, _RANGES["u64"])  # handles
 
     def encode(value: Any, out: List[Any]) -> None:
+        if type(value) is int and least <= value <= most:
+            out.append(value)
+            return
         if kind == "bool":
             value = bool(value)
         elif getattr(value, "ndim", 0) == 0 and hasattr(value, "item"):  # of NumPy, PyTorch, ...
@@ -294,9 +305,9 @@ def _number(kind: str, name: str) -> Callable[[Any, List[Any]], None]:
 # ---- results
 
 
-# How a parameter is passed: what encodes it into the arguments (None: it is a result), how many of
-# them it takes (of a result its type in C), what takes the result (None: its value as it is).
-_Step = Tuple[Optional[Callable[[Any, List[Any]], None]], Any, Optional[Callable[[Any], Any]]]
+# How a parameter is passed: what encodes it into the arguments (None: it is a result), the type of
+# a result in C, what takes the result (None: its value as it is).
+_Step = Tuple[Optional[_Encode], Any, Optional[Callable[[Any], Any]]]
 
 
 class Library:
@@ -321,18 +332,18 @@ class Library:
         head, _, what = kind.partition(" ")
         if kind in ("text", "json"):
             return ([ctypes.c_char_p, ctypes.c_size_t],
-                    (_json if kind == "json" else _named_text(parameter), 2, None))
+                    (_json if kind == "json" else _named_text(parameter), None, None))
         if head in ("read", "fill"):
             dtype = _DTYPES[what]
             encoder = _read(dtype, parameter) if head == "read" else _fill(dtype)
-            return [ctypes.c_void_p, ctypes.c_size_t], (encoder, 2, None)
+            return [ctypes.c_void_p, ctypes.c_size_t], (encoder, None, None)
         if head == "out":
             return [ctypes.c_void_p], (None, _NUMBERS[what], None)
         if head == "new":
             take = {"text": self.take_text, "json": self.take_json, "i32s": self.take_ids}
             return [ctypes.c_void_p], (None, ctypes.c_uint64, take.get(what))
         return ([_NUMBERS.get(kind, ctypes.c_uint64)],  # handles and numbers
-                (_number(kind, parameter), 1, None))
+                (_number(kind, parameter), None, None))
 
     def _bind(self, name: str, returns: str, params: Tuple[Tuple[str, str], ...]) -> Callable[...,
             Any]:
@@ -345,22 +356,20 @@ class Library:
             types.append(ctypes.c_void_p)
         function.argtypes = types
         inputs_wanted = sum(1 for encode, _, _ in steps if encode)
+        takers = [take for encode, _, take in steps if not encode]
 
         def invoke(*inputs: Any) -> Any:
             if len(inputs) != inputs_wanted:
                 raise TypeError("%s takes %d arguments, got %d"
                                 % (name, inputs_wanted, len(inputs)))
             arguments: List[Any] = []
-            kept, outputs, at = [], [], 0
-            for encode, size, _ in steps:
+            outputs: List[Any] = []
+            kept, given = [], iter(inputs)  # until the call is over
+            for encode, result_type, _ in steps:
                 if encode:
-                    begin = len(arguments)
-                    encode(inputs[at], arguments)
-                    at += 1
-                    kept.append(arguments[begin + size:])
-                    del arguments[begin + size:]
+                    kept.append(encode(next(given), arguments))
                 else:
-                    outputs.append(size())
+                    outputs.append(result_type())
                     arguments.append(ctypes.addressof(outputs[-1]))
             if returns != "code":
                 result = function(*arguments)
@@ -369,10 +378,8 @@ class Library:
             raised.what = None
             if function(*arguments, ctypes.addressof(error)) != 0:
                 raise_error(error)
-            values = [o.value for o in outputs]
-            takers = [take for encode, _, take in steps if not encode]
-            done = tuple(take(v) if take else v for take, v in zip(takers, values))
-            return None if not done else done[0] if len(done) == 1 else done
+            done = [take(o.value) if take else o.value for take, o in zip(takers, outputs)]
+            return None if not done else done[0] if len(done) == 1 else tuple(done)
 
         return invoke
 
@@ -419,6 +426,17 @@ def register_layer(layer: Any) -> None:
     error = Error()
     if function(ctypes.byref(layer), ctypes.byref(error)):
         raise_error(error)
+
+
+def open_source(source: Any) -> int:
+    """A file of a loom_source, which has functions, too."""
+    function = library().c.loom_file_open_source
+    function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    function.restype = ctypes.c_int32
+    handle, error = ctypes.c_uint64(), Error()
+    if function(ctypes.byref(source), ctypes.byref(handle), ctypes.byref(error)):
+        raise_error(error)
+    return handle.value
 
 
 def new_bytes(data: Any) -> int:

@@ -120,6 +120,11 @@ def joined_targets(
     class. Fills in the loss of heads which have none: cross_entropy for integers, mse for values.
     """
     given = by_name("y", y, names_of(info))
+    if any(head.get("same_columns") for head in heads):
+        raise TypeError(
+            "heads: several losses of one output are for a network that has one output: here give "
+            "each output a head"
+        )
     if [head.get("name") for head in heads] != names_of(info):
         raise TypeError(
             "heads: the network has the outputs %s: give a head for each, by its name "
@@ -187,6 +192,8 @@ def judge(
             "loss": _mean(np.log(np.exp(out).sum(axis=1)) - right, w),
             "accuracy": float((out.argmax(axis=1) == y).mean()),
         }
+    if loss == "soft_cross_entropy":
+        return _judge_soft(out, y, w, info, spec.get("temperature", 1.0))
     out = out.reshape(len(out), -1)
     d = out - y
     if loss == "mae":
@@ -203,6 +210,20 @@ def judge(
     return {"loss": _mean((d * d).mean(axis=1), w)}
 
 
+def _judge_soft(
+    out: np.ndarray, y: np.ndarray, weights: np.ndarray, info: Dict[str, Any], t: float
+) -> Dict[str, float]:
+    """Of probabilities for each class, of which the largest is the right one."""
+    p = y.reshape(out.shape).astype(np.float64)
+    if places_of(info) and info["output"].get("axis") == "channels":
+        out, p = np.moveaxis(out, 1, -1), np.moveaxis(p, 1, -1)
+    right = float((out.argmax(axis=-1) == p.argmax(axis=-1)).mean())
+    out = (out - out.max(axis=-1, keepdims=True)) / t
+    logs = out - np.log(np.exp(out).sum(axis=-1, keepdims=True))
+    terms = -np.where(p != 0, p * logs, 0.0).sum(axis=-1) * t * t
+    return {"loss": _mean(terms.reshape(len(y), -1).mean(axis=1), weights), "accuracy": right}
+
+
 def judge_heads(
     out: np.ndarray, y: np.ndarray, weights: np.ndarray, info: Dict[str, Any], spec: Dict[str, Any]
 ) -> Dict[str, float]:
@@ -210,8 +231,12 @@ def judge_heads(
     parts = {part["name"]: part for part in outputs_of(info)}
     judged: Dict[str, float] = {"loss": 0.0}
     column = target = 0
+    part: Dict[str, Any] = {}
     for i, head in enumerate(spec["heads"]):
-        part = parts.get(head.get("name"), {"width": head["columns"]})
+        if head.get("same_columns"):
+            column -= part["width"]
+        else:
+            part = parts.get(head.get("name"), {"width": head.get("columns")})
         gives = {**info, "output": part}
         classes = head.get("loss") == "cross_entropy"
         count = int(np.prod(places_of(gives))) if classes else part["width"]

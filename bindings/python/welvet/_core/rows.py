@@ -1,6 +1,7 @@
 """Rows of numbers as networks take them."""
 from __future__ import annotations
 
+import math
 from typing import Any, Dict, Tuple
 
 import numpy as np
@@ -53,12 +54,12 @@ def rows_of(x: Any, given: Dict[str, Any], name: str = "x",
     else:
         x = array(x, np.int32 if "ids" in given else number_type(given), name)
     dims = tuple(given.get("dims", ())) or (given.get("width", 1),)
-    flat = int(np.prod(dims))
+    flat = int(math.prod(dims))
     if x.ndim >= len(dims) and x.shape[x.ndim - len(dims):] == dims:
         lead = x.shape[:x.ndim - len(dims)]
     elif x.ndim > 0 and x.shape[-1] == flat:
         lead = x.shape[:-1]
-    elif x.ndim > 1 and len(dims) == 1 and int(np.prod(x.shape[1:])) == flat:
+    elif x.ndim > 1 and len(dims) == 1 and int(math.prod(x.shape[1:])) == flat:
         lead = x.shape[:1]  # samples with dimensions that the network does not know
     else:
         wanted = ", ".join("%d" % d for d in dims)

@@ -52,6 +52,8 @@ TEST(WebGpuOps, LossesEqualTheCpu) {
     c.output(c.emit.huber_back(logits, other, 0.3));
     c.output(c.emit.bce(logits, other));
     c.output(c.emit.bce_back(logits, other));
+    c.output(c.emit.soft_cross_entropy(logits, other));
+    c.output(c.emit.soft_cross_entropy_back(logits, other));
     c.emit.sum_rows(losses, c.emit.output("total", ValueType::f32, Rows{}, 1));
     c.before_run = [&](Executor& e, std::int64_t) {
       e.row<std::int32_t>(target.buffer, 1)[0] = -1;
