@@ -685,7 +685,7 @@ class Model : public Object {
   }
   Bytes save() const { return detail::made<Bytes>(loom_model_save_bytes, handle()); }
   // For other programs: "gguf", "onnx", or a file of a HuggingFace folder ("config.json").
-  Bytes export_as(std::string_view name, std::string_view options = {}) const {
+  Bytes export_as(std::string_view name, std::string_view options = "{}") const {
     return detail::made<Bytes>(loom_model_export_bytes, handle(), name.data(), name.size(),
                                options.data(), options.size());
   }

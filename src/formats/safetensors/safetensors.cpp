@@ -307,8 +307,10 @@ const TensorInfo* Safetensors::find(std::string_view name) const {
   return at != tensors_.end() && at->name == name ? &*at : nullptr;
 }
 
-Status write_safetensors(const Destination& to, std::span<const TensorInfo> tensors,
-                         const Metadata& metadata) {
+namespace {
+
+Status write_to(const Destination& to, std::span<const TensorInfo> tensors,
+                const Metadata& metadata) {
   const std::string& path = to.path;
   std::vector<const TensorInfo*> order;
   std::uint64_t data_size = 0;
@@ -349,6 +351,18 @@ Status write_safetensors(const Destination& to, std::span<const TensorInfo> tens
   LOOM_TRY(file->write(as_bytes(header)));
   for (const TensorInfo* tensor : order) LOOM_TRY(stream_tensor(*tensor, *file));
   return file->commit();
+}
+
+}  // namespace
+
+Status write_safetensors(const std::string& path, std::span<const TensorInfo> tensors,
+                         const Metadata& metadata) {
+  return write_to(path, tensors, metadata);
+}
+
+Status write_safetensors(std::vector<std::byte>* bytes, std::span<const TensorInfo> tensors,
+                         const Metadata& metadata) {
+  return write_to(bytes, tensors, metadata);
 }
 
 }  // namespace loom

@@ -47,7 +47,10 @@ class Safetensors {
 // alignment, then name, as the reference implementation writes them, so every tensor is aligned to
 // its element. Errors: unsupported for a type safetensors does not have (the q* blocks),
 // invalid_argument for a name twice or a shape that contradicts the size.
-Status write_safetensors(const Destination& to, std::span<const TensorInfo> tensors,
+Status write_safetensors(const std::string& path, std::span<const TensorInfo> tensors,
+                         const Metadata& metadata = {});
+// The same into memory.
+Status write_safetensors(std::vector<std::byte>* bytes, std::span<const TensorInfo> tensors,
                          const Metadata& metadata = {});
 
 }  // namespace loom
