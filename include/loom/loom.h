@@ -696,6 +696,16 @@ LOOM_API int32_t loom_model_save(loom_model model, const char* path, size_t path
 /* The same into memory. */
 LOOM_API int32_t loom_model_save_bytes(loom_model model, loom_bytes* bytes, loom_error* error);
 
+/* Writes a language model for other programs into memory (docs/guide/models.md), without an
+ * adapter.
+ *   name: gguf, onnx, or a file of a HuggingFace folder: model.safetensors, config.json,
+ *     generation_config.json, tokenizer.json, tokenizer_config.json
+ *   options: JSON: dtype, adapter, tokenizer (true), matmul_nbits (false), settings:
+ *     docs/reference/options.md, file_convert */
+LOOM_API int32_t loom_model_export_bytes(loom_model model, const char* name, size_t name_size,
+                                         const char* options, size_t options_size,
+                                         loom_bytes* bytes, loom_error* error);
+
 /* A description of the model.
  *   info: JSON: name, architecture, vocab_size, max_positions, bos, eos, sampling: what the
  *     authors recommend, else temperature 0.7 and top_p 0.9, parameters */

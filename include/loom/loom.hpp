@@ -684,6 +684,11 @@ class Model : public Object {
     api::check(loom_model_save, handle(), path.data(), path.size());
   }
   Bytes save() const { return detail::made<Bytes>(loom_model_save_bytes, handle()); }
+  // For other programs: "gguf", "onnx", or a file of a HuggingFace folder ("config.json").
+  Bytes export_as(std::string_view name, std::string_view options = "{}") const {
+    return detail::made<Bytes>(loom_model_export_bytes, handle(), name.data(), name.size(),
+                               options.data(), options.size());
+  }
   std::string info() const { return detail::text(loom_model_info, handle()); }
   Network network() const { return detail::made<Network>(loom_model_network, handle()); }
   Tokenizer tokenizer() const { return detail::made<Tokenizer>(loom_model_tokenizer, handle()); }

@@ -48,6 +48,12 @@ Status convert_to_entity(const std::string& in, const std::string& out,
 
 // Which of those that other programs take `out` is; nothing where it is none.
 std::optional<ModelTarget> model_target(const std::string& out);
+// A language model as a file of another program, in memory: "gguf", "onnx" (a decoder), or a file
+// of a HuggingFace folder by its name. Errors: invalid_argument for another name and for options
+// that the file does not have.
+Result<std::vector<std::byte>> export_bytes(Model& model, const std::string& name,
+                                            const ConvertOptions& options);
+
 // Its part that writes a decoder as .onnx.
 Status export_decoder(const std::string& in, const std::string& out, const ConvertOptions& options,
                       Conversion& report);

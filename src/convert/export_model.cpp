@@ -69,4 +69,18 @@ Status export_decoder(const std::string& in, const std::string& out, const Conve
   return {};
 }
 
+Result<std::vector<std::byte>> export_bytes(Model& model, const std::string& name,
+                                            const ConvertOptions& options) {
+  const auto wrong = [](const char* what) { return Status(Code::invalid_argument, what); };
+  if (!options.adapter.empty()) return wrong("adapter: add it to the weights first");
+  if (!options.settings.json.is_object() || !options.settings.json.as_object().empty())
+    return wrong("settings: go with a .safetensors file that is written as .entity");
+  if (name == "onnx")
+    return export_bytes(
+        model.network, name,
+        ExportOptions{.as = options.dtype, .decoder = true, .matmul_nbits = options.matmul_nbits});
+  if (options.matmul_nbits) return wrong("matmul_nbits: is of onnx");
+  return export_model_bytes(model, name, {.dtype = options.dtype, .tokenizer = options.tokenizer});
+}
+
 }  // namespace loom

@@ -632,6 +632,9 @@ inline result model_save(handle h, text s, size n, err e) {
 inline result model_save_bytes(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Model>(h)->save(); });
 }
+inline result model_export_bytes(handle h, text s, size n, text p, size pn, handle* o, err e) {
+  return gives(o, e, [&] { return As<Model>(h)->export_as(sv(s, n), sv(p, pn)); });
+}
 inline result model_info(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Model>(h)->info(); });
 }

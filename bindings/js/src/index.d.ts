@@ -254,6 +254,8 @@ export class Transformer extends Handled {
   fingerprintAsync(prompt: Prompt, options?: WhereLater): Promise<string>;
   save(): Uint8Array;
   save(path: string): void;
+  export(format: 'folder', options?: ConvertOptions): Record<string, Uint8Array>;
+  export(format: string, options?: ConvertOptions): Uint8Array;
 }
 
 export interface TokenizerInfo {

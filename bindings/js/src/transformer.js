@@ -329,6 +329,18 @@ export class Transformer extends Handled {
     return this.library.take(this.call('save_bytes').bytes);
   }
 
+  /** For other programs (docs/guide/models.md): the bytes of "gguf", "onnx" (a decoder) or one file
+   *  of a HuggingFace folder ("config.json"); of "folder" all of them by their names. Options:
+   *  dtype, tokenizer (true), matmulNbits (false). */
+  export(format, options = {}) {
+    const one = (name) => this.library.take(
+      this.call('export_bytes', { name: String(name), options: snake(options) }).bytes);
+    if (format !== 'folder') return one(format);
+    const names = ['config.json', 'generation_config.json', 'model.safetensors'];
+    if (options.tokenizer !== false) names.push('tokenizer.json', 'tokenizer_config.json');
+    return Object.fromEntries(names.map((name) => [name, one(name)]));
+  }
+
   dispose() {
     this.#idle?.dispose();
     this.#idle = null;

@@ -218,6 +218,20 @@ test('a model learns texts, with an adapter that is saved, loaded and merged', a
   copy.dispose();
 });
 
+test('a model leaves as bytes for other programs', async () => {
+  const gguf = tiny.export('gguf', { dtype: 'f32' });
+  assert.equal(new TextDecoder().decode(gguf.subarray(0, 4)), 'GGUF');
+  const again = await Transformer.loadModel(gguf);
+  assert.deepEqual(again.export('gguf'), gguf);
+  again.dispose();
+  const folder = tiny.export('folder', { dtype: 'f16' });
+  assert.deepEqual(Object.keys(folder), ['config.json', 'generation_config.json',
+    'model.safetensors', 'tokenizer.json', 'tokenizer_config.json']);
+  assert.equal(JSON.parse(new TextDecoder().decode(folder['config.json'])).torch_dtype, 'float16');
+  assert.ok(tiny.export('onnx', { dtype: 'q8_0', matmulNbits: true }).length > 1000);
+  assert.throws(() => tiny.export('pickle', { dtype: 'f16' }), /gguf, onnx, model.safetensors/);
+});
+
 test('files of models, in Node', async () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'loom-'));
   const out = path.join(folder, 'tiny.safetensors');

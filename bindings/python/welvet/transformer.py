@@ -271,6 +271,13 @@ class Transformer(Object):
         """The .entity file as bytes."""
         return library().take(call("model_save_bytes", self._handle))
 
+    def export_bytes(self, name: str, *, dtype: str = "", tokenizer: bool = True,
+                     matmul_nbits: bool = False) -> bytes:
+        """For other programs, in memory: "gguf", "onnx" (a decoder), or a file of a HuggingFace
+        folder ("model.safetensors", "config.json", ...). welvet.convert() writes files."""
+        return library().take(call("model_export_bytes", self._handle, name, {
+            "dtype": dtype, "tokenizer": tokenizer, "matmul_nbits": matmul_nbits}))
+
     def __reduce__(self) -> Any:
         """By bytes, as save() writes it: without an adapter, which a copy loads itself."""
         return _restored, (type(self), self.to_bytes(), self._options)

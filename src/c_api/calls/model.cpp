@@ -148,6 +148,26 @@ int32_t loom_model_save_bytes(loom_model model, loom_bytes* bytes, loom_error* e
   });
 }
 
+int32_t loom_model_export_bytes(loom_model model, const char* name, size_t name_size,
+                                const char* options, size_t options_size, loom_bytes* bytes,
+                                loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(bytes));
+    LOOM_ASSIGN(const auto m, get<ModelObject>(model));
+    LOOM_ASSIGN(const std::string_view n, text_argument(name, name_size, "name"));
+    ConvertOptions o;
+    LOOM_TRY(read_options(options, options_size, o));
+    LOOM_ASSIGN(const auto lock, m->shared->hold_alone());
+    if (m->shared->adapter)
+      return Status(Code::unsupported,
+                    "the model runs with an adapter, which other formats do not have: add it to "
+                    "the weights first");
+    LOOM_ASSIGN(std::vector<std::byte> file, export_bytes(m->model(), std::string(n), o));
+    *bytes = new_bytes(std::move(file));
+    return {};
+  });
+}
+
 int32_t loom_model_info(loom_model model, loom_bytes* info, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(info));

@@ -46,7 +46,7 @@ Status check_tensor(const TensorInfo& t) {
   return {};
 }
 
-Status pad(AtomicFile& file, std::uint64_t from) {
+Status pad(ByteSink& file, std::uint64_t from) {
   constexpr std::byte kZeros[kAlignment] = {};
   return file.write(
       std::span(kZeros).first(static_cast<std::size_t>(align_up(from, kAlignment) - from)));
@@ -113,8 +113,9 @@ void GgufMetadata::i32s(std::string_view key, std::span<const std::int32_t> valu
 
 bool gguf_holds(StorageType type) { return ggml_number(type).has_value(); }
 
-Status write_gguf(const std::string& path, const GgufMetadata& metadata,
+Status write_gguf(const Destination& to, const GgufMetadata& metadata,
                   std::span<const TensorInfo> tensors) {
+  const std::string& path = to.path;
   std::string header = "GGUF";
   append<std::uint32_t>(header, 3);
   append<std::uint64_t>(header, tensors.size());
@@ -151,14 +152,14 @@ Status write_gguf(const std::string& path, const GgufMetadata& metadata,
       path);
   if (const auto check = Gguf::open(header_alone); !check.ok())
     return Status(Code::invalid_argument, check.status().message());
-  LOOM_ASSIGN(AtomicFile file, AtomicFile::create(path));
-  LOOM_TRY(file.write(as_bytes(header)));
-  LOOM_TRY(pad(file, header.size()));
+  LOOM_ASSIGN(const std::unique_ptr<ByteSink> file, open_sink(to));
+  LOOM_TRY(file->write(as_bytes(header)));
+  LOOM_TRY(pad(*file, header.size()));
   for (const TensorInfo& t : tensors) {
-    LOOM_TRY(stream_tensor(t, file));
-    LOOM_TRY(pad(file, t.size));
+    LOOM_TRY(stream_tensor(t, *file));
+    LOOM_TRY(pad(*file, t.size));
   }
-  return file.commit();
+  return file->commit();
 }
 
 }  // namespace loom

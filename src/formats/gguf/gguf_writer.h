@@ -42,11 +42,11 @@ class GgufMetadata {
 // Whether GGUF has a type for it.
 bool gguf_holds(StorageType type);
 
-// Writes `path` atomically, streaming each tensor from its source, in the order given. Tensors of
-// blocks have rows of whole blocks. The result is what Gguf::open takes. Errors: unsupported for a
-// type that GGUF does not have, invalid_argument for a name or key twice, a name over 63 bytes, a
-// rank over 4, a shape that contradicts the size.
-Status write_gguf(const std::string& path, const GgufMetadata& metadata,
+// Writes a path atomically, or memory, streaming each tensor from its source, in the order given.
+// Tensors of blocks have rows of whole blocks. The result is what Gguf::open takes. Errors:
+// unsupported for a type that GGUF does not have, invalid_argument for a name or key twice, a name
+// over 63 bytes, a rank over 4, a shape that contradicts the size.
+Status write_gguf(const Destination& to, const GgufMetadata& metadata,
                   std::span<const TensorInfo> tensors);
 
 }  // namespace loom

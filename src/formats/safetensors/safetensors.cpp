@@ -307,8 +307,11 @@ const TensorInfo* Safetensors::find(std::string_view name) const {
   return at != tensors_.end() && at->name == name ? &*at : nullptr;
 }
 
-Status write_safetensors(const std::string& path, std::span<const TensorInfo> tensors,
-                         const Metadata& metadata) {
+namespace {
+
+Status write_to(const Destination& to, std::span<const TensorInfo> tensors,
+                const Metadata& metadata) {
+  const std::string& path = to.path;
   std::vector<const TensorInfo*> order;
   std::uint64_t data_size = 0;
   for (const TensorInfo& tensor : tensors) {
@@ -341,13 +344,25 @@ Status write_safetensors(const std::string& path, std::span<const TensorInfo> te
   if (const auto check = parse_header(header, 8 + header.size(), data_size); !check.ok()) {
     return Status(Code::invalid_argument, message(path, ": ", check.status().message()));
   }
-  LOOM_ASSIGN(AtomicFile file, AtomicFile::create(path));
+  LOOM_ASSIGN(const std::unique_ptr<ByteSink> file, open_sink(to));
   std::array<std::byte, 8> length;
   store_le<std::uint64_t>(length.data(), header.size());
-  LOOM_TRY(file.write(length));
-  LOOM_TRY(file.write(as_bytes(header)));
-  for (const TensorInfo* tensor : order) LOOM_TRY(stream_tensor(*tensor, file));
-  return file.commit();
+  LOOM_TRY(file->write(length));
+  LOOM_TRY(file->write(as_bytes(header)));
+  for (const TensorInfo* tensor : order) LOOM_TRY(stream_tensor(*tensor, *file));
+  return file->commit();
+}
+
+}  // namespace
+
+Status write_safetensors(const std::string& path, std::span<const TensorInfo> tensors,
+                         const Metadata& metadata) {
+  return write_to(path, tensors, metadata);
+}
+
+Status write_safetensors(std::vector<std::byte>* bytes, std::span<const TensorInfo> tensors,
+                         const Metadata& metadata) {
+  return write_to(bytes, tensors, metadata);
 }
 
 }  // namespace loom

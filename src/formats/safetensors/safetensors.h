@@ -49,5 +49,8 @@ class Safetensors {
 // invalid_argument for a name twice or a shape that contradicts the size.
 Status write_safetensors(const std::string& path, std::span<const TensorInfo> tensors,
                          const Metadata& metadata = {});
+// The same into memory.
+Status write_safetensors(std::vector<std::byte>* bytes, std::span<const TensorInfo> tensors,
+                         const Metadata& metadata = {});
 
 }  // namespace loom

@@ -47,4 +47,9 @@ Result<ModelExport> export_model(const std::string& model, ModelTarget target,
 Result<ModelExport> export_model(Model& model, ModelTarget target, const std::string& out,
                                  const ModelExportOptions& options);
 
+// A file of it in memory: "gguf", or one of a folder, such as "model.safetensors" or "config.json".
+// Errors: invalid_argument for a name that the folder does not have, with those it has.
+Result<std::vector<std::byte>> export_model_bytes(Model& model, const std::string& name,
+                                                  const ModelExportOptions& options);
+
 }  // namespace loom

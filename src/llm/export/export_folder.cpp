@@ -68,6 +68,17 @@ class FolderWriter {
     return done;
   }
 
+  // One of the files.
+  Result<std::vector<std::byte>> file(const std::string& name) {
+    only_ = &name;
+    LOOM_TRY(make_tensors());
+    LOOM_ASSIGN(const Json config, hf_config(model_.config, torch_dtype()));
+    LOOM_TRY(write(config));
+    if (found_) return std::move(bytes_);
+    return Status(Code::invalid_argument,
+                  "name: this model has gguf, onnx" + known_ + ", not " + quoted(name));
+  }
+
  private:
   Status place() const {
     LOOM_ASSIGN(const PathKind kind, kind_at(out_));
@@ -139,7 +150,20 @@ class FolderWriter {
                                        : "float32";
   }
 
+  // Whether a file is not the one that is asked for.
+  bool other(const std::string& name) {
+    known_ += ", " + name;
+    found_ = found_ || *only_ == name;
+    return *only_ != name;
+  }
+
   Status put(const std::string& name, std::string_view text) {
+    if (only_) {
+      if (other(name)) return {};
+      const auto bytes = as_bytes(text);
+      bytes_.assign(bytes.begin(), bytes.end());
+      return {};
+    }
     written_.push_back(out_ + "/" + name);
     return write_file(written_.back(), as_bytes(text));
   }
@@ -153,6 +177,7 @@ class FolderWriter {
 
   Status write_weights() {
     const Metadata metadata = {{"format", "pt"}};
+    if (only_) return other(kWhole) ? Status() : write_safetensors(&bytes_, tensors_, metadata);
     std::vector<std::size_t> ends;  // of shards
     std::uint64_t size = 0, total = 0;
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
@@ -228,6 +253,10 @@ class FolderWriter {
   ModelExport report_;
   std::vector<TensorInfo> tensors_;
   std::vector<std::string> written_;
+  const std::string* only_ = nullptr;  // of one file in memory
+  std::vector<std::byte> bytes_;
+  std::string known_;
+  bool found_ = false;
 };
 
 }  // namespace
@@ -235,6 +264,11 @@ class FolderWriter {
 Result<ModelExport> write_hf_folder(Outgoing& model, const std::string& out,
                                     const ModelExportOptions& options) {
   return FolderWriter(model, out, options).run();
+}
+
+Result<std::vector<std::byte>> hf_folder_file(Outgoing& model, const std::string& name,
+                                              const ModelExportOptions& options) {
+  return FolderWriter(model, "(memory)", options).file(name);
 }
 
 }  // namespace loom

@@ -230,7 +230,7 @@ Status make_tensors(const Outgoing& model, std::optional<StorageType> wanted, Mo
 
 }  // namespace
 
-Result<ModelExport> write_gguf_model(Outgoing& model, const std::string& out,
+Result<ModelExport> write_gguf_model(Outgoing& model, const Destination& out,
                                      const ModelExportOptions& options) {
   const ModelConfig& c = model.config;
   LOOM_TRY(check_family(c).at(model.name));

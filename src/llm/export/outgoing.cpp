@@ -186,6 +186,15 @@ Result<ModelExport> export_model(Model& model, ModelTarget target, const std::st
                                      : write_hf_folder(outgoing, out, options);
 }
 
+Result<std::vector<std::byte>> export_model_bytes(Model& model, const std::string& name,
+                                                  const ModelExportOptions& options) {
+  LOOM_ASSIGN(Outgoing outgoing, outgoing_of(model));
+  if (name != "gguf") return hf_folder_file(outgoing, name, options);
+  std::vector<std::byte> bytes;
+  LOOM_TRY(write_gguf_model(outgoing, &bytes, options).status());
+  return bytes;
+}
+
 Result<ModelExport> export_model(const std::string& model, ModelTarget target,
                                  const std::string& out, const ModelExportOptions& options) {
   LOOM_ASSIGN(FoundModel found, find_model(model));

@@ -71,9 +71,12 @@ Json hf_generation(const ModelConfig& config);
 // number. Errors: unsupported for rows that differ in scale or are no multiple of 4.
 Result<std::pair<TensorInfo, TensorInfo>> ternary_tensors(const OutgoingTensor& from);
 
-Result<ModelExport> write_gguf_model(Outgoing& model, const std::string& out,
+Result<ModelExport> write_gguf_model(Outgoing& model, const Destination& out,
                                      const ModelExportOptions& options);
 Result<ModelExport> write_hf_folder(Outgoing& model, const std::string& out,
                                     const ModelExportOptions& options);
+// One file of the folder, in memory.
+Result<std::vector<std::byte>> hf_folder_file(Outgoing& model, const std::string& name,
+                                              const ModelExportOptions& options);
 
 }  // namespace loom

@@ -353,6 +353,8 @@ FUNCTIONS = {
     "model_check": ("code", (("name", "text"),)),
     "model_save": ("code", (("model", "handle model"), ("path", "text"),)),
     "model_save_bytes": ("code", (("model", "handle model"), ("bytes", "new bytes"),)),
+    "model_export_bytes": ("code", (("model", "handle model"), ("name", "text"),
+        ("options", "json"), ("bytes", "new bytes"),)),
     "model_info": ("code", (("model", "handle model"), ("info", "new json"),)),
     "model_network": ("code", (("model", "handle model"), ("network", "new network"),)),
     "model_tokenizer": ("code", (("model", "handle model"), ("tokenizer", "new tokenizer"),)),
