@@ -695,18 +695,6 @@ inline result bytes_check_save(text s, size n, err e) {
 inline result network_program_sha256(handle h, text s, size n, handle* o, err e) {
   return gives(o, e, [&] { return As<Network>(h)->program_sha256(sv(s, n)); });
 }
-inline result file_open(text s, size n, handle* o, err e) {
-  return gives(o, e, [&] { return File(sv(s, n)); });
-}
-inline result file_info(handle h, text s, size n, handle* o, err e) {
-  return gives(o, e, [&] { return As<File>(h)->info(sv(s, n)); });
-}
-inline result file_convert(text i, size in, text q, size qn, text s, size n, handle* o, err e) {
-  return gives(o, e, [&] { return loom::convert(sv(i, in), sv(q, qn), sv(s, n)); });
-}
-inline result file_hash(handle h, text s, size n, handle* o, err e) {
-  return gives(o, e, [&] { return As<File>(h)->hash(sv(s, n)); });
-}
 
 inline result evaluator_create(handle h, handle reference, const std::int32_t* ids, size n, text s,
                                size sn, handle* o, err e) {
@@ -783,6 +771,7 @@ inline result image_decoder_unregister(err e) {
 
 }  // namespace hpp
 
+#include "hpp_files.h"
 #include "hpp_groups.h"
 #include "hpp_program.h"
 #include "hpp_structs.h"

@@ -371,6 +371,7 @@ export interface WeightSettings {
   types?: Record<string, Record<string, unknown>>;
   activation?: string | Record<string, string>;
   heads?: number | Record<string, number>;
+  defaults?: 'pytorch';
   layout?: 'out_in' | 'in_out';
   strip?: string[];
   leave?: string[];
