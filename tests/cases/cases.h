@@ -287,8 +287,10 @@ static inline int is_bytes(const value* v, const void* data, size_t size) {
   return 0;
 }
 
+static inline int same_number(double got, double expected) { return got == expected; }
+
 static inline int is_number(double got, double expected) {
-  if (got == expected) return 1;
+  if (same_number(got, expected)) return 1;
   printf("%.17g, expected %.17g\n", got, expected);
   return 0;
 }
