@@ -1,6 +1,7 @@
 // loom convert: from any readable model file to another, or to what other programs take, with a
 // table of sizes and errors.
 #include <filesystem>
+#include <sstream>
 
 #include "arguments/machine_options.h"
 #include "files/files.h"
@@ -147,18 +148,23 @@ int print_report(const Args& a) {
   return print(a.json ? made.dump() + "\n" : report_text(made, false)) ? kOk : kFailed;
 }
 
-// The questions of a file of weights that was refused for them; "" where it was not. The error has
-// the first of them alone.
-std::string open_questions(const Args& a) {
-  if (!a.in.ends_with(".safetensors") || !a.out.ends_with(".entity")) return "";
+// Where a file of weights was refused for open questions: says all of them, of which the error has
+// the first alone, and throws.
+void refuse_open_questions(const Args& a) {
+  if (!a.in.ends_with(".safetensors") || !a.out.ends_with(".entity")) return;
+  Json made;
   try {
-    const Json made = parsed(File(a.in).weights(settings_of(a).dump()));
-    if (integer_in(made, "open") == 0) return "";
-    return a.in + ": names and shapes leave questions open, which --settings answers:\n" +
-           report_text(made, true);
+    made = parsed(File(a.in).weights(settings_of(a).dump()));
   } catch (const Error&) {
-    return "";
+    return;  // it is refused for what the conversion says
   }
+  const std::int64_t open = integer_in(made, "open");
+  if (open == 0) return;
+  std::istringstream lines(report_text(made, true));
+  for (std::string line; std::getline(lines, line);) say(line);
+  throw Exit{a.in + ": names and shapes leave " + std::to_string(open) +
+                 " questions open, which --settings answers",
+             kRefused};
 }
 
 // The report of the conversion.
@@ -172,9 +178,8 @@ Json converted(const Args& a) {
   try {
     return parsed(convert(a.in, a.out, options.dump()));
   } catch (const Error& error) {
-    std::string text = open_questions(a);
-    if (!text.empty()) throw Exit{text, kRefused};
-    text = problem_text(error);
+    refuse_open_questions(a);
+    std::string text = problem_text(error);
     const std::string option = R"("tokenizer": false leaves it out)";
     if (text.ends_with(option))
       text.replace(text.size() - option.size(), option.size(), "--no-tokenizer leaves it out");
