@@ -8,5 +8,6 @@
 docs/reference/bridge.md has the protocol.
 """
 from .client import Bridge, BridgeError, Pushed, push, push_weights
+from .pushing import Pushing
 
-__all__ = ["Bridge", "BridgeError", "Pushed", "push", "push_weights"]
+__all__ = ["Bridge", "BridgeError", "Pushed", "Pushing", "push", "push_weights"]
