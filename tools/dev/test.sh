@@ -277,6 +277,7 @@ keras-continues tests/parity/bridges/continued.py --count 6
 onnx-exports    tests/parity/onnx/networks.py --count 60 --seed 2
 bridge-docs     tools/check/docs.py build/release docs/guide/bridges-pytorch.md docs/guide/export.md
 state-dicts     tests/parity/bridges/state_dicts.py --count 12
+weight-files    tests/parity/torch_files.py --count 30
 bedrocks        tests/parity/bridges/bedrocks.py
 TABLE
   run_machines
