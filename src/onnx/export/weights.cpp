@@ -267,9 +267,10 @@ Result<Edge> GraphWriter::dequantized(const std::string& name, const WeightStore
       f.scale == ScaleKind::block && f.layout == Layout::plain &&
       (f.dtype == DType::i16 || f.dtype == DType::fp8e4m3 || f.dtype == DType::fp8e5m2);
   if (type == Type::undefined || (blocks && is_unsigned) || other_blocks)
-    return Status(Code::unsupported, "ONNX has no dtype " + to_string(f) +
-                                         ": set \"as\" to one that it has, which are " +
-                                         std::string(kExported));
+    return Status(Code::unsupported,
+                  "ONNX has no dtype " + to_string(f) +
+                      ": ask for one that it has (\"as\", \"dtype\", --as, --dtype): " +
+                      std::string(kExported));
   LOOM_ASSIGN(const Quantized q, quantized(m, type, false));
   Edge codes, scales, zeros;
   codes.name = unique(name), codes.type = type, codes.dims = {rows, cols}, codes.fixed = true;
