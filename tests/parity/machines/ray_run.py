@@ -191,7 +191,7 @@ def main():
                       RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0",
                       RAY_TRAIN_HEALTH_CHECK_INTERVAL_S="0.2")
     import ray
-    ray.init(num_cpus=4, object_store_memory=200 << 20, include_dashboard=False,
+    ray.init(address="local", num_cpus=4, object_store_memory=200 << 20, include_dashboard=False,
              logging_level="ERROR", log_to_driver=False)
     try:
         ray.data.DataContext.get_current().enable_progress_bars = False
