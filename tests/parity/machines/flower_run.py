@@ -13,6 +13,7 @@ import logging
 import os
 import tempfile
 import time
+import traceback
 
 import numpy as np
 from isolated import gone, isolate
@@ -72,7 +73,7 @@ def simulated(clients, rounds, lora, order):
     flwr.simulation.run_simulation(
         server, client, num_supernodes=clients,
         backend_config={"client_resources": {"num_cpus": 1}, "init_args": {
-            "num_cpus": clients, "include_dashboard": False, "logging_level": "ERROR",
+            "address": "local", "num_cpus": clients, "include_dashboard": False, "logging_level": "ERROR",
             "log_to_driver": False, "object_store_memory": 100 << 20}})
     return got
 
@@ -104,4 +105,8 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Exception:  # where Flower breaks, its server's thread never ends
+        traceback.print_exc()
+        os._exit(1)
