@@ -280,12 +280,14 @@ state-dicts     tests/parity/bridges/state_dicts.py --count 12
 weight-files    tests/parity/torch_files.py --count 30
 bedrocks        tests/parity/bridges/bedrocks.py
 TABLE
+  if [ -n "$python" ]; then run_script parity/onnx-decoders env PYTHONPATH=bindings/python \
+    LOOM_LIBRARY="$PWD/build/release/libloom.so" "$python" tests/parity/onnx/decoders.py \
+    build/release/loom --types f32,f16,q8_0,q4_0\ nbits
+  else skip_script parity/onnx-decoders "needs onnx and onnxruntime"; fi
   run_machines
   if python=$(peft_python); then
     run_script parity/peft "$python" tests/parity/peft_adapter.py build/release/loom
     run_script parity/model-exports "$python" tests/parity/model_exports.py build/release/loom
-    run_script parity/onnx-decoders "$python" tests/parity/onnx/decoders.py build/release/loom \
-      --types f32,f16,q8_0,q4_0\ nbits
   else skip_script parity/peft "needs Python 3 with PyTorch, transformers and peft"; fi
 }
 
