@@ -73,8 +73,9 @@ def simulated(clients, rounds, lora, order):
     flwr.simulation.run_simulation(
         server, client, num_supernodes=clients,
         backend_config={"client_resources": {"num_cpus": 1}, "init_args": {
-            "address": "local", "num_cpus": clients, "include_dashboard": False, "logging_level": "ERROR",
-            "log_to_driver": False, "object_store_memory": 100 << 20}})
+            "address": "local", "num_cpus": clients, "include_dashboard": False,
+            "logging_level": "ERROR", "log_to_driver": False,
+            "object_store_memory": 100 << 20}})
     return got
 
 
