@@ -47,13 +47,20 @@ skip_script() {
   printf '%-28s skipped: %s\n' "$1" "$2"
 }
 
+# A Python with NumPy, if there is one: the first python3 may be a user's own; the system's has what
+# setup installed.
+numpy_python() {
+  if [ -x /usr/bin/python3 ] && ! python3 -c 'import numpy' 2>/dev/null
+  then echo /usr/bin/python3
+  else echo python3; fi
+}
+
 # The cases of tests/cases in the hosts that need no building; a case counts as a test. Node and
 # Chromium come with JavaScript.
 run_cases() {
-  local host log start line python=python3
+  local host log start line python
   present command:python3 || { skip_script cases "needs python3"; return 0; }
-  # The first python3 may be a user's own; the system's has what setup installed.
-  python3 -c 'import numpy' 2>/dev/null || [ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
+  python=$(numpy_python)
   for host in c cpp python; do
     log=build/test/cases.$host.log start=$SECONDS
     "$python" tests/cases/run.py "$host" >"$log" 2>&1 </dev/null || true
@@ -465,6 +472,9 @@ run_all() {
   run_script verify-targets tools/verify_targets.sh clang-O3 aarch64 s390x wasm
   run_javascript
   run_script install tests/tooling/install.sh
+  run_script small-memory env PYTHONPATH="$PWD/bindings/python" \
+    LOOM_LIBRARY="$PWD/build/release/libloom.so" "$(numpy_python)" \
+    tests/tooling/small_memory.py
   run_script skips tests/tooling/skips.sh
   run_script dev-format tests/tooling/format.sh
   run_script stranger tests/tooling/stranger.sh snippets option
