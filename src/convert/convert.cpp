@@ -228,6 +228,8 @@ Status check(const std::string& in, const std::string& out, const ConvertOptions
     return wrong("adapter: goes with a language model that is not written as .safetensors");
   if (has_settings(o) && (!entity || !in.ends_with(".safetensors")))
     return wrong("settings: go with a .safetensors file that is written as .entity");
+  if (!o.tokenizer && entity && is_weights(in, o))
+    return wrong("tokenizer: goes with a language model, and a file of weights has none");
   if (!o.adapter.empty() && entity && is_weights(in, o))
     return wrong("adapter: goes with a language model that is not written as .safetensors");
   if (!o.dtype.empty() && (entity || decoder))

@@ -93,8 +93,8 @@ void check_arguments(const Args& a) {
                 "': --dtype, or write .entity");
   if ((a.report || !a.settings.empty()) && (!entity || is_onnx(a.in) || is_json(a.in)))
     throw usage("--settings and --report go with a .safetensors file that becomes .entity");
-  if (a.report && (!a.dtype.empty() || !a.adapter.empty()))
-    throw usage("--report writes nothing: it goes without --dtype and --adapter");
+  if (a.report && (!a.dtype.empty() || !a.adapter.empty() || a.no_tokenizer))
+    throw usage("--report writes nothing: it goes without --dtype, --adapter and --no-tokenizer");
   if (!folder) check_file_output("OUT", a.out, {located(a.in), a.adapter});
 }
 

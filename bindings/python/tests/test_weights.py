@@ -84,6 +84,8 @@ class FromWeights(unittest.TestCase):
         self.assertNotIn("\\x0a", str(caught.exception))
         with self.assertRaisesRegex(welvet.InvalidArgument, "unknown key"):
             welvet.from_weights(self.data, {**SETTINGS, "activations": {}})
+        with self.assertRaisesRegex(welvet.InvalidArgument, "layout"):
+            welvet.from_weights(self.data, {**SETTINGS, "layout": "in_out"})
         with self.assertRaisesRegex(welvet.OpenQuestions, "'extra': is no layer"):
             welvet.from_weights(safetensors({**self.weights, "extra.thing": self.x}),
                                 {"layers": ["0", {"type": "activation", "activation": "relu"}, "2"],
@@ -133,6 +135,10 @@ class FromWeights(unittest.TestCase):
             refused = run()
             self.assertNotEqual(refused.returncode, 0)
             self.assertIn("4 questions", refused.stderr)
+            for more in (["--report"], ["--settings", "settings.json"]):
+                ignored = run(*more, "--no-tokenizer")
+                self.assertNotEqual(ignored.returncode, 0)
+                self.assertIn("tokenizer", ignored.stderr)
             done = run("--settings", "settings.json")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.right(Network.load(os.path.join(folder, "m.entity")))

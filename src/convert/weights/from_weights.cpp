@@ -188,7 +188,7 @@ class Reading {
       FoundLayer l = recognize(m);
       (l.refused.empty() ? layers : refused).push_back(std::move(l));
     }
-    settle_layouts(layers);
+    LOOM_TRY(settle_layouts(layers));
     for (FoundLayer& l : layers) {
       if (!layers.empty() && l.module->has("weight") && l.types.size() == 2 &&
           l.types[1] == "embedding" &&
@@ -240,7 +240,7 @@ class Reading {
   }
 
   // One file has one layout: what biases say of some matrices goes for all.
-  void settle_layouts(std::vector<FoundLayer>& layers) const {
+  Status settle_layouts(std::vector<FoundLayer>& layers) const {
     MatrixLayout all = MatrixLayout::unknown;
     bool both = false;
     for (const FoundLayer& l : layers) {
@@ -249,14 +249,20 @@ class Reading {
       all = l.layout;
     }
     const bool given = !s_.layout.empty();
+    const MatrixLayout told = all;
     if (given) all = s_.layout == "in_out" ? MatrixLayout::in_out : MatrixLayout::out_in;
-    if (all == MatrixLayout::unknown || (both && !given)) return;
+    if (all == MatrixLayout::unknown || (both && !given)) return {};
+    if (given && told != MatrixLayout::unknown && told != all &&
+        std::none_of(layers.begin(), layers.end(), is_open))
+      return Status(Code::invalid_argument,
+                    "settings: \"layout\": biases tell of every matrix that it is the other one");
     for (FoundLayer& l : layers) {
       if (!is_open(l)) continue;
       l.layout = all;
       if (!given)
         l.certain.emplace_back("[out, in] or [in, out] as the other matrices of the file");
     }
+    return {};
   }
 
   // Where no bias tells, widths do if they follow one another one way alone.

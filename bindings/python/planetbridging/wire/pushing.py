@@ -12,10 +12,13 @@ if TYPE_CHECKING:
 
 
 def tensors_of(network: Any) -> list[Tensor]:
-    """The parameters of a welvet.Network as push() takes them: f32 values."""
-    return [(p.name, "f32", (p.rows, p.cols),
-             np.ascontiguousarray(network.get(p.name), np.float32))
-            for p in network.parameters if not p.tied]
+    """The parameters of a welvet.Network as push() takes them: f64 keeps its digits, and all else
+    goes as f32."""
+    def values(p: Any) -> Tensor:
+        wide = p.format == "f64"
+        return (p.name, "f64" if wide else "f32", (p.rows, p.cols),
+                network.get(p.name, np.float64 if wide else np.float32))
+    return [values(p) for p in network.parameters if not p.tied]
 
 
 class Pushing:
