@@ -34,14 +34,16 @@ import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, ExportOpti
   ObserveTrainerOptions, Sampling, OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions,
   SessionOptions, TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
-import type { Act, Audit, Blueprint, Dna, DnaComparison, Methods, MutationReport, Observed,
-  SpliceOptions, SpliceReport } from './types/reports.js';
+import type { Act, Audit, Blueprint, ConvertReport, Dna, DnaComparison, ExportReport, Methods,
+  MutationReport, Observed, SpliceOptions, SpliceReport } from './types/reports.js';
 export type * from './types/reports.js';
 import { Online } from './types/online.js';
 export * from './types/online.js';
 import { Population } from './types/population.js';
 export * from './types/population.js';
 export * from './types/ensemble.js';
+import type { WeightSettings, WeightsReport } from './types/weights.js';
+export * from './types/weights.js';
 import { Program } from './types/program.js';
 export * from './types/program.js';
 import { StepMesh } from './types/step_mesh.js';
@@ -362,47 +364,6 @@ export interface Forecast {
   measured: boolean;
 }
 
-/** docs/reference/weights.md */
-export interface WeightSettings {
-  input?: Record<string, unknown>;
-  sequential?: boolean;
-  layers?: (string | Record<string, unknown>)[];
-  cells?: Record<string, Record<string, unknown>>;
-  types?: Record<string, Record<string, unknown>>;
-  activation?: string | Record<string, string>;
-  heads?: number | Record<string, number>;
-  defaults?: 'pytorch';
-  layout?: 'out_in' | 'in_out';
-  strip?: string[];
-  leave?: string[];
-  topology?: Topology;
-  map?: Record<string, string>;
-}
-export interface WeightsQuestion {
-  key: string;
-  text: string;
-  choices: string[];
-}
-export interface WeightsModule {
-  path: string;
-  cell?: string;
-  tensors: { name: string; dtype: string; shape: number[] }[];
-  type: string | null;
-  certain?: string[];
-  assumed?: string[];
-  questions?: WeightsQuestion[];
-  refused?: string;
-}
-export interface WeightsReport {
-  strip: string[];
-  left: string[];
-  modules: WeightsModule[];
-  questions: WeightsQuestion[];
-  open: number;
-  order?: string[];
-  topology: Topology | null;
-}
-
 export class Network extends Handled {
   constructor(spec: Topology | string, options?: { seed?: number | bigint | null });
   static load(source: Source, options?: LoadOptions): Promise<Network>;
@@ -481,17 +442,6 @@ export class Network extends Handled {
   save(path: string): void;
   export(format: 'onnx', options?: ExportOptions): Uint8Array;
   export(path: string, options?: ExportOptions): ExportReport;
-}
-
-export interface ExportReport {
-  format: string;
-  opset?: number;
-  /** Each `name: type[dimensions]`. */
-  inputs?: string[];
-  outputs?: string[];
-  nodes?: number;
-  /** Parameters by the dtype that they have in the file. */
-  dtypes?: Record<string, number>;
 }
 
 export interface SessionInfo {
@@ -751,12 +701,6 @@ export interface FormatInfo {
   isSigned: boolean;
   scaled: boolean;
   computesF64: boolean;
-}
-export interface ConvertReport {
-  tensors: { name: string; shape: number[]; from: string; to: string; bytesBefore: number;
-    bytesAfter: number; rmsError: number; maxError: number }[];
-  /** What was left out. */
-  notes: string[];
 }
 /** A model file or folder seen from outside, without its weights; in Node. */
 export class ModelFile extends Handled {

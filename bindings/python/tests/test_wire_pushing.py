@@ -46,8 +46,9 @@ class PushingWhileTraining(unittest.TestCase):
         self.assertEqual(Network.load(file).digest(), network.digest())
 
     def test_doubles_keep_their_digits(self):
-        network = Network({"format": "loom-topology", "version": 1, "input": {"width": 2}, "cells": [
-            {"at": [0, 0, 0, 0], "type": "dense", "out": 1, "dtype": "f64"}]}, seed=1)
+        network = Network({"format": "loom-topology", "version": 1, "input": {"width": 2},
+                           "cells": [{"at": [0, 0, 0, 0], "type": "dense", "out": 1,
+                                      "dtype": "f64"}]}, seed=1)
         network.set("0.0.0.0:weight", np.array([[1 / 3, 1e-12]]))
         pushing = wire.Pushing(network, self.server.url, self.server.token, name="wide")
         made = Network.load(pathlib.Path(self.folder.name) / "wide.entity")

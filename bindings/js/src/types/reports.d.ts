@@ -216,3 +216,21 @@ export interface DnaComparison {
   onlyA: string[];
   onlyB: string[];
 }
+
+export interface ExportReport {
+  format: string;
+  opset?: number;
+  /** Each `name: type[dimensions]`. */
+  inputs?: string[];
+  outputs?: string[];
+  nodes?: number;
+  /** Parameters by the dtype that they have in the file. */
+  dtypes?: Record<string, number>;
+}
+
+export interface ConvertReport {
+  tensors: { name: string; shape: number[]; from: string; to: string; bytesBefore: number;
+    bytesAfter: number; rmsError: number; maxError: number }[];
+  /** What was left out. */
+  notes: string[];
+}
