@@ -6,6 +6,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -35,6 +38,53 @@ void expect_error(std::int32_t code, const std::string& part, F call) {
     EXPECT_EQ(error.code(), code) << error.what();
     EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
   }
+}
+
+// A file of the host's, which counts how often it is destroyed.
+struct Held : Source {
+  Held(std::string b, int n, int* e) : bytes(std::move(b)), good(n), ended(e) {}
+  ~Held() override { ++*ended; }
+  std::uint64_t size() const override { return bytes.size(); }
+  std::size_t read(std::uint64_t offset, std::span<std::byte> out) override {
+    if (good-- == 0) throw std::runtime_error("the disk is gone");
+    if (good < -1) return out.size() / 2;
+    std::memcpy(out.data(), bytes.data() + offset, out.size());
+    return out.size();
+  }
+  std::string name() const override { return "held"; }
+  std::string bytes;
+  int good;
+  int* ended;
+};
+
+TEST(Files, AreReadByTheHost) {
+  std::ifstream in(tiny(), std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  const std::string digest = Network::load(tiny()).digest();
+  int ended = 0, made = 0, failed = 0;
+  for (int good = 0; good < 200; ++good) {
+    ++made;
+    try {
+      const Network network = File(std::make_shared<Held>(bytes, good, &ended)).network();
+      EXPECT_EQ(network.digest(), digest);
+    } catch (const Error& error) {
+      ++failed;
+      EXPECT_NE(std::string(error.what()).find("the disk is gone"), std::string::npos)
+          << error.what();
+    }
+    EXPECT_EQ(ended, made) << "with its last reader a source is let go, once";
+  }
+  EXPECT_GT(failed, 0);
+  EXPECT_LT(failed, made);
+  expect_error(LOOM_TRUNCATED, "held", [&] {
+    const auto source = std::make_shared<Held>(bytes, -2, &ended);  // each read is short
+    File(source).network();
+  });
+  loom_file file = 0;
+  loom_error error;
+  const loom_source none{};
+  EXPECT_EQ(loom_file_open_source(&none, &file, &error), LOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(loom_file_open_source(nullptr, &file, &error), LOOM_INVALID_ARGUMENT);
 }
 
 TEST(Files, SayWhatTheyAre) {

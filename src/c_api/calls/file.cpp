@@ -42,10 +42,13 @@ Result<SourcePtr> source_argument(const loom_source* source) {
     return Status(Code::invalid_argument,
                   "source: expects a loom_source with its size and a function `read`");
   auto host = std::make_shared<const HostSource>(*source);
+  const std::string name = source->name && source->name[0] != 0 ? source->name : "(source)";
   return source_from_callback(
       source->bytes,
-      [host](std::uint64_t offset, std::span<std::byte> out) { return host->read(offset, out); },
-      source->name && source->name[0] != 0 ? source->name : "(source)");
+      [host, name](std::uint64_t offset, std::span<std::byte> out) {
+        return host->read(offset, out).at(name);
+      },
+      name);
 }
 
 Status opened(Result<ModelFile> file, loom_file* out) {
