@@ -53,6 +53,19 @@ static inline QueryHead query_head(const KernelArgs& a, i64 u) {
           a.page_table + *row<unsigned>(a.t[2], i) * a.pages_per_sequence};
 }
 
+// Calls each(u) for this worker's units of rows x heads. A later row sees more positions, so
+// workers take them in turn; of a single row each takes heads that follow one another, and share
+// keys.
+template <class F>
+static inline void each_query(const KernelArgs& a, i64 rows, F each) {
+  const i64 units = rows * a.ints[0];
+  const Range r = share(units, 1, a.worker, a.workers);
+  if (rows == 1)
+    for (i64 u = r.begin; u < r.end; ++u) each(u);
+  else
+    for (i64 u = a.worker; u < units; u += a.workers) each(u);
+}
+
 // The inference form, one query of one head at a time. kv: pages of 64 positions, each
 // [kv_heads][head_dim][64] keys, then [kv_heads][64][head_dim] values.
 //
@@ -71,12 +84,11 @@ static inline QueryHead query_head(const KernelArgs& a, i64 u) {
 template <class T>
 static inline void attend_cache(const KernelArgs& a, const TensorArg& y, const T* slopes) {
   const TensorArg &q = a.t[0], &kv = a.t[1];
-  const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3];
+  const i64 kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3];
   const T scale = static_cast<T>(a.reals[0]);
   const i64 plane = kv_heads * hd * kBlock;
   T* e = reinterpret_cast<T*>(a.scratch);
-  const Range r = share(y.rows * heads, 1, a.worker, a.workers);
-  for (i64 u = r.begin; u < r.end; ++u) {
+  each_query(a, y.rows, [&](i64 u) {
     const auto [i, h, kvh, p, first, last, table] = query_head(a, u);
     const T* query = row<T>(q, i) + h * hd;
     const T slope = slopes ? slopes[h] : T(0);
@@ -112,7 +124,7 @@ static inline void attend_cache(const KernelArgs& a, const TensorArg& y, const T
       }
       put_lanes(out + d, num * inverse, hd - d);
     }
-  }
+  });
 }
 
 template <class T>

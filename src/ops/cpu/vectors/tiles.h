@@ -69,4 +69,27 @@ static inline void release_tiles() {}
 #define LOOM_TILE_DOT(c, a, b) plain_tiles.dot(c, a, b)
 #endif
 
+// The tiles of this thread for products of rows: sums in 0 to 3, up to 16 rows with 64 k or fewer
+// in 4 and 5, and the other side, 16 columns of the same k, in 6 and 7.
+class RowTiles {
+ public:
+  RowTiles() = default;
+  RowTiles(const RowTiles&) = delete;
+  ~RowTiles() { release_tiles(); }
+  void shape(i64 rows, i64 k = kTileBytes) {
+    if (rows == rows_ && k == k_) return;
+    rows_ = rows;
+    k_ = k;
+    TileShapes s;
+    for (int t = 0; t < 8; ++t) {
+      s.row_bytes[t] = static_cast<unsigned short>(t == 4 || t == 5 ? k : kTileBytes);
+      s.rows[t] = static_cast<unsigned char>(t < 6 ? rows : k / 4);
+    }
+    set_tiles(s);
+  }
+
+ private:
+  i64 rows_ = 0, k_ = 0;
+};
+
 }  // namespace loom::cpu::LOOM_ISA

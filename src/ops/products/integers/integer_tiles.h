@@ -11,29 +11,8 @@ namespace loom::cpu::LOOM_ISA {
 // Sums of a block of rows: [plane][panel][16 rows][16 outputs].
 static constexpr i64 kPanelSums = kRowsOfTile * 16, kPlaneSums = 2 * kPanelSums;
 
-// The tiles of this thread, shaped for blocks of up to 16 rows.
-class RowTiles {
- public:
-  RowTiles() = default;
-  RowTiles(const RowTiles&) = delete;
-  ~RowTiles() { release_tiles(); }
-  void shape(i64 rows) {
-    if (rows == rows_) return;
-    rows_ = rows;
-    TileShapes s;
-    for (int t = 0; t < 8; ++t) {
-      s.row_bytes[t] = kTileBytes;
-      s.rows[t] = static_cast<unsigned char>(t < 6 ? rows : kRowsOfTile);
-    }
-    set_tiles(s);
-  }
-
- private:
-  i64 rows_ = 0;
-};
-
 // Adds the products of a block of rows with P panels over k to `sums`, or makes them of it.
-// Tiles: sums of hi 0 and 1, of lo 2 and 3; planes 4 and 5; panels 6 and 7.
+// Sums of hi in tiles 0 and 1, of lo in 2 and 3.
 template <int P>
 static inline void add_products(const signed char* hi, i64 stride, i64 padded,
                                 const unsigned char* codes, Range k, int* sums) {
@@ -72,6 +51,16 @@ static inline void add_products(const signed char* hi, i64 stride, i64 padded,
   }
 }
 
+// Brings bytes that are read soon into the second cache, a part at a time.
+struct Fetch {
+  const char *at, *end;
+  i64 part;
+  void next() {
+    const char* stop = end - at < part ? end : at + part;
+    for (; at < stop; at += 64) __builtin_prefetch(at, 0, 2);
+  }
+};
+
 // Rows of two panels. Of a longer row the codes of kTileK at a time stay in the first cache while
 // all rows pass, and the sums wait in `sums`, one block of rows behind the other.
 template <int P>
@@ -88,12 +77,20 @@ static inline void tile_panels(const KernelArgs& k, RowTiles& tiles, i64 padded,
     outputs[p] = panel_outputs(k, panel + p, true, 0);
   }
   const bool whole = padded <= kTileK;  // the sums of a block are complete at once
+  // The panels behind these, while these are multiplied.
+  const i64 steps =
+      (rows.end - rows.begin + kRowsOfTile - 1) / kRowsOfTile * ((padded + kTileK - 1) / kTileK);
+  const i64 left = (w.rows + 15) / 16 - panel - P, ahead = left < P ? left : P;
+  const char* behind = static_cast<const char*>(w.panels) + (panel + P) * w.panel_bytes;
+  Fetch fetch{behind, behind + ahead * w.panel_bytes,
+              (ahead * w.panel_bytes / steps + 63) / 64 * 64};
   for (i64 from = 0; from < padded; from += kTileK) {
     const Range part{from, min(padded, from + kTileK)};
     for (i64 first = rows.begin; first < rows.end; first += kRowsOfTile) {
       const i64 count = min(kRowsOfTile, rows.end - first);
       int* block = sums + (whole ? 0 : (first - rows.begin) / kRowsOfTile * 2 * kPlaneSums);
       tiles.shape(count);
+      fetch.next();
       add_products<P>(reinterpret_cast<const signed char*>(x.data) + first * x.stride, x.stride,
                       padded, codes, part, block);
       if (part.end < padded) continue;
