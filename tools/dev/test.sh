@@ -206,7 +206,7 @@ run_machines() {
     done
   done <<'TABLE'
 ray:ray rehearsal:ray.data, ray.train, ray.serve:ray[data,train,tune,serve]==2.60.* numpy
-flower:flower:flwr.simulation, ray:flwr[simulation]==1.42.* numpy
+flower:flower secure:flwr.simulation, ray:flwr[simulation]==1.42.* numpy
 TABLE
 }
 

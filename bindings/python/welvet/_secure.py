@@ -1,5 +1,5 @@
-"""Secure aggregation (SecAgg+, arXiv 1611.04482 and 2020/704) of welvet.flower: Flower's workflow on
-the server, its modifier on the client, and what both refuse."""
+"""Secure aggregation of welvet.flower (SecAgg+, eprint 2020/704): Flower's workflow on the server,
+its modifier on the client, and what both refuse."""
 from __future__ import annotations
 
 import dataclasses
@@ -28,8 +28,8 @@ def _number(name: str, value: Any, low: float, high: float) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Secure:
-    """Options of secure aggregation, with Flower's names. The server learns the mean of the clients'
-    weights and how many samples each has, no client's weights.
+    """Options of secure aggregation, with Flower's names. The server learns the mean of the
+    clients' weights and how many samples each has, no client's weights.
 
     num_shares: clients that hold a part of a client's key, 3 or more; below the number of clients
         it is odd. By default all clients.
@@ -305,9 +305,9 @@ def _workflow(made: _Parts, secure: Secure, clients: int) -> Any:
                 return True
             failures = _in_words(state.failures)
             number = context.state.config_records["config"]["current_round"]
-            raise RuntimeError("round %s: secure aggregation ends at %r: %d of %d clients answered%s"
-                               % (number, name, answered, clients,
-                                  ": " + "; ".join(failures) if failures else ""))
+            why = ": " + "; ".join(failures) if failures else ""
+            raise RuntimeError("round %s: secure aggregation ends at %r: %d of %d clients "
+                               "answered%s" % (number, name, answered, clients, why))
 
         def setup_stage(self, grid: Any, context: Any, state: Any) -> bool:
             return self._stage("setup", context, state, super().setup_stage(grid, context, state))

@@ -44,8 +44,8 @@ class Machine:
         with open(log, "w") as out:
             self.process = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--mount", "--uts", "--ipc",
-                 "--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-c", MACHINE, "machine",
-                 name, *command],
+                 "--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-c", MACHINE,
+                 "machine", name, *command],
                 stdin=subprocess.PIPE, stdout=out, stderr=subprocess.STDOUT, text=True)
 
     def inside(self, *command):

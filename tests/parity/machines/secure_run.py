@@ -11,9 +11,11 @@ to other machines, and no process is left at its end. Ends with 77 where it cann
 import argparse
 import logging
 import os
+import sys
 import tempfile
 import time
 import traceback
+import unittest.mock
 
 import numpy as np
 from flower_run import LORA, SETTINGS, network, samples
@@ -126,11 +128,11 @@ def masked(came, clients, secure):
         assert set(others["fitres.metrics"]) == {"partition", "order"}
         assert set(others["secaggplus_configs"]) == {"masked_params"}
         arrays = [bytes_to_ndarray(b) for b in others["secaggplus_configs"]["masked_params"]]
-        samples_, weights = parts[others["fitres.metrics"]["partition"]]
-        part = round(samples_ / secure.max_weight * secure.quantization_range)
+        count, weights = parts[others["fitres.metrics"]["partition"]]
+        part = count / secure.max_weight
         step = secure.quantization_range / (2 * secure.clipping_range)
         for name, array in zip(sorted(weights), arrays[1:]):
-            plain = (weights[name] * part / secure.quantization_range + secure.clipping_range) * step
+            plain = (weights[name] * part + secure.clipping_range) * step
             assert array.shape == plain.shape
             close += int((np.abs(array - plain) < 2.0**24).sum())
             everything.append(array.ravel() / 2.0**32)
@@ -164,15 +166,53 @@ def one_fails(partition):
         raise RuntimeError("client 1 has no power")
 
 
+def told(secure, configs, *words):
+    """A client app, asked here without Flower's machinery, refuses a message with these words."""
+    from flwr.app import ConfigRecord, Context, Message, RecordDict
+    x, y = samples()
+    app = flower.client_app(network(), data=lambda *_: (x, y), secure=secure, **SETTINGS)
+    content = RecordDict({"secaggplus_configs": ConfigRecord(configs)} if configs else {})
+    context = Context(run_id=1, node_id=1, node_config={"partition-id": 0, "num-partitions": 3},
+                      state=RecordDict(), run_config={})
+    try:
+        app(Message(content, dst_node_id=1, message_type="train"), context)
+    except ValueError as e:
+        assert all(word in str(e) for word in words), e
+    else:
+        raise AssertionError("%r is not refused by secure=%r" % (configs, secure))
+
+
+def older():
+    """A Flower without the workflow is refused by its name."""
+    with unittest.mock.patch.dict(sys.modules, {"flwr.client.mod": None}):
+        for make in (lambda: flower.server_app(network(), clients=3, rounds=1, on_end=dict,
+                                               secure=True),
+                     lambda: flower.client_app(network(), data=None, secure=True)):
+            try:
+                make()
+            except ImportError as e:
+                assert "has no SecAgg+" in str(e), e
+            else:
+                raise AssertionError("a Flower without SecAgg+ is not refused")
+
+
 def refusals():
     small = flower.Secure(clipping_range=0.25)
     refused("weights out of range", "outside of clipping_range, 0.25", secure=small)
     refused("more samples than max_weight", "80 samples", secure=flower.Secure(max_weight=64))
     refused("a client that fails", "2 of 3 clients", "no power", fails=one_fails)
-    refused("a server with other options", "clipping_range", "expects 4",
-            client_secure=flower.Secure(clipping_range=4.0))
-    refused("a client without it", "client_app(secure=True)", client_secure=None)
-    refused("a server without it", "server_app(secure=...)", secure=None)
+    setup = {"stage": "setup", "sample_num": 3, "share_num": 3, "threshold": 2,
+             "max_weight": 1024.0, "clipping_range": 8.0, "target_range": 1 << 22,
+             "mod_range": 1 << 32}
+    for key, value, option in (("threshold", 3, "reconstruction_threshold"),
+                               ("clipping_range", 4.0, "clipping_range"),
+                               ("target_range", 1 << 20, "quantization_range"),
+                               ("max_weight", 64.0, "max_weight")):
+        told(flower.Secure(), {**setup, key: value}, option, "the server has %r" % value)
+    told(None, setup, "client_app(secure=True)")
+    told(True, None, "server_app(secure=...)")
+    older()
+    print("a server with other options, a client and a server without it: refused", flush=True)
 
 
 def drops(secure, clients, fails):
