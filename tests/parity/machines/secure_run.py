@@ -184,6 +184,7 @@ def told(secure, configs, *words):
 
 def older():
     """A Flower without the workflow is refused by its name."""
+    import flwr.clientapp  # noqa: F401  (needs the module itself)
     with unittest.mock.patch.dict(sys.modules, {"flwr.client.mod": None}):
         for make in (lambda: flower.server_app(network(), clients=3, rounds=1, on_end=dict,
                                                secure=True),
