@@ -1,7 +1,8 @@
 """A Ray cluster of two machines rehearsed on one: each has network, processes, name, /tmp/ray and
 /dev/shm for itself, a virtual cable joins them. `ray start` runs on both as the guide has it, then
 welvet.ray trains over both, also where a worker of the second machine is killed. Ends with an error
-where a SHA-256 is not that of one trainer, or where a machine took no part.
+where a SHA-256 is not that of one trainer, where a machine took no part, or where a node with
+another token is let in.
 
     python tests/parity/machines/rehearsal_run.py
 
@@ -48,7 +49,7 @@ class Machine:
                  "machine", name, *command],
                 stdin=subprocess.PIPE, stdout=out, stderr=subprocess.STDOUT, text=True)
 
-    def inside(self, *command):
+    def inside(self, *command, **options):
         """Starts a command on the machine."""
         first = ""
         while not first:  # unshare's child is the first process of the machine
@@ -56,7 +57,7 @@ class Machine:
             with open("/proc/%d/task/%d/children" % ((self.process.pid,) * 2)) as f:
                 first = f.read().strip()
         return subprocess.Popen(["nsenter", "--target", first, "--net", "--mount", "--uts", "--ipc",
-                                 "--pid", "--", *command])
+                                 "--pid", "--", *command], **options)
 
     def run(self, *command):
         if self.inside(*command).wait(60) != 0:
@@ -188,6 +189,13 @@ def drive(folder):
     ray.shutdown()
 
 
+def stranger(machine):
+    """A node with another token, started on the machine: it must end with an error that says so."""
+    return machine.inside("env", "RAY_AUTH_TOKEN=" + secrets.token_hex(32), RAY, "start",
+                          "--address=%s:%d" % (HEAD, PORT), "--node-ip-address=" + OTHER,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
 def rehearse(folder):
     """Both machines, until the training on the first has ended."""
     start = [RAY, "start", "--block", "--num-cpus=2", "--object-store-memory=100000000",
@@ -203,6 +211,7 @@ def rehearse(folder):
         join(*machines)
         for machine in machines:
             machine.start()
+        other = stranger(machines[1])
         driver = machines[0].inside(sys.executable, os.path.abspath(__file__), "--drive", folder)
         while driver.poll() is None:
             for machine in machines:
@@ -211,6 +220,10 @@ def rehearse(folder):
         if driver.returncode != 0:
             raise RuntimeError("the training on the first machine ends with %d"
                                % driver.returncode)
+        text = other.communicate(timeout=60)[0]
+        if other.returncode == 0 or "InvalidAuthToken" not in text:
+            raise RuntimeError("a node with another token is not refused: " + text[-2000:])
+        print("a node with another token: refused", flush=True)
     finally:
         for machine in reversed(machines):
             machine.end()
