@@ -26,7 +26,7 @@ counts() {
     /^[0-9a-f]+ <.*>:$/ { name = $0; sub(/^[0-9a-f]+ </, "", name); sub(/>:$/, "", name) }
     match($0, pattern) {
       word = substr($0, RSTART, RLENGTH); gsub(/[[:space:]]/, "", word)
-      product = name ~ /matmul_integer|integer_gemv|tile_panels|add_products/
+      product = name ~ /matmul_integer|integer_gemv|tile_panels|matmul_tiles/
       seen[object " " word " " (product ? "product" : "other")]++
     }
     END { for (key in seen) print key, seen[key] }'
