@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 
 namespace loom::audit {
 namespace {
@@ -18,12 +19,21 @@ struct Reading {
   static void share(void* context, int worker, int workers) noexcept {
     auto& r = *static_cast<Reading*>(context);
     const auto w = static_cast<std::size_t>(worker), n = static_cast<std::size_t>(workers);
-    const std::size_t begin = r.count * w / n, end = r.count * (w + 1) / n;
-    std::uint64_t lanes[16] = {};
-    for (std::size_t i = begin; i + 16 <= end; i += 16)
-      for (std::size_t k = 0; k < 16; ++k) lanes[k] += r.data[i + k];
+    // Several streams at once, as decoding reads weights: one alone waits at each page.
+    constexpr std::size_t kStreams = 4, kLine = 64 / sizeof(std::uint64_t);
+    typedef std::uint64_t Line __attribute__((vector_size(64)));
+    const std::size_t begin = r.count * w / n, end = r.count * (w + 1) / n,
+                      apart = (end - begin) / kStreams / kLine * kLine;
+    Line sums[kStreams] = {};
+    for (std::size_t i = 0; i < apart; i += kLine)
+      for (std::size_t s = 0; s < kStreams; ++s) {
+        Line line;
+        std::memcpy(&line, r.data + begin + s * apart + i, sizeof line);
+        sums[s] += line;
+      }
     std::uint64_t total = 0;
-    for (const std::uint64_t v : lanes) total += v;
+    for (const Line& s : sums)
+      for (std::size_t i = 0; i < kLine; ++i) total += s[i];
     r.sum += total;
   }
 };

@@ -75,9 +75,12 @@ static inline PanelOutputs panel_outputs(const KernelArgs& k, i64 panel, bool of
   if (w.dtype == kFp4) o.scale = 0.5f * o.scale;  // the codes are twice the values
   o.bias_from = k.has[2] ? row<float>(k.t[2], 0) : nullptr;
   o.bias = o.bias_from ? load_lanes(o.bias_from + o.first, o.lanes) : V<float>{};
+  const unsigned one = static_cast<unsigned>((offset ? w.offset : 0) - bias_of_sum);
+  for (Dwords& part : o.offset) part = Dwords{} + one;
+  if (!offset || !w.zeros) return o;
   unsigned offsets[16] = {};
   for (i64 n = 0; n < o.lanes; ++n)
-    offsets[n] = static_cast<unsigned>((offset ? code_offset(w, o.first + n) : 0) - bias_of_sum);
+    offsets[n] = w.zeros[o.first + n] - static_cast<unsigned>(bias_of_sum);
   __builtin_memcpy(o.offset, offsets, 64);
   return o;
 }
