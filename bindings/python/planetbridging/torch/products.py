@@ -286,6 +286,8 @@ def _attention(w: Walk, a: Args) -> Any:
         else:
             mask = a.attn_mask
             scores = g.binary(scores, finite(mask) if isinstance(mask, Constant) else mask, "add")
+    if w.opened is not None:
+        scores, v = w.opened.attended(w.node, scores, v)
     return matmul(w, g.dropout(g.softmax(scores, -1), _rate(w) or a.dropout_p), v)
 
 

@@ -1,7 +1,7 @@
 """Axes, places, and what is put together or cut."""
 from __future__ import annotations
 
-from typing import Any, List
+from typing import Any, Dict, List
 
 import numpy as np
 
@@ -118,14 +118,7 @@ def _moves(w: Walk, a: Args) -> Any:
     others = [w.env[n] for n in w.node.all_input_nodes if n is not first]
     if any(isinstance(o, Value) or isinstance(o, Constant) and o.trainable for o in others):
         raise w.refuse("places that are computed")
-    fill, padded = 0.0, "pad" in w.operator() and "value" in [
-        p.name for p in target._schema.arguments]
-    if padded and a.value:
-        fill = float(a.value)
-        index = [p.name for p in target._schema.arguments].index("value")
-        if len(args) > index:
-            args[index] = 0.0
-        kwargs.pop("value", None)
+    fill = filled_with(w, a, args, kwargs)
 
     def how(places: Any) -> Any:
         samples = 1 if places.numel() == count([size_of(n) for n in x.shape]) else 2
@@ -135,17 +128,29 @@ def _moves(w: Walk, a: Args) -> Any:
     return w.arranged(w.g.value(x) if isinstance(x, Value) else x, how, fill)
 
 
-for _name in ("slice", "select", "narrow", "flip", "fliplr", "flipud", "roll", "rot90", "repeat",
-              "tile", "repeat_interleave", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle",
-              "native_channel_shuffle", "unfold", "im2col", "diagonal", "pad", "constant_pad_nd",
-              "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d",
-              "replication_pad2d", "replication_pad3d", "_pad_circular", "index_select", "take",
-              "tril", "triu", "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d",
-              "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_reshape_copy",
-              "_upsample_nearest_exact3d", "split", "split_with_sizes", "chunk", "unbind",
-              "tensor_split", "hsplit", "vsplit", "slice_copy", "split_copy", "unsafe_split",
-              "unsafe_chunk", "as_strided", "diag_embed", "unfold_copy", "select_copy",
-              "split_with_sizes_copy", "diagonal_copy"):
+def filled_with(w: Walk, a: Args, args: List[Any], kwargs: Dict[str, Any]) -> float:
+    """What a padding puts; it puts 0 then, which is no place."""
+    names = [p.name for p in w.node.target._schema.arguments]
+    if "pad" not in w.operator() or "value" not in names or not a.value:
+        return 0.0
+    if len(args) > names.index("value"):
+        args[names.index("value")] = 0.0
+    kwargs.pop("value", None)
+    return float(a.value)
+
+
+MOVES = ("slice", "select", "narrow", "flip", "fliplr", "flipud", "roll", "rot90", "repeat",
+         "tile", "repeat_interleave", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle",
+         "native_channel_shuffle", "unfold", "im2col", "diagonal", "pad", "constant_pad_nd",
+         "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d",
+         "replication_pad2d", "replication_pad3d", "_pad_circular", "index_select", "take",
+         "tril", "triu", "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d",
+         "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_reshape_copy",
+         "_upsample_nearest_exact3d", "split", "split_with_sizes", "chunk", "unbind",
+         "tensor_split", "hsplit", "vsplit", "slice_copy", "split_copy", "unsafe_split",
+         "unsafe_chunk", "as_strided", "diag_embed", "unfold_copy", "select_copy",
+         "split_with_sizes_copy", "diagonal_copy")
+for _name in MOVES:
     rule(_name)(_moves)
 
 
