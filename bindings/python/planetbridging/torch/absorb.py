@@ -7,8 +7,7 @@ import numpy as np
 
 from ..errors import Unmapped
 from ..graph import Absorbed, Batch, Constant, Graph, Value
-from . import (circular, elementwise, layers, modules, over, products,  # noqa: F401: their rules
-               shapes)
+from . import circular, elementwise, layers, modules, over, products, shapes  # noqa: F401
 from .export import Dynamic, Exported
 from .layers import projects
 from .opened import Opened

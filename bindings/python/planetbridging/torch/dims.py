@@ -56,11 +56,7 @@ def _batch(name: str, axis: int, dim: Any) -> None:
 
 
 def _bounded(dim: Any) -> bool:
-    most = getattr(dim, "max", None)
-    try:
-        return most is not None and int(most) < 2**31
-    except (TypeError, ValueError, OverflowError):
-        return False
+    return isinstance(getattr(dim, "max", None), int)
 
 
 def _maximum(name: str, axis: int, dim: Any) -> Any:
@@ -115,7 +111,7 @@ class Sizes:
                 continue
             for axis, dim in given[node.name].items():
                 expression = node.meta["val"].shape[axis].node.expr
-                root = getattr(dim, "root", dim)
+                root: Any = getattr(dim, "root", dim)
                 for symbol in expression.free_symbols:
                     self.symbols[symbol] = root.__name__
                 self.bounds[root.__name__] = (max(1, int(root.min)), int(root.max))

@@ -6,6 +6,7 @@ What holds for every value: the numbers of PyTorch's tensor are the first of eac
 """
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
@@ -252,7 +253,7 @@ class Opened:
             if not self.sizes.names(e):
                 fixed *= int(e)
                 continue
-            one = self.table(e, lambda lengths, e=e: self.sizes.at(e, lengths), ())
+            one = self.table(e, functools.partial(self.sizes.at, e), ())
             made = one if made is None else self.g.binary(made, one, "mul")
         assert made is not None
         return made if fixed == 1 else self.g.binary(made, Constant.of(np.float64(fixed)), "mul")

@@ -8,7 +8,6 @@ import numpy as np
 from ..graph import Batch, Constant, Tensor, Value
 from ..graph.shape import size_of
 from .elementwise import axes_of
-from .layers import _three
 from .opened import LOWEST, Opened, handler
 from .shapes import MOVES, filled_with
 from .walk import Args
@@ -156,10 +155,14 @@ def _by_the_rule(o: Opened, node: Any, rule: Any) -> Any:
 # ---- pools
 
 
+def _padded(padding: Any) -> bool:
+    return any(padding) if isinstance(padding, (list, tuple)) else bool(padding)
+
+
 @handler("avg_pool1d", "avg_pool2d", "avg_pool3d")
 def _avg_pool(o: Opened, node: Any, rule: Any) -> Any:
     a = o.w._args(node)
-    if not any(_three(a.padding, 1)) and not a.ceil_mode:
+    if not _padded(a.padding) and not a.ceil_mode:
         return rule(o.w, a)
     if a.ceil_mode or not a.count_include_pad:
         raise o.refuse("windows at the end of an open dimension that count less")
