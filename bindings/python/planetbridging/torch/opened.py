@@ -42,8 +42,7 @@ _AXES = """transpose t permute movedim swapaxes moveaxis numpy_T mT adjoint tran
 stack lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell""".split()
 # What is read behind the end, by operators that read over axes.
 _HIDDEN = {0.0: """matmul mm bmm mv dot vdot addmm baddbmm addmv bilinear einsum conv1d conv2d conv3d
-           convolution _convolution conv_transpose1d conv_transpose2d conv_transpose3d cumsum index
-           gather _unsafe_index take_along_dim""".split(),
+           convolution _convolution conv_transpose1d conv_transpose2d conv_transpose3d cumsum""".split(),
            LOWEST: """max_pool1d max_pool2d max_pool3d max_pool2d_with_indices
            max_pool3d_with_indices max_pool1d_with_indices softmax _softmax special_softmax
            log_softmax _log_softmax special_log_softmax""".split()}
@@ -287,6 +286,10 @@ class Opened:
             kept = self.sizes.kept.get(x)
             if not isinstance(kept, (tuple, list)) and kept is not None:
                 return self.sizes.at(kept, lengths)
+            known = self.w.env.get(x)
+            if isinstance(known, Constant) and self.axes(x):
+                return torch.as_tensor(np.ascontiguousarray(known.array[tuple(
+                    slice(n) for n in self.dims(x, lengths))]))
             key = (x, tuple(sorted(lengths.items())))
             if x not in self.varies:
                 return self.w._plain_args(x, 1)
@@ -306,7 +309,8 @@ class Opened:
     def folded(self, node: Any, made: Any) -> Any:
         """Known numbers that depend on a length: those of the maximum begin with them, or they are
         looked up."""
-        if not any(self.depends(n) or n in self.varies for n in node.all_input_nodes):
+        if not any(self.depends(n) or n in self.varies or self.axes(n)
+                   for n in node.all_input_nodes):
             return made
         self.varies.add(node)
         if not isinstance(made, Constant):
@@ -337,7 +341,9 @@ class Opened:
             seen.add(one)
             if self.depends(one):
                 names.update(self.sizes.names(self.sizes.kept[one]))
-            elif one in self.varies:
+                continue
+            names.update(n for _, e in self.axes(one) for n in self.sizes.names(e))
+            if one in self.varies:
                 todo += one.all_input_nodes
         return sorted(names)
 

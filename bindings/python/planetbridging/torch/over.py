@@ -200,6 +200,16 @@ def _adaptive(o: Opened, node: Any, rule: Any) -> Any:
     return made
 
 
+@handler("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d")
+def _adaptive_max(o: Opened, node: Any, rule: Any) -> Any:
+    """One maximum over each open axis."""
+    x = node.args[0]
+    made = o.sizes.kept[node][0]
+    if any(made[i] != 1 for i, _ in o.axes(x)):
+        raise o.over()
+    return o.with_inputs(node, rule, {x: o.hide(o.w.env[x], o.axes(x), LOWEST)})
+
+
 def _swapped(x: Tensor, axis: int) -> List[int]:
     order = list(range(len(x.shape)))
     order[axis], order[-1] = order[-1], order[axis]
@@ -309,7 +319,7 @@ class _Moved:
 @handler(*MOVES)
 def _moves(o: Opened, node: Any, rule: Any) -> Any:
     moved = _Moved(o, node)
-    if not o.axes(moved.x) or moved.stays(False):
+    if moved.stays(False):
         return rule(o.w, o.w._args(node))
     if moved.stays(True):
         return o.with_inputs(node, rule, {moved.x: o.hide(
@@ -317,11 +327,28 @@ def _moves(o: Opened, node: Any, rule: Any) -> Any:
     if isinstance(o.sizes.kept[node], list):
         raise o.over()
     names = {n for m in [moved.x, node] for _, e in o.axes(m) for n in o.sizes.names(e)}
-    for axis, expression in o.axes(moved.x):
+    names |= {n for m in node.all_input_nodes for n in o.sizes.names(o.sizes.kept.get(m))}
+    for axis in range(len(o.sizes.kept[moved.x])):
         made = _taken(o, moved, axis, sorted(names)) if len(names) == 1 else None
         if made is not None:
             return made
     raise o.over()
+
+
+@handler("index", "gather", "_unsafe_index", "take_along_dim")
+def _index(o: Opened, node: Any, rule: Any) -> Any:
+    x = node.args[0]
+    if not any(isinstance(o.w.env[n], Value) for n in node.all_input_nodes if n is not x):
+        return _moves(o, node, rule)
+    return o.with_inputs(node, rule, {x: o.hide(o.w.env[x], o.axes(x), 0.0)})
+
+
+@handler("bucketize", "searchsorted")
+def _bucketize(o: Opened, node: Any, rule: Any) -> Any:
+    edges = node.args[0] if "searchsorted" in o.w.operator() else node.args[1]
+    if o.axes(edges):
+        raise o.over()
+    return rule(o.w, o.w._args(node))
 
 
 def _taken(o: Opened, moved: _Moved, axis: int, names: List[str]) -> Optional[Tensor]:

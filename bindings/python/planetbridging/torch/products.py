@@ -252,6 +252,7 @@ def looked_up(w: Walk, ids: Tensor, weight: Tensor) -> Tensor:
         return g.embedding(ids, weight)
     # Ids that are computed, or of another table too: a product with one 1 for each.
     n = size_of(weight.shape[0])
+    ids = g.real(ids)
     hit = g.binary(_axis(w, ids, len(ids.shape)), Constant.of(np.arange(n)), "equal")
     return matmul(w, hit, weight)
 

@@ -19,6 +19,8 @@ def _reshape(w: Walk, a: Args) -> Any:
     at = batch_axis(a.self.shape)
     if at is not None and None not in sizes:
         raise w.refuse("its shape has no axis for the batch")
+    if at is None:  # of numbers without a batch: as for one sample
+        sizes = [w.places(n) for n in w.node.meta["val"].shape]
     return w.g.reshape(a.self, sizes)
 
 
@@ -175,9 +177,25 @@ def _of_each(w: Walk, x: Tensor, index: Any) -> Any:
     x = w.g.value(x)
     last = len(x.shape) - 1
     flat = Value(x.cell, x.shape[:2] + (count([size_of(n) for n in x.shape[2:]]),), None)
-    hit = hits(w, index, size_of(x.shape[1]))
+    hit = hits(w, from_start(w, index, _places(w, 1)), size_of(x.shape[1]))
     made = w.g.reduce(w.g.binary(_with_axis(w, hit, 2), flat, "mul"), "sum", [1])
     return w.g.reshape(made, w.sizes()) if last != 2 else made
+
+
+def _places(w: Walk, axis: int) -> Tensor:
+    """How many an axis of the first argument has."""
+    node = w.node.args[0]
+    if w.opened is not None and w.opened.steps(node, axis):
+        return w.opened.places([w.opened.sizes.kept[node][axis]])
+    return w.tensor(float(node.meta["val"].shape[axis]))
+
+
+def from_start(w: Walk, index: Value, n: Tensor) -> Value:
+    """Places of which the negative ones count from the end."""
+    if index.ids:
+        return index
+    before = w.g.binary(w.g.binary(index, w.tensor(0.0), "less"), n, "mul")
+    return w.g.value(w.g.binary(index, before, "add"))
 
 
 def hits(w: Walk, index: Value, n: int) -> Tensor:
@@ -208,7 +226,7 @@ def _looked_up(w: Walk, a: Args, index: Any) -> Any:
     from .products import looked_up
     if len(index) == 1 and isinstance(a.self, Constant):
         table = a.self
-        made = looked_up(w, index[0], table.reshaped((table.shape[0], count(table.shape[1:]))))
+        made = looked_up(w, from_start(w, index[0], _places(w, 0)), table.reshaped((table.shape[0], count(table.shape[1:]))))
         return w.g.reshape(made, w.sizes())
     raise w.refuse("places that are computed")
 
@@ -268,3 +286,19 @@ def _guard_batch(w: Walk, x: Tensor, a: Args) -> None:
 def _one_hot(w: Walk, a: Args) -> Any:
     n = w.places(w.node.meta["val"].shape[-1])
     return hits(w, a.self, n)
+
+
+@rule("bucketize", "searchsorted")
+def _bucketize(w: Walk, a: Args) -> Any:
+    """How many boundaries are below, or with `right` not above."""
+    found = "searchsorted" in w.operator()
+    x, edges = (a.self, a.sorted_sequence) if found else (a.self, a.boundaries)
+    if found and a.get("sorter") is not None:
+        raise w.refuse("a sorter")
+    if not isinstance(edges, Constant) or len(edges.shape) != 1:
+        raise w.refuse("boundaries that are computed, or several rows of them")
+    right = bool(a.get("right")) or a.get("side") == "right"
+    x = w.g.real(w.g.value(w.tensor(x)))
+    above = w.g.binary(_with_axis(w, x, len(x.shape)), edges,
+                       "greater_equal" if right else "greater")
+    return w.g.reduce(above, "sum", [len(x.shape)])
