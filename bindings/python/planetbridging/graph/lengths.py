@@ -47,18 +47,30 @@ class Lengths:
         first: Dict[str, str] = {}
         for name, axes in self.inputs.items():
             shape = np.shape(arrays[name])
-            for axis, (length, _) in axes.items():
+            for axis, (length, count) in axes.items():
                 own = next(one for one in self.lengths if one.name == length)
                 if axis >= len(shape):
                     raise ValueError("%s: %d axes, axis %d is the %s" % (
                         name, len(shape), axis, length))
                 where = "%s: axis %d of %s" % (name, axis, list(shape))
-                n = own.checked(shape[axis], where)
+                n = own.checked(self._solved(own, count, shape[axis], where), where)
                 if made.setdefault(length, n) != n:
                     raise ValueError("%s is %d: %s has the same %s, and %d" % (
                         where, n, first[length], length, made[length]))
                 first.setdefault(length, name)
         return made
+
+    @staticmethod
+    def _solved(own: Length, count: Count, size: int, where: str) -> int:
+        """The length of which an axis is as long as this: of a dimension that was declared as 2
+        times another, half."""
+        if count({own.name: own.maximum}) == own.maximum:
+            return size
+        sizes = {count({own.name: n}): n for n in range(own.minimum, own.maximum + 1)}
+        if size not in sizes:
+            raise ValueError("%s is %d, which no %s from %d to %d makes" % (
+                where, size, own.name, own.minimum, own.maximum))
+        return sizes[size]
 
     def padded(self, name: str, array: Any, shape: Shape) -> np.ndarray:
         """With zeros behind the end, as long as the network has it."""

@@ -16,8 +16,8 @@ from .export import base_name
 
 
 def from_torch(module: Any, args: Any, kwargs: Optional[Dict[str, Any]] = None, *,
-               dynamic: Dynamic = 0, dynamic_shapes: Any = None, names: Sequence[str] = (), optimizer: Any = None,
-               loss: Any = None, scheduler: Any = None) -> Absorbed:
+               dynamic: Dynamic = 0, dynamic_shapes: Any = None, names: Sequence[str] = (),
+               optimizer: Any = None, loss: Any = None, scheduler: Any = None) -> Absorbed:
     """A torch.nn.Module as a network of Loom, from the graph that torch.export takes of it in eval
     mode (PyTorch 2.1 or later; dropout stays for training).
 

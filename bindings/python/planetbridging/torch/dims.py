@@ -67,6 +67,9 @@ def _maximum(name: str, axis: int, dim: Any) -> Any:
     if not _bounded(dim):
         raise Unmapped("the input " + name, "the open dimension %s" % label,
                        'it needs a maximum: torch.export.Dim("%s", max=64)' % label)
+    if getattr(dim, "root", dim).max < 3:
+        raise Unmapped("the input " + name, "the open dimension %s" % label,
+                       "it needs a maximum of at least 3")
     return dim
 
 
@@ -80,9 +83,6 @@ def lengthened(torch: Any, name: str, x: Any, axes: Dict[int, Any]) -> Any:
         if n == 0:
             raise ValueError("the example of %s is empty at axis %d" % (name, axis))
         if n < 2:
-            if dim.max < 3:
-                raise Unmapped("the input " + name, "the open dimension %s" % dim.__name__,
-                               "a maximum of at least 3")
             x = torch.cat([x, x, x], axis)
     return x
 

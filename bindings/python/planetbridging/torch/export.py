@@ -65,9 +65,6 @@ def keep_recurrent(torch: Any) -> Dict[str, Any]:
         def shaped(x: Any, hx: Any, params: Any, has_biases: bool, num_layers: int, dropout: float,
                    train: bool, bidirectional: bool, batch_first: bool) -> Any:
             ways = 2 if bidirectional else 1
-            if len(params) != (4 if has_biases else 2) * num_layers * ways:
-                raise Unmapped("", "an LSTM with proj_size", "its steps are mapped one by one, "
-                               "and their number is open")
             states = [one.clone() for one in (hx if isinstance(hx, (list, tuple)) else [hx])]
             width = params[1].shape[1] * ways
             return (x.new_empty([*x.shape[:-1], width]), *states)
@@ -79,7 +76,15 @@ def keep_recurrent(torch: Any) -> Dict[str, Any]:
             for key in ("CompositeExplicitAutograd", "Meta"):
                 library.impl(name, shaped, key)
         keep_recurrent.library = library  # type: ignore[attr-defined]
-    return {name: getattr(torch.ops.planetbridging, name).default for name in _RECURRENT}
+
+    def checked(name: str, *args: Any) -> Any:
+        ways = 2 if args[7] else 1
+        if len(args[2]) != (4 if args[3] else 2) * args[4] * ways:
+            raise Unmapped("", "an LSTM with proj_size", "its steps are mapped one by one, "
+                           "and their number is open")
+        return getattr(torch.ops.planetbridging, name).default(*args)
+
+    return {name: functools.partial(checked, name) for name in _RECURRENT}
 
 
 def _refuse_packed(*_: Any) -> Any:

@@ -226,7 +226,8 @@ def _looked_up(w: Walk, a: Args, index: Any) -> Any:
     from .products import looked_up
     if len(index) == 1 and isinstance(a.self, Constant):
         table = a.self
-        made = looked_up(w, from_start(w, index[0], _places(w, 0)), table.reshaped((table.shape[0], count(table.shape[1:]))))
+        made = looked_up(w, from_start(w, index[0], _places(w, 0)),
+                         table.reshaped((table.shape[0], count(table.shape[1:]))))
         return w.g.reshape(made, w.sizes())
     raise w.refuse("places that are computed")
 

@@ -97,7 +97,7 @@ class Walk:
             raise
         except Elsewhere:
             raise self.refuse("a parameter that another module has, too") from None
-        except (ValueError, TypeError, AttributeError, NotImplementedError, KeyError,
+        except (ValueError, TypeError, AttributeError, NotImplementedError, LookupError,
                 RuntimeError, AssertionError) as e:
             raise Unmapped(self.g.where, self.operator(), str(e)[:400]) from e
         self._check(node)
