@@ -154,6 +154,62 @@ class OpenLengths(unittest.TestCase):
             optimizer.step()
             self.assertAlmostEqual(float(now), one, places=5)
 
+    def test_sizes_of_two_times_a_length(self):
+        module = nn.Conv1d(3, 4, 2, 2)
+        absorbed = pb.from_torch(module, (torch.randn(2, 3, 6),), dynamic_shapes=(
+            {2: 2 * Dim("length", max=8)},))
+        self.agrees(module, absorbed, torch.randn(2, 3, 10).numpy())
+        self.assertRaisesRegex(ValueError, "is 7, which no length from 1 to 8 makes",
+                               absorbed.predict, np.zeros((2, 3, 7), np.float32))
+
+    def test_known_numbers_of_the_length(self):
+        cases = (lambda m, x: x.sum(1) / torch.ones_like(x).sum(1),
+                 lambda m, x: x + m.table.weight[20 - x.shape[1]:],
+                 lambda m, x: x[:, torch.arange(x.shape[1]) - 1],
+                 lambda m, x: x[torch.arange(x.shape[0]), (x[:, 0, 0] * 0).long() - 1],
+                 lambda m, x: torch.cat([x, m.table.weight[:2].expand(x.shape[0], 2, 4), x], 1),
+                 lambda m, x: (x / x.norm(dim=-1, keepdim=True)).mean(1))
+        for i, function in enumerate(cases):
+            with self.subTest(i):
+                module = Function(function, table=nn.Embedding(20, 4))
+                absorbed = pb.from_torch(module, (torch.randn(2, 6, 4),), dynamic_shapes=(
+                    {1: Dim("length", max=9)},))
+                for n in (1, 5, 9):
+                    self.agrees(module, absorbed, torch.randn(2, n, 4).numpy())
+
+
+@unittest.skipUnless(torch is not None and hasattr(torch, "export"), "needs PyTorch 2.1 or later")
+class ComputedIds(unittest.TestCase):
+    def test_agree(self):
+        edges = torch.tensor([-1.0, 0.0, 1.0])
+        ids = torch.randint(0, 10, (40, 5))
+        numbers = torch.randn(40, 5)
+        for i, (function, x) in enumerate((
+                (lambda m, x: m.e(x) + m.e(torch.arange(5) + 2), ids),
+                (lambda m, x: m.e(x + 2), ids),
+                (lambda m, x: m.e((x * 3).clamp(1, 9)), ids),
+                (lambda m, x: m.e(x) + m.other(x), ids),
+                (lambda m, x: m.e.weight[x - 3], ids),
+                (lambda m, x: m.e(x.unsqueeze(-1).expand(-1, -1, 4).argmax(-1)), numbers),
+                (lambda m, x: m.e(torch.bucketize(x, edges)), numbers),
+                (lambda m, x: m.e(torch.bucketize(x.round(), edges, right=True)), numbers),
+                (lambda m, x: m.e(torch.searchsorted(edges, x.round())), numbers),
+                (lambda m, x: nn.functional.one_hot(x, 10).float() @ m.e.weight[:10], ids))):
+            with self.subTest(i):
+                torch.manual_seed(i)
+                module = Function(function, e=nn.Embedding(12, 3), other=nn.Embedding(10, 3)).eval()
+                got = pb.from_torch(module, (x[:2],)).predict(x.numpy())
+                np.testing.assert_allclose(got, module(x).detach().numpy(), atol=1e-6)
+
+    def test_learned_queries(self):
+        module = Function(lambda m, x: m.attention(
+            m.queries.weight[None].expand(x.shape[0], -1, -1), x, x, need_weights=False)[0],
+            attention=nn.MultiheadAttention(8, 2, batch_first=True), queries=nn.Embedding(3, 8))
+        module.eval()
+        x = torch.randn(3, 5, 8)
+        got = pb.from_torch(module, (x,)).predict(x.numpy())
+        np.testing.assert_allclose(got, module(x).detach().numpy(), atol=1e-5)
+
 
 if __name__ == "__main__":
     unittest.main()

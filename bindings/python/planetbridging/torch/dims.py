@@ -154,7 +154,7 @@ class Sizes:
         """A size of one sample, where the open dimensions have these lengths."""
         if not hasattr(expression, "subs"):
             return expression
-        given = {s: lengths[n] for s, n in self.symbols.items()}
+        given = {s: lengths[n] for s, n in self.symbols.items() if n in lengths}
         if self.batch is not None:
             given[self.batch] = 1
         return plain(expression.subs(given))
