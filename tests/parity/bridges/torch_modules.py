@@ -529,3 +529,76 @@ def of_each(r):
 def spectral(r):
     """What has no layer: it is refused."""
     return Call(lambda m, x: m.a(torch.fft.rfft(x).abs()), a=nn.Linear(4, 2)), floats(6)
+
+
+class Steps:
+    """Inputs of a module with open lengths: 1 step, 5, or the maximum, by the batch."""
+
+    MAXIMUM = 13
+
+    def __init__(self, make, axis):
+        self.make = make
+        self.shapes = ({axis: torch.export.Dim("length", max=self.MAXIMUM)},)
+
+    def __call__(self, n):
+        return (self.make(n, {1: 1, 2: 6, 3: 5}.get(n, self.MAXIMUM)),)
+
+
+def step_layer(r, d):
+    """A module of [batch, steps, d] to the same."""
+    heads = r.choice([1, 2])
+    kind = r.choice([nn.LSTM, nn.GRU, nn.RNN])
+    attention = nn.MultiheadAttention(d, heads, batch_first=True)
+    kernel = r.choice([1, 3, 5])
+    return r.choice([
+        lambda: nn.TransformerEncoderLayer(d, heads, 2 * d, batch_first=True,
+                                           norm_first=r.random() < 0.5),
+        lambda: Call(lambda m, x: m.net(x)[0], net=kind(d, d, batch_first=True)),
+        lambda: Call(lambda m, x: m.net(x)[0], net=kind(d, d // 2, 2, batch_first=True,
+                                                        bidirectional=True)),
+        lambda: Call(lambda m, x: m.act(m.net(x.transpose(1, 2))).transpose(1, 2), act=activation(r)
+                     if r.random() < 0.5 else nn.Identity(),
+                     net=nn.Conv1d(d, d, kernel, padding=kernel // 2,
+                                   padding_mode=r.choice(["zeros", "zeros", "replicate"]))),
+        lambda: Call(lambda m, x: x + m.a(x, x, x, need_weights=False, attn_mask=torch.triu(
+            torch.full((x.shape[1], x.shape[1]), -torch.inf), 1))[0], a=attention),
+        lambda: Call(lambda m, x: x + m.a(x, x.flip(1), x)[0], a=attention),
+        lambda: Call(lambda m, x: (x - x.mean(1, keepdim=True)) / (
+            x.var(1, keepdim=True, unbiased=False) + 0.1).sqrt()),
+        lambda: Call(lambda m, x: m.n(x.transpose(1, 2)).transpose(1, 2), n=nn.BatchNorm1d(d)),
+        lambda: Call(lambda m, x: m.n(x.transpose(1, 2)).transpose(1, 2), n=nn.GroupNorm(2, d)),
+        lambda: Call(lambda m, x: x.cumsum(1) / x.shape[1]),
+        lambda: Call(lambda m, x: F.scaled_dot_product_attention(x, m.k(x), x), k=nn.Linear(d, d)),
+        lambda: Call(lambda m, x: m.p(F.pad(x.transpose(1, 2), (2, 0))).transpose(1, 2),
+                     p=nn.Conv1d(d, d, 3)),
+        lambda: Call(lambda m, x: F.max_pool1d(x.transpose(1, 2), 3, 1, 1).transpose(1, 2))])()
+
+
+def step_end(r, d):
+    """What is made of [batch, steps, d] in the end."""
+    out = nn.Linear(d, 3)
+    return r.choice([
+        lambda: Call(lambda m, x: m.out(x.mean(1)), out=out),
+        lambda: Call(lambda m, x: m.out(x[:, -1]), out=out),
+        lambda: Call(lambda m, x: m.out(x), out=out),
+        lambda: Call(lambda m, x: m.out(x.amax(1)) + x.sum(1)[:, :3], out=out),
+        lambda: Call(lambda m, x: m.out((m.w(x).softmax(1) * x).sum(1)), out=out,
+                     w=nn.Linear(d, 1)),
+        lambda: Call(lambda m, x: m.out(m.net(x)[1].transpose(0, 1).flatten(1)), out=out,
+                     net=nn.GRU(d, d, batch_first=True)),
+        lambda: Call(lambda m, x: m.out(torch.cat([x[:, :1], x], 1)).log_softmax(-1), out=out),
+        lambda: Call(lambda m, x: m.out(F.adaptive_avg_pool1d(x.transpose(1, 2), 1).flatten(1)),
+                     out=out)])()
+
+
+@maker
+def open_lengths(r):
+    d = r.choice([4, 6, 8])
+    layers = [step_layer(r, d) for _ in range(r.randint(1, 3))]
+    net = nn.Sequential(*layers, step_end(r, d))
+    if r.random() < 0.5:
+        return mixed(net), Steps(lambda n, steps: torch.randn(n, steps, d), 1)
+    first = Call(lambda m, ids: m.e(ids) + m.p(torch.arange(ids.shape[1])), e=nn.Embedding(11, d),
+                 p=nn.Embedding(Steps.MAXIMUM, d))
+    return mixed(nn.Sequential(first, net)), Steps(
+        lambda n, steps: torch.randint(0, 11, (n, steps)), 1)

@@ -10,6 +10,7 @@ import numpy as np
 from .cells import Port, Value
 from .constant import Constant, Read
 from .graph import Graph
+from .lengths import Lengths
 from .shape import dims_of, from_rows, to_rows
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Absorbed:
     metadata    what else came along, as JSON: framework, classes, preprocessing, names
     training    the optimizer's settings, where they came along (docs/reference/training-spec.md)
     step        the steps that were done with them
+    lengths     axes of inputs that are open up to a maximum, or None
 
     `network()` is the network itself (it needs the package welvet), `predict()` runs it as the
     model runs, `push()` sends it to a `loom bridge`.
@@ -43,6 +45,7 @@ class Absorbed:
         self.metadata: Dict[str, Any] = dict(metadata or {})
         self.training: Dict[str, Any] = {}
         self.step = 0
+        self.lengths: Optional[Lengths] = None
         self._moments: Optional[Callable[[], Iterator[Tuple[str, str, np.ndarray]]]] = None
         self._fills: List[Tuple[str, Constant]] = graph.fills()
         self._read, self._structure = read, structure
@@ -130,19 +133,35 @@ class Absorbed:
             network.set(parameter, np.asarray(array, np.float64).reshape(shapes[parameter]))
 
     def rows(self, *arrays: Any, **named: Any) -> Dict[str, np.ndarray]:
-        """Arrays as the model takes them, by place or by name, as the network takes them."""
-        given = dict(zip((p.name for p in self.inputs), arrays))
-        if len(arrays) > len(self.inputs) or set(given) & set(named) or set(named) - {
-                p.name for p in self.inputs}:
-            raise TypeError("takes %s" % ", ".join(p.name for p in self.inputs))
+        """Arrays as the model takes them, by place or by name, as the network takes them: open
+        lengths with what says how long they are."""
+        return self._rows(self._given(arrays, named))
+
+    def _ports(self) -> List[Port]:
+        """The inputs that the model has, too."""
+        own = self.lengths.ports if self.lengths is not None else []
+        return [p for p in self.inputs if p.name not in own]
+
+    def _given(self, arrays: Sequence[Any], named: Dict[str, Any]) -> Dict[str, Any]:
+        names = [p.name for p in self._ports()]
+        given = dict(zip(names, arrays))
+        if len(arrays) > len(names) or set(given) & set(named) or set(named) - set(names):
+            raise TypeError("takes %s" % ", ".join(names))
         given.update(named)
-        missing = [p.name for p in self.inputs if p.name not in given]
+        missing = [name for name in names if name not in given]
         if missing:
             raise TypeError("missing: %s" % ", ".join(missing))
+        return given
+
+    def _rows(self, given: Dict[str, Any]) -> Dict[str, np.ndarray]:
         made = {}
-        for port in self.inputs:
+        found = self.lengths.found(given) if self.lengths is not None else {}
+        for port in self._ports():
+            array = given[port.name]
+            if self.lengths is not None:
+                array = self.lengths.padded(port.name, array, port.shape)
             try:
-                rows = to_rows(given[port.name], port.shape)
+                rows = to_rows(array, port.shape)
             except ValueError as e:
                 raise ValueError("%s: %s" % (port.name, e)) from None
             dims = dims_of(port.shape)
@@ -152,6 +171,8 @@ class Absorbed:
         if len({len(rows) for rows in made.values()}) > 1:
             raise ValueError("inputs of different numbers of samples: %s" % ", ".join(
                 "%s %d" % (name, len(rows)) for name, rows in made.items()))
+        if self.lengths is not None:
+            made.update(self.lengths.rows(found, len(next(iter(made.values())))))
         return made
 
     def predict(self, *arrays: Any, network: Any = None, **named: Any) -> Any:
@@ -161,10 +182,13 @@ class Absorbed:
             if self._network is None:
                 self._network = self.network()
             network = self._network
-        answer = network(self.rows(*arrays, **named))
+        given = self._given(arrays, named)
+        answer = network(self._rows(given))
         parts = [answer] if len(self.outputs) == 1 else [answer[p.name] for p in self.outputs]
         rows = [from_rows(np.asarray(part).reshape(len(part), -1), port.shape)
                 for part, port in zip(parts, self.outputs)]
+        if self.lengths is not None:
+            rows = self.lengths.cut(rows, self.lengths.found(given))
         if self._structure is not None:
             return self._structure(rows)
         return rows[0] if len(rows) == 1 else tuple(rows)

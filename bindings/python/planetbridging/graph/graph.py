@@ -210,10 +210,11 @@ class Graph(Functions):
 
     def attention(self, x: Value, weights: Dict[str, Constant], heads: int, *,
                   keys: Optional[Value] = None, causal: bool = False,
-                  dropout: float = 0.0) -> Value:
+                  dropout: float = 0.0, lengths: Optional[Value] = None) -> Value:
         """Multi-head attention of [batch, steps, features], in any order of the first two, to
         itself or to the steps of `keys`. `weights`: q, k, v, o [out, in], and with q_bias, k_bias,
-        v_bias and o_bias [out] or without."""
+        v_bias and o_bias [out] or without. `lengths`: an input of one id, behind which no key is
+        seen."""
         config: Dict[str, Any] = {"type": "attention" if keys is None else "cross_attention",
                                   "heads": heads, "qkv_bias": "q_bias" in weights,
                                   "out_bias": "o_bias" in weights}
@@ -226,7 +227,10 @@ class Graph(Functions):
         if dropout:
             config["dropout"] = dropout
         shape = x.shape[:-1] + (weights["o"].shape[0],)
-        return self.layer(config, x if keys is None else [x, keys], shape, fills=weights)
+        if lengths is not None:
+            config["takes"] = ["lengths"]
+        return self.layer(config, [o for o in (x, keys, lengths) if o is not None], shape,
+                          fills=weights)
 
     def recurrent(self, kind: str, x: Value, fills: Dict[str, Constant], hidden: int, *,
                   layers: int = 1, bidirectional: bool = False, bias: bool = True,

@@ -7,22 +7,25 @@ import numpy as np
 
 from ..errors import Unmapped
 from ..graph import Absorbed, Batch, Constant, Graph, Value
-from . import circular, elementwise, layers, modules, products, shapes  # noqa: F401: their rules
+from . import circular, elementwise, layers, modules, over, products, shapes  # noqa: F401
 from .export import Dynamic, Exported
 from .layers import projects
+from .opened import Opened
 from .walk import IGNORED, Walk, array_of, rule_of
 from .export import base_name
 
 
 def from_torch(module: Any, args: Any, kwargs: Optional[Dict[str, Any]] = None, *,
-               dynamic: Dynamic = 0, names: Sequence[str] = (), optimizer: Any = None,
-               loss: Any = None, scheduler: Any = None) -> Absorbed:
+               dynamic: Dynamic = 0, dynamic_shapes: Any = None, names: Sequence[str] = (),
+               optimizer: Any = None, loss: Any = None, scheduler: Any = None) -> Absorbed:
     """A torch.nn.Module as a network of Loom, from the graph that torch.export takes of it in eval
     mode (PyTorch 2.1 or later; dropout stays for training).
 
     args, kwargs  example inputs, tensors of any number of samples
     dynamic       the axis of each input that holds the batch: 0, another one, {name: axis} where
                   they differ, None where an input has none
+    dynamic_shapes  other axes that are open up to a maximum, as torch.export takes them:
+                  {"x": {1: torch.export.Dim("length", max=64)}}, or a tuple in the inputs' order
     names         of the outputs, in the order in which the module returns them
     optimizer, loss, scheduler  what trains it: fills `training` and `moments()`
 
@@ -31,13 +34,18 @@ def from_torch(module: Any, args: Any, kwargs: Optional[Dict[str, Any]] = None, 
     PyTorch.
     """
     args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
-    exported = Exported(module, args, dict(kwargs or {}), dynamic, _known)
+    exported = Exported(module, args, dict(kwargs or {}), dynamic, _known, dynamic_shapes)
     graph = Graph()
     walk = Walk(exported, graph)
+    if exported.sizes is not None:
+        walk.opened = Opened(walk)
     reader = Reader(module, exported)
     outputs, structure = _walked(walk, reader, names)
     absorbed = Absorbed(graph, outputs, reader, structure=structure,
                         metadata={"framework": "torch %s" % exported.torch.__version__})
+    if walk.opened is not None:
+        absorbed.lengths = walk.opened.described(
+            [node for node, value in walk.results if isinstance(value, (Value, Constant))])
     walk.unfaithful += absorbed.overlaps()
     if walk.unfaithful:
         absorbed.metadata["trains_differently"] = list(dict.fromkeys(walk.unfaithful))
@@ -109,9 +117,12 @@ def _walked(walk: Walk, reader: Reader, names: Sequence[str]) -> Tuple[
             walk.env[node] = reader.constant(buffers.get(node.name) or lifted[node.name], False)
         else:
             walk.env[node] = _input(walk, node)
+    if walk.opened is not None:
+        walk.opened.inputs()
     for node in nodes:  # what is known, first: masks tell what a module is
-        if node.op == "call_function" and node in walk.live and all(
-                n in walk.env and walk._known(walk.env[n]) for n in node.all_input_nodes):
+        if node.op == "call_function" and node in walk.live and (
+                walk.opened is not None and walk.is_size(node) or all(
+                    n in walk.env and walk._known(walk.env[n]) for n in node.all_input_nodes)):
             walk.run(node)
     groups = modules.groups(walk, nodes)
     for node in nodes:
@@ -167,6 +178,9 @@ def _outputs(walk: Walk, output: Any, names: Sequence[str]) -> Any:
     fixed: Dict[int, Any] = {}
     for i, (name, node) in enumerate(zip(given, flat)):
         result = walk._resolved(node)
+        if walk.opened is not None:
+            result = walk.opened.output(node, result)
+        walk.results.append((node, result))
         if isinstance(result, (Value, Constant)):
             made.append((name, walk.g.value(result)))
         else:

@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import warnings
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ..errors import Unmapped
+from .dims import Declared, Sizes, Watch, declared, lengthened
 
 Dynamic = Union[int, None, Mapping[str, Optional[int]]]
 
@@ -35,6 +37,56 @@ def keep_dropout(torch: Any) -> Any:
     return torch.ops.planetbridging.dropout.default
 
 
+def _max_pool1d(torch: Any, x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
+                dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False) -> Any:
+    """PyTorch's own takes a length as a number, and so fixes it."""
+    def both(n: Any, other: int) -> Tuple[int, int]:
+        return (other, int(n[0] if isinstance(n, (tuple, list)) else n))
+
+    if return_indices:
+        raise Unmapped("", "max_pool1d", "places of maxima")
+    made = torch.nn.functional.max_pool2d(
+        x.unsqueeze(-2), both(kernel_size, 1), both(kernel_size if stride is None else stride, 1),
+        both(padding, 0), both(dilation, 1), ceil_mode)
+    return made.squeeze(-2)
+
+
+_RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
+
+
+def keep_recurrent(torch: Any) -> Dict[str, Any]:
+    """Operators that stand for recurrent layers: PyTorch writes its own step by step, and so fixes
+    the number of steps."""
+    if not hasattr(torch.ops.planetbridging, "lstm"):
+        library = torch.library.Library("planetbridging", "FRAGMENT")
+        given = ("Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, "
+                 "bool bidirectional, bool batch_first")
+
+        def shaped(x: Any, hx: Any, params: Any, has_biases: bool, num_layers: int, dropout: float,
+                   train: bool, bidirectional: bool, batch_first: bool) -> Any:
+            ways = 2 if bidirectional else 1
+            states = [one.clone() for one in (hx if isinstance(hx, (list, tuple)) else [hx])]
+            width = params[1].shape[1] * ways
+            return (x.new_empty([*x.shape[:-1], width]), *states)
+
+        for name in _RECURRENT:
+            both = name == "lstm"
+            library.define("%s(Tensor input, Tensor%s hx, %s) -> (Tensor, Tensor%s)" % (
+                name, "[]" if both else "", given, ", Tensor" if both else ""))
+            for key in ("CompositeExplicitAutograd", "Meta"):
+                library.impl(name, shaped, key)
+        keep_recurrent.library = library  # type: ignore[attr-defined]
+
+    def checked(name: str, *args: Any) -> Any:
+        ways = 2 if args[7] else 1
+        if len(args[2]) != (4 if args[3] else 2) * args[4] * ways:
+            raise Unmapped("", "an LSTM with proj_size", "its steps are mapped one by one, "
+                           "and their number is open")
+        return getattr(torch.ops.planetbridging, name).default(*args)
+
+    return {name: functools.partial(checked, name) for name in _RECURRENT}
+
+
 def _refuse_packed(*_: Any) -> Any:
     raise Unmapped("", "pack_padded_sequence", "a batch's shape would depend on the lengths: run "
                    "the layer on the padded sequence and mask what is behind each end; in a "
@@ -48,10 +100,11 @@ class Exported:
     """The program, its inputs' names and batch axes, and the module's tensors by name."""
 
     def __init__(self, module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any],
-                 dynamic: Dynamic, known: Any) -> None:
+                 dynamic: Dynamic, known: Any, dynamic_shapes: Any = None) -> None:
         self.torch = torch_of_today()
         self.module, self.dynamic = module, dynamic
-        self.axes: Dict[str, Optional[int]] = {}
+        self.lengths = self._declared(args, kwargs, dynamic_shapes)
+        self.sizes: Optional[Sizes] = None
         args, kwargs, shapes, some = self._open(args, kwargs, dynamic)
         self.batched = some
         with self._quiet():
@@ -59,6 +112,8 @@ class Exported:
             self._mark_dropout(program)
             self.program = self._decomposed(program.run_decompositions({}), known)
         self.symbol = self._symbol()
+        if self.lengths:
+            self.sizes = Sizes(self.torch, self.program, self.lengths, self.symbol)
 
     # ---- what is asked of torch.export
 
@@ -68,11 +123,6 @@ class Exported:
         axis of each is open."""
         torch = self.torch
         names = self._names(args, kwargs)
-        if isinstance(dynamic, Mapping):
-            unknown = set(dynamic) - set(names)
-            if unknown:
-                raise ValueError("dynamic: names %s: the inputs are %s" % (
-                    ", ".join(sorted(unknown)), ", ".join(names)))
         batch = torch.export.Dim("batch")
         found: List[bool] = []
 
@@ -85,24 +135,42 @@ class Exported:
                     both = {k: opened(name, one) for k, one in x.items()}
                     return {k: p[0] for k, p in both.items()}, {k: p[1] for k, p in both.items()}
                 return x, None
-            axis = dynamic.get(name, 0) if isinstance(dynamic, Mapping) else dynamic
-            if axis is not None and not isinstance(axis, int):
-                raise Unmapped("the input " + name, "a dynamic dimension besides the batch",
-                               "dynamic takes the axis of the batch, or None: pad the examples to "
-                               "the longest sequence, with a mask of what is none")
-            if axis is None or x.ndim == 0:
-                return x, None
-            axis %= x.ndim
-            found.append(True)
-            if x.shape[axis] < 2:
-                x = torch.cat([x, x, x], axis)
-            return x, {axis: batch}
+            axis = self._batch_axis(name, x)
+            axes = dict(self.lengths.get(name, {}))
+            x = lengthened(torch, name, x, axes)
+            if axis is not None:
+                found.append(True)
+                if x.shape[axis] < 2:
+                    x = torch.cat([x, x, x], axis)
+                axes[axis] = batch
+            return x, axes or None
 
         pairs = [opened(n, x) for n, x in zip(names, args)]
         keyed = {k: opened(k, x) for k, x in kwargs.items()}
         shapes = (tuple(p[1] for p in pairs), {k: p[1] for k, p in keyed.items()})
         return (tuple(p[0] for p in pairs), {k: p[0] for k, p in keyed.items()}, shapes,
                 bool(found))
+
+    def _declared(self, args: Any, kwargs: Any, shapes: Any) -> Declared:
+        names = self._names(args, kwargs)
+        if isinstance(self.dynamic, Mapping):
+            unknown = set(self.dynamic) - set(names)
+            if unknown:
+                raise ValueError("dynamic: names %s: the inputs are %s" % (
+                    ", ".join(sorted(unknown)), ", ".join(names)))
+        arrays = {**dict(zip(names, args)), **kwargs}
+        batch = {name: self._batch_axis(name, x) for name, x in arrays.items()
+                 if isinstance(x, self.torch.Tensor)}
+        return declared(self.torch, shapes, names, arrays, batch)
+
+    def _batch_axis(self, name: str, x: Any) -> Optional[int]:
+        axis = self.dynamic.get(name, 0) if isinstance(self.dynamic, Mapping) else self.dynamic
+        if axis is not None and not isinstance(axis, int):
+            raise Unmapped("the input " + name, "a dynamic dimension besides the batch",
+                           "dynamic takes the axis of the batch, or None; dynamic_shapes declares "
+                           'others with a maximum: {"%s": {1: torch.export.Dim("length", max=64)}}'
+                           % name)
+        return None if axis is None or x.ndim == 0 else axis % x.ndim
 
     def _names(self, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> List[str]:
         import inspect
@@ -118,7 +186,7 @@ class Exported:
         torch = self.torch
         import inspect
         dynamic: Any = None
-        if self.batched:
+        if self.batched or self.lengths:
             named = dict(zip(self._names(args, {}), shapes[0]))
             variadic = any(p.kind == p.VAR_POSITIONAL for p in inspect.signature(
                 self.module.forward).parameters.values())
@@ -129,11 +197,31 @@ class Exported:
         except Unmapped:
             raise
         except Exception as e:  # noqa: BLE001: PyTorch's kinds differ by version
+            if self.lengths and "onstraint" in str(e):
+                raise self._fixed(args, kwargs, dynamic, str(e)) from e
             first = next((line.strip() for line in str(e).splitlines() if line.strip()), "")
             kind = type(e).__name__
             axes = "" if not self.batched else ", where %s of the examples count samples" % (
                 "the axes 0" if self.dynamic == 0 else "the axes dynamic=%r" % (self.dynamic,))
             raise Unmapped("", "torch.export", "%s: %s%s" % (kind, first[:400], axes)) from e
+
+    def _fixed(self, args: Any, kwargs: Any, dynamic: Any, why: str) -> Unmapped:
+        """The module that an open dimension does not go through, once more from the start."""
+        with Watch(self.module, self._names(args, {}), self.lengths) as watch:
+            try:
+                self.torch.export.export(self.module, args, kwargs or None, strict=False,
+                                         dynamic_shapes=dynamic)
+            except Exception:  # noqa: BLE001: as before
+                pass
+        lines = [line.strip(" -") for line in why.splitlines()]
+        said = [line for line in lines if line.startswith(("You marked", "Not all", "The values"))]
+        fixes = [line for line in lines if line.partition(" = ")[0].isidentifier()]
+        if watch.found is not None:
+            return Unmapped(watch.found, "a fixed size", "it takes %s alone: the open dimension "
+                            "cannot be another" % (", ".join(fixes) or "the example's size"))
+        return Unmapped("", "torch.export", "%s%s" % (
+            "; ".join(said or lines[:1])[:300],
+            "; it would be %s" % ", ".join(fixes) if fixes else ""))
 
     @contextlib.contextmanager
     def _quiet(self) -> Iterator[None]:
@@ -148,6 +236,11 @@ class Exported:
         packs = torch._VF
         try:
             packs._pack_padded_sequence = _refuse_packed
+            functions = torch.nn.functional
+            pool = functions.max_pool1d
+            if self.lengths:
+                packs.__dict__.update(keep_recurrent(torch))
+                functions.max_pool1d = functools.partial(_max_pool1d, torch)
             if looks is not None:  # it looks at the numbers of masks, for speed alone
                 layers._detect_is_causal_mask = lambda mask, is_causal=None, size=None: bool(
                     is_causal)
@@ -159,6 +252,9 @@ class Exported:
                 yield
         finally:
             del packs._pack_padded_sequence
+            for name in _RECURRENT if self.lengths else ():
+                del packs.__dict__[name]
+            functions.max_pool1d = pool
             if looks is not None:
                 layers._detect_is_causal_mask = looks
             for m, training in modes:
@@ -198,8 +294,8 @@ class Exported:
             value = node.meta.get("val")
             if node.op == "placeholder" and node.name in user and isinstance(
                     value, self.torch.Tensor):
-                for size in value.shape:
-                    if not isinstance(size, int):
+                for axis, size in enumerate(value.shape):
+                    if not isinstance(size, int) and axis not in self.lengths.get(node.name, {}):
                         return size.node.expr
         if self.batched:
             raise Unmapped("", "torch.export", "the number of samples is fixed in the module")

@@ -187,7 +187,8 @@ def projects(node: Any) -> bool:
     return len(params) != (4 if biases else 2) * layers * (2 if both else 1)
 
 
-@rule("lstm.input", "gru.input", "rnn_tanh.input", "rnn_relu.input")
+@rule("lstm.input", "gru.input", "rnn_tanh.input", "rnn_relu.input", "lstm.default", "gru.default",
+      "rnn_tanh.default", "rnn_relu.default")
 def _recurrent(w: Walk, a: Args) -> Any:
     kind = w.operator().split(".")[1]
     states = list(a.hx) if isinstance(a.hx, (list, tuple)) else [a.hx]
@@ -198,12 +199,13 @@ def _recurrent(w: Walk, a: Args) -> Any:
     cells: List[Tensor] = []
     if len(x.shape) != 3:
         raise w.refuse("an input without a batch")
+    ends = _ends(w, x, ways)
     for layer in range(a.num_layers):
         if layer and a.dropout:
             x = w.g.dropout(x, a.dropout)
         given = a.params[layer * each * ways:(layer + 1) * each * ways]
         first = [_part(w, s, layer, ways) for s in states]
-        x, c = _layer(w, kind, x, given, first, ways, bool(a.has_biases))
+        x, c = _layer(w, kind, x, given, first, ways, bool(a.has_biases), ends)
         results.append(_last(w, x, ways))
         if c is not None:
             cells.append(c)
@@ -213,12 +215,23 @@ def _recurrent(w: Walk, a: Args) -> Any:
     return outputs
 
 
+def _ends(w: Walk, x: Value, ways: int) -> Optional[Value]:
+    """The input of lengths, where steps behind the end would be seen."""
+    if w.opened is None or not (ways == 2 or w.operator().split(".")[1] == "lstm" and w.used(2)):
+        return None
+    return w.opened.operand(w.node.args[0], _steps(x))
+
+
+def _steps(x: Value) -> int:
+    return next(i for i in (0, 1) if not isinstance(x.shape[i], Batch))
+
+
 def _part(w: Walk, state: Tensor, layer: int, ways: int) -> Tensor:
     return w.g.take(state, 0, np.arange(layer * ways, (layer + 1) * ways))
 
 
 def _layer(w: Walk, kind: str, x: Value, params: List[Any], states: List[Tensor], ways: int,
-           bias: bool) -> Tuple[Value, Optional[Value]]:
+           bias: bool, ends: Optional[Value] = None) -> Tuple[Value, Optional[Value]]:
     """One layer of several, both directions."""
     roles = ["weight_ih_l0", "weight_hh_l0"] + (["bias_ih_l0", "bias_hh_l0"] if bias else [])
     names = roles + [r + "_reverse" for r in roles] if ways == 2 else roles
@@ -235,7 +248,7 @@ def _layer(w: Walk, kind: str, x: Value, params: List[Any], states: List[Tensor]
     own = {"rnn_tanh": "rnn", "rnn_relu": "rnn"}.get(kind, kind)
     activation = "relu" if kind == "rnn_relu" else ""
     if parts:
-        if operands or wanted:
+        if operands or wanted or ends is not None:
             raise w.refuse("states of what is merged with the batch")
         config = {"type": own, "hidden": hidden, "bidirectional": ways == 2, "bias": bias}
         if activation:
@@ -245,22 +258,29 @@ def _layer(w: Walk, kind: str, x: Value, params: List[Any], states: List[Tensor]
         y = w.g.whole(config, moved, moved.shape[:2] + (ways * hidden,), fills)
         return w.g.value(w.g.transpose(y, order)), None
     made = w.g.recurrent(own, x, fills, hidden, bidirectional=ways == 2, bias=bias,
-                         activation=activation, operands=operands,
-                         takes=["h0", "c0"][:len(operands)], states=wanted)
+                         activation=activation,
+                         operands=([] if ends is None else [ends]) + operands,
+                         takes=([] if ends is None else ["lengths"]) + ["h0", "c0"][
+                             :len(operands)], states=wanted)
     return made[0], made[2] if wanted else None
 
 
 def _last(w: Walk, y: Value, ways: int) -> Tensor:
     """[directions, batch, hidden] of the states after the last step."""
     g = w.g
-    steps = next(i for i in (0, 1) if not isinstance(y.shape[i], Batch))
+    steps = _steps(y)
     n, hidden = size_of(y.shape[steps]), size_of(y.shape[2]) // ways
     parts = []
     for way in range(ways):
-        one = g.take(y, steps, np.array([n - 1 if way == 0 else 0]))
+        if way == 0 and w.opened is not None and w.opened.steps(w.node.args[0], steps):
+            if not w.used(1):
+                continue
+            one = w.opened.last(y, w.node.args[0], steps, steps)
+        else:
+            one = g.take(y, steps, np.array([n - 1 if way == 0 else 0]))
         one = g.take(one, 2, np.arange(hidden) + way * hidden)
         parts.append(one if steps == 0 else g.transpose(one, [1, 0, 2]))
-    return parts[0] if ways == 1 else g.concat(parts, 0)
+    return g.concat(parts, 0) if len(parts) > 1 else parts[0] if parts else y
 
 
 @rule("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell")

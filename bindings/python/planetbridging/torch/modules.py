@@ -24,8 +24,12 @@ class Group:
         walk.node, walk.g.where = node, self.path
         module = walk.exported.module.get_submodule(self.path)
         x = walk.g.value(walk.env[self.x])
+        ends = None
+        if walk.opened is not None and not self.causal:
+            ends = walk.opened.operand(self.x, walk.opened.steps_of(x.shape))
         walk.env[node] = walk.g.attention(x, _weights(walk, self.path, module), module.num_heads,
-                                          causal=self.causal, dropout=float(module.dropout))
+                                          causal=self.causal, dropout=float(module.dropout),
+                                          lengths=ends)
         walk._check(node)
 
 
@@ -79,6 +83,8 @@ def _attention(walk: Walk, path: str, nodes: List[Any]) -> Optional[Group]:
         if known is None or causal:
             return None
         causal = known
+    if walk.opened is not None and not causal and not walk.opened.itself(given[0]):
+        return None
     if tuple(given[0].meta["val"].shape) != tuple(outs[0].meta["val"].shape):
         return None
     return Group(path, nodes, given[0], outs[0], causal)

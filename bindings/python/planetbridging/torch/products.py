@@ -252,6 +252,7 @@ def looked_up(w: Walk, ids: Tensor, weight: Tensor) -> Tensor:
         return g.embedding(ids, weight)
     # Ids that are computed, or of another table too: a product with one 1 for each.
     n = size_of(weight.shape[0])
+    ids = g.real(ids)
     hit = g.binary(_axis(w, ids, len(ids.shape)), Constant.of(np.arange(n)), "equal")
     return matmul(w, hit, weight)
 
@@ -286,6 +287,8 @@ def _attention(w: Walk, a: Args) -> Any:
         else:
             mask = a.attn_mask
             scores = g.binary(scores, finite(mask) if isinstance(mask, Constant) else mask, "add")
+    if w.opened is not None:
+        scores, v = w.opened.attended(w.node, scores, v)
     return matmul(w, g.dropout(g.softmax(scores, -1), _rate(w) or a.dropout_p), v)
 
 

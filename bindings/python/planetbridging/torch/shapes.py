@@ -1,7 +1,7 @@
 """Axes, places, and what is put together or cut."""
 from __future__ import annotations
 
-from typing import Any, List
+from typing import Any, Dict, List
 
 import numpy as np
 
@@ -19,6 +19,8 @@ def _reshape(w: Walk, a: Args) -> Any:
     at = batch_axis(a.self.shape)
     if at is not None and None not in sizes:
         raise w.refuse("its shape has no axis for the batch")
+    if at is None:  # of numbers without a batch: as for one sample
+        sizes = [w.places(n) for n in w.node.meta["val"].shape]
     return w.g.reshape(a.self, sizes)
 
 
@@ -118,14 +120,7 @@ def _moves(w: Walk, a: Args) -> Any:
     others = [w.env[n] for n in w.node.all_input_nodes if n is not first]
     if any(isinstance(o, Value) or isinstance(o, Constant) and o.trainable for o in others):
         raise w.refuse("places that are computed")
-    fill, padded = 0.0, "pad" in w.operator() and "value" in [
-        p.name for p in target._schema.arguments]
-    if padded and a.value:
-        fill = float(a.value)
-        index = [p.name for p in target._schema.arguments].index("value")
-        if len(args) > index:
-            args[index] = 0.0
-        kwargs.pop("value", None)
+    fill = filled_with(w, a, args, kwargs)
 
     def how(places: Any) -> Any:
         samples = 1 if places.numel() == count([size_of(n) for n in x.shape]) else 2
@@ -135,17 +130,29 @@ def _moves(w: Walk, a: Args) -> Any:
     return w.arranged(w.g.value(x) if isinstance(x, Value) else x, how, fill)
 
 
-for _name in ("slice", "select", "narrow", "flip", "fliplr", "flipud", "roll", "rot90", "repeat",
-              "tile", "repeat_interleave", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle",
-              "native_channel_shuffle", "unfold", "im2col", "diagonal", "pad", "constant_pad_nd",
-              "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d",
-              "replication_pad2d", "replication_pad3d", "_pad_circular", "index_select", "take",
-              "tril", "triu", "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d",
-              "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_reshape_copy",
-              "_upsample_nearest_exact3d", "split", "split_with_sizes", "chunk", "unbind",
-              "tensor_split", "hsplit", "vsplit", "slice_copy", "split_copy", "unsafe_split",
-              "unsafe_chunk", "as_strided", "diag_embed", "unfold_copy", "select_copy",
-              "split_with_sizes_copy", "diagonal_copy"):
+def filled_with(w: Walk, a: Args, args: List[Any], kwargs: Dict[str, Any]) -> float:
+    """What a padding puts; it puts 0 then, which is no place."""
+    names = [p.name for p in w.node.target._schema.arguments]
+    if "pad" not in w.operator() or "value" not in names or not a.value:
+        return 0.0
+    if len(args) > names.index("value"):
+        args[names.index("value")] = 0.0
+    kwargs.pop("value", None)
+    return float(a.value)
+
+
+MOVES = ("slice", "select", "narrow", "flip", "fliplr", "flipud", "roll", "rot90", "repeat",
+         "tile", "repeat_interleave", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle",
+         "native_channel_shuffle", "unfold", "im2col", "diagonal", "pad", "constant_pad_nd",
+         "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d",
+         "replication_pad2d", "replication_pad3d", "_pad_circular", "index_select", "take",
+         "tril", "triu", "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d",
+         "_upsample_nearest_exact1d", "_upsample_nearest_exact2d", "_reshape_copy",
+         "_upsample_nearest_exact3d", "split", "split_with_sizes", "chunk", "unbind",
+         "tensor_split", "hsplit", "vsplit", "slice_copy", "split_copy", "unsafe_split",
+         "unsafe_chunk", "as_strided", "diag_embed", "unfold_copy", "select_copy",
+         "split_with_sizes_copy", "diagonal_copy")
+for _name in MOVES:
     rule(_name)(_moves)
 
 
@@ -170,9 +177,25 @@ def _of_each(w: Walk, x: Tensor, index: Any) -> Any:
     x = w.g.value(x)
     last = len(x.shape) - 1
     flat = Value(x.cell, x.shape[:2] + (count([size_of(n) for n in x.shape[2:]]),), None)
-    hit = hits(w, index, size_of(x.shape[1]))
+    hit = hits(w, from_start(w, index, _places(w, 1)), size_of(x.shape[1]))
     made = w.g.reduce(w.g.binary(_with_axis(w, hit, 2), flat, "mul"), "sum", [1])
     return w.g.reshape(made, w.sizes()) if last != 2 else made
+
+
+def _places(w: Walk, axis: int) -> Tensor:
+    """How many an axis of the first argument has."""
+    node = w.node.args[0]
+    if w.opened is not None and w.opened.steps(node, axis):
+        return w.opened.places([w.opened.sizes.kept[node][axis]])
+    return w.tensor(float(node.meta["val"].shape[axis]))
+
+
+def from_start(w: Walk, index: Value, n: Tensor) -> Value:
+    """Places of which the negative ones count from the end."""
+    if index.ids:
+        return index
+    before = w.g.binary(w.g.binary(index, w.tensor(0.0), "less"), n, "mul")
+    return w.g.value(w.g.binary(index, before, "add"))
 
 
 def hits(w: Walk, index: Value, n: int) -> Tensor:
@@ -203,7 +226,8 @@ def _looked_up(w: Walk, a: Args, index: Any) -> Any:
     from .products import looked_up
     if len(index) == 1 and isinstance(a.self, Constant):
         table = a.self
-        made = looked_up(w, index[0], table.reshaped((table.shape[0], count(table.shape[1:]))))
+        made = looked_up(w, from_start(w, index[0], _places(w, 0)),
+                         table.reshaped((table.shape[0], count(table.shape[1:]))))
         return w.g.reshape(made, w.sizes())
     raise w.refuse("places that are computed")
 
@@ -263,3 +287,19 @@ def _guard_batch(w: Walk, x: Tensor, a: Args) -> None:
 def _one_hot(w: Walk, a: Args) -> Any:
     n = w.places(w.node.meta["val"].shape[-1])
     return hits(w, a.self, n)
+
+
+@rule("bucketize", "searchsorted")
+def _bucketize(w: Walk, a: Args) -> Any:
+    """How many boundaries are below, or with `right` not above."""
+    found = "searchsorted" in w.operator()
+    x, edges = (a.self, a.sorted_sequence) if found else (a.self, a.boundaries)
+    if found and a.get("sorter") is not None:
+        raise w.refuse("a sorter")
+    if not isinstance(edges, Constant) or len(edges.shape) != 1:
+        raise w.refuse("boundaries that are computed, or several rows of them")
+    right = bool(a.get("right")) or a.get("side") == "right"
+    x = w.g.real(w.g.value(w.tensor(x)))
+    above = w.g.binary(_with_axis(w, x, len(x.shape)), edges,
+                       "greater_equal" if right else "greater")
+    return w.g.reduce(above, "sum", [len(x.shape)])

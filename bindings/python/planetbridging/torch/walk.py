@@ -10,6 +10,7 @@ from ..errors import Unmapped
 from ..graph import Batch, Constant, Graph, Shape, Tensor, Value
 from ..graph.cells import Elsewhere
 from ..graph.shape import batch_axis, count, size_of, text_of
+from .dims import plain
 from .export import Exported, base_name, module_of, overload
 
 Rule = Callable[["Walk", "Args"], Any]
@@ -71,6 +72,8 @@ class Walk:
         self.node: Any = None
         self.unfaithful: List[str] = []  # what would train differently
         self.live = self._live()
+        self.results: List[Tuple[Any, Any]] = []  # the outputs' nodes, and what they became
+        self.opened: Any = None  # open dimensions, where there are some
 
     def _live(self) -> Set[Any]:
         """Nodes that an output needs."""
@@ -94,7 +97,7 @@ class Walk:
             raise
         except Elsewhere:
             raise self.refuse("a parameter that another module has, too") from None
-        except (ValueError, TypeError, AttributeError, NotImplementedError, KeyError,
+        except (ValueError, TypeError, AttributeError, NotImplementedError, LookupError,
                 RuntimeError, AssertionError) as e:
             raise Unmapped(self.g.where, self.operator(), str(e)[:400]) from e
         self._check(node)
@@ -105,7 +108,9 @@ class Walk:
     def is_size(self, node: Any) -> bool:
         """Whether it is a number that depends on how many samples there are."""
         torch = self.torch
-        return isinstance(node.meta.get("val"), (torch.SymInt, torch.SymFloat, torch.SymBool))
+        value = node.meta.get("val")
+        return isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)) or (
+            self.opened is not None and isinstance(value, (int, float)))
 
     def _run(self, node: Any) -> Any:
         if node.target is operator.getitem:
@@ -114,17 +119,22 @@ class Walk:
             return self.env[node.args[0]][node.args[1]]
         value = node.meta.get("val")
         if self.is_size(node):
+            if isinstance(value, (int, float)):
+                return value
             return Symbol(self._number_at(value))
         if base_name(node) in IGNORED:
             return None
         tensors = [self.env[n] for n in node.all_input_nodes]
         if all(self._known(t) for t in tensors):
-            return self._folded(node)
+            made = self._folded(node)
+            return made if self.opened is None else self.opened.folded(node, made)
         found = rule_of(node)
         if found is None:
             if isinstance(value, self.torch.Tensor) and self._foreign(value):
                 raise Unmapped(self.g.where, self.operator(), "its shape depends on data")
             raise Unmapped(self.g.where, self.operator())
+        if self.opened is not None:
+            return self.opened.run(node, found)
         return found(self, self._args(node))
 
     def _check(self, node: Any) -> None:
@@ -175,7 +185,7 @@ class Walk:
         symbol = self.exported.symbol
         if expression.free_symbols - {symbol}:
             raise Unmapped(self.g.where, self.operator(), "a size that depends on data")
-        return lambda n: _plain(expression.subs(symbol, n))
+        return lambda n: plain(expression.subs(symbol, n))
 
     def _foreign(self, value: Any) -> bool:
         return any(not isinstance(n, int) and n.node.expr.free_symbols - {self.exported.symbol}
@@ -435,14 +445,6 @@ def array_of(torch: Any, tensor: Any) -> np.ndarray:
     if tensor.is_complex():
         raise ValueError("complex numbers")
     return np.array(tensor.numpy())
-
-
-def _plain(number: Any) -> Union[int, float, bool]:
-    if getattr(number, "is_Integer", False):
-        return int(number)
-    if getattr(number, "is_Boolean", False):
-        return bool(number)
-    return float(number)
 
 
 def order_of(x: Tensor, axes: Sequence[int]) -> Tuple[int, ...]:
