@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/files/bytes.h"
-#include "formats/message.h"
+#include "base/message.h"
 #include "formats/safetensors/safetensors.h"
 #include "formats/tensor_file.h"
 

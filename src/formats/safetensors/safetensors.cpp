@@ -7,7 +7,7 @@
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
 #include "base/json/json.h"
-#include "formats/message.h"
+#include "base/message.h"
 #include "formats/sniff.h"
 #include "formats/stream.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
-#include "formats/message.h"
+#include "base/message.h"
 #include "formats/safetensors/safetensors.h"
 #include "llm/config/architecture.h"
 #include "llm/export/outgoing.h"

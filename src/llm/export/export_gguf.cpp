@@ -4,8 +4,8 @@
 
 #include "base/files/bytes.h"
 #include "base/math/exact_math.h"
+#include "base/message.h"
 #include "formats/gguf/gguf_writer.h"
-#include "formats/message.h"
 #include "llm/config/architecture.h"
 #include "llm/export/outgoing.h"
 

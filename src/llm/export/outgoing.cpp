@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "formats/message.h"
+#include "base/message.h"
 #include "numeric/gguf/gguf_blocks.h"
 
 namespace loom {
