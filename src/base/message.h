@@ -15,6 +15,7 @@ struct MessagePart {
   MessagePart(std::string_view t) : data(t.data()), size(t.size()) {}    // NOLINT
   MessagePart(const std::string& t) : data(t.data()), size(t.size()) {}  // NOLINT
   MessagePart(const char* t) : MessagePart(std::string_view(t)) {}       // NOLINT
+  MessagePart(char) = delete;
   template <std::integral T>
   MessagePart(T number)  // NOLINT
       : data(std::signed_integral<T> ? &kSigned : &kUnsigned),
