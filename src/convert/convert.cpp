@@ -3,6 +3,7 @@
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
 #include "base/json/json_text.h"
+#include "base/message.h"
 #include "checkpoint/network_json.h"
 #include "convert/model_file.h"
 #include "convert/weights/from_weights.h"
@@ -106,8 +107,8 @@ Status to_safetensors(const Given& a, Conversion& report) {
   LOOM_ASSIGN(const ModelFile in, open_model_file(a.in));
   const std::optional<StorageType> wanted = float_type(a.dtype);
   if (!in.entity && in.tensors.empty())
-    return Status(Code::unsupported, in.path + ": is " + std::string(name(in.kind)) +
-                                         ", which convert cannot write as safetensors");
+    return Status(Code::unsupported, message(in.path, ": is ", name(in.kind),
+                                             ", which convert cannot write as safetensors"));
   // What safetensors has no place for stays where it is.
   LOOM_ASSIGN(const bool folder, is_folder(in.path));
   Outgoing out;
@@ -195,9 +196,15 @@ bool has_settings(const ConvertOptions& o) {
   return !o.settings.json.is_object() || !o.settings.json.as_object().empty();
 }
 
+bool has_weights_ending(const std::string& in) {
+  for (const char* ending : {".safetensors", ".pt", ".pth", ".bin"})
+    if (in.ends_with(ending)) return true;
+  return false;
+}
+
 // Whether a file of tensors is no language model's, but a network by names and shapes.
 bool is_weights(const std::string& in, const ConvertOptions& o) {
-  return in.ends_with(".safetensors") && (has_settings(o) || !load_config(in).ok());
+  return has_weights_ending(in) && (has_settings(o) || !load_config(in).ok());
 }
 
 Status from_weights(const Given& a, const Json& settings, Conversion& report) {
@@ -218,16 +225,19 @@ Status check(const std::string& in, const std::string& out, const ConvertOptions
   const bool decoder = out.ends_with(".onnx");
   if (!entity && !target && !decoder && !out.ends_with(".safetensors"))
     return wrong(
-        "out: must end in .safetensors, .entity, .gguf or .onnx, or in / for a HuggingFace "
-        "folder, got '" +
-        out + "'");
-  if (o.matmul_nbits && !decoder) return wrong("matmul_nbits: is of .onnx, got '" + out + "'");
+        message("out: must end in .safetensors, .entity, .gguf or .onnx, or in / for a HuggingFace "
+                "folder, got '",
+                out, "'"));
+  if (o.matmul_nbits && !decoder)
+    return wrong(message("matmul_nbits: is of .onnx, got '", out, "'"));
   if ((graph || json) && !entity)
-    return wrong("out: ONNX graphs and networks of JSON are written as .entity, got '" + out + "'");
+    return wrong(
+        message("out: ONNX graphs and networks of JSON are written as .entity, got '", out, "'"));
   if (!o.adapter.empty() && ((!entity && !target && !decoder) || graph || json))
     return wrong("adapter: goes with a language model that is not written as .safetensors");
-  if (has_settings(o) && (!entity || !in.ends_with(".safetensors")))
-    return wrong("settings: go with a .safetensors file that is written as .entity");
+  if (has_settings(o) && (!entity || !has_weights_ending(in)))
+    return wrong(
+        "settings: go with a .safetensors, .pt, .pth or .bin file that is written as .entity");
   if (!o.tokenizer && entity && is_weights(in, o))
     return wrong("tokenizer: goes with a language model, and a file of weights has none");
   if (!o.adapter.empty() && entity && is_weights(in, o))
@@ -235,11 +245,11 @@ Status check(const std::string& in, const std::string& out, const ConvertOptions
   if (!o.dtype.empty() && (entity || decoder))
     LOOM_TRY(parse_weight_format(o.dtype).status().at("dtype"));
   if (!o.dtype.empty() && !entity && !target && !decoder && !float_type(o.dtype))
-    return wrong("dtype: safetensors files are written as f64, f32, f16 or bf16, not '" + o.dtype +
-                 "'");
+    return wrong(message("dtype: safetensors files are written as f64, f32, f16 or bf16, not '",
+                         o.dtype, "'"));
   const auto path = locate_model(in);
   if (path.ok() && same_file(out, *path))
-    return wrong("out: " + out + ": is the file that is read: write to another");
+    return wrong(message("out: ", out, ": is the file that is read: write to another"));
   return {};
 }
 

@@ -19,7 +19,8 @@ struct Args {
 
 void bind(CommandLine& c, Args& a) {
   c.add("IN", a.in,
-        "a model: folder, .safetensors, .gguf, .onnx, .entity, or a name in the local HuggingFace "
+        "a model: folder, .safetensors, .pt, .gguf, .onnx, .entity, or a name in the local "
+        "HuggingFace "
         "cache")
       .required();
   c.add("OUT", a.out,
@@ -37,7 +38,8 @@ void bind(CommandLine& c, Args& a) {
   c.flag("--matmul-nbits", a.matmul_nbits,
          "of .onnx: products of 4 and 8 bits by ONNX Runtime's own MatMulNBits");
   c.add("--settings", a.settings,
-        "of a .safetensors file that becomes .entity: JSON with what names and shapes do not tell "
+        "of a .safetensors or .pt file that becomes .entity: JSON with what names and shapes do "
+        "not tell "
         "(docs/reference/weights.md)")
       .type_name("FILE");
   c.flag("--report", a.report,
@@ -60,6 +62,12 @@ bool is_float(const std::string& dtype) {
 
 bool is_exported(const std::string& dtype, bool folder) {
   return (is_float(dtype) && dtype != "f64") || (!folder && (dtype == "q8_0" || dtype == "q4_0"));
+}
+
+bool has_weights_ending(const std::string& in) {
+  for (const char* ending : {".safetensors", ".pt", ".pth", ".bin"})
+    if (in.ends_with(ending)) return true;
+  return false;
 }
 
 // Ends the action where the command line is wrong, before IN is read.
@@ -92,7 +100,9 @@ void check_arguments(const Args& a) {
     throw usage("safetensors files are written as f64, f32, f16 or bf16, not '" + a.dtype +
                 "': --dtype, or write .entity");
   if ((a.report || !a.settings.empty()) && (!entity || is_onnx(a.in) || is_json(a.in)))
-    throw usage("--settings and --report go with a .safetensors file that becomes .entity");
+    throw usage(
+        "--settings and --report go with a .safetensors, .pt, .pth or .bin file that becomes "
+        ".entity");
   if (a.report && (!a.dtype.empty() || !a.adapter.empty() || a.no_tokenizer))
     throw usage("--report writes nothing: it goes without --dtype, --adapter and --no-tokenizer");
   if (!folder) check_file_output("OUT", a.out, {located(a.in), a.adapter});
@@ -151,7 +161,7 @@ int print_report(const Args& a) {
 // Where a file of weights was refused for open questions: says all of them, of which the error has
 // the first alone, and throws.
 void refuse_open_questions(const Args& a) {
-  if (!a.in.ends_with(".safetensors") || !a.out.ends_with(".entity")) return;
+  if (!has_weights_ending(a.in) || !a.out.ends_with(".entity")) return;
   Json made;
   try {
     made = parsed(File(a.in).weights(settings_of(a).dump()));
