@@ -13,7 +13,7 @@ namespace loom {
 namespace {
 
 constexpr std::uint64_t kMaxPickle = std::uint64_t{16} << 20;  // bytes: 100,000 tensors take 10 MB
-constexpr std::size_t kMaxDepth = 32, kMaxNames = 1'000'000;
+constexpr std::size_t kMaxDepth = 32, kMaxNames = 200'000;
 // Bytes of all tensors in terms of the file's: layers with the same weights are saved once.
 constexpr std::uint64_t kMaxShared = 64;
 constexpr std::uint64_t kMaxNameBytes = std::uint64_t{64} << 20;
