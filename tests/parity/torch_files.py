@@ -15,8 +15,10 @@ import io
 import json
 import pathlib
 import random
+import shutil
 import struct
 import sys
+import tempfile
 
 try:
     import numpy as np
@@ -123,6 +125,46 @@ def check_refused():
             raise AssertionError("%r was read" % (value,))
         except welvet.Unsupported:
             pass
+
+
+def tensors_of(file):
+    """The tensors of a safetensors file, by torch."""
+    raw = file.read_bytes()
+    n = struct.unpack("<Q", raw[:8])[0]
+    header = json.loads(raw[8:8 + n])
+    for name, entry in header.items():
+        if name != "__metadata__":
+            begin, end = entry["data_offsets"]
+            yield name, torch.frombuffer(bytearray(raw[8 + n + begin:8 + n + end]),
+                                         dtype=DTYPES[entry["dtype"]]).reshape(entry["shape"])
+
+
+def check_folder(given):
+    """A folder with pytorch_model.bin, and one with its shards, run as that with safetensors."""
+    want = None
+    for shards in (0, 1, 3):
+        with tempfile.TemporaryDirectory() as made:
+            folder = pathlib.Path(made)
+            tensors = {}
+            for file in sorted(given.iterdir()):
+                if file.suffix == ".safetensors":
+                    tensors.update(tensors_of(file))
+                if shards == 0 or ".safetensors" not in file.name:
+                    shutil.copy(file, folder)
+            names = sorted(tensors)
+            if shards == 1:
+                torch.save(tensors, folder / "pytorch_model.bin")
+            elif shards > 1:
+                where = {n: "pytorch_model-0000%d-of-00003.bin" % (i % 3 + 1)
+                         for i, n in enumerate(names)}
+                for shard in set(where.values()):
+                    torch.save({n: tensors[n] for n in names if where[n] == shard},
+                               folder / shard)
+                (folder / "pytorch_model.bin.index.json").write_text(
+                    json.dumps({"weight_map": where}))
+            got = welvet.Transformer.load_model(str(folder)).network.digest()
+            want = want or got
+            assert got == want, (given.name, shards)
 
 
 class Drawn:
@@ -285,6 +327,9 @@ def main():
     args = parser.parse_args()
     check_dtypes()
     check_refused()
+    families = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data" / "families"
+    for name in ("llama2_untied", "qwen2_bias") if families.exists() else ():
+        check_folder(families / name)
     worst, failed = 0.0, 0
     for i in range(args.count):
         seed = args.seed * 1000 + i

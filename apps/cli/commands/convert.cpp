@@ -19,13 +19,12 @@ struct Args {
 
 void bind(CommandLine& c, Args& a) {
   c.add("IN", a.in,
-        "a model: folder, .safetensors, .pt, .gguf, .onnx, .entity, or a name in the local "
-        "HuggingFace "
-        "cache")
+        "a model: folder, .safetensors, .pt, .gguf, .onnx, .entity, .json, or a name in the local "
+        "HuggingFace cache")
       .required();
   c.add("OUT", a.out,
-        "what to write: a name that ends in .safetensors, .entity, .gguf or .onnx, or in / for a "
-        "HuggingFace folder")
+        "what to write: a name that ends in .safetensors, .entity, .json, .gguf or .onnx, or in / "
+        "for a HuggingFace folder")
       .required();
   c.add("--dtype", a.dtype,
         "of the weights (as they are); safetensors takes f64, f32, f16, bf16, a folder f32, f16, "
@@ -39,8 +38,7 @@ void bind(CommandLine& c, Args& a) {
          "of .onnx: products of 4 and 8 bits by ONNX Runtime's own MatMulNBits");
   c.add("--settings", a.settings,
         "of a .safetensors or .pt file that becomes .entity: JSON with what names and shapes do "
-        "not tell "
-        "(docs/reference/weights.md)")
+        "not tell (docs/reference/weights.md)")
       .type_name("FILE");
   c.flag("--report", a.report,
          "write nothing: print which layers a file of weights has by names and shapes, and which "
@@ -75,20 +73,22 @@ void check_arguments(const Args& a) {
   const auto usage = [](const std::string& what) {
     return problem(LOOM_INVALID_ARGUMENT, what, kUsage);
   };
-  const bool decoder = a.out.ends_with(".onnx"), entity = a.out.ends_with(".entity");
+  const bool decoder = a.out.ends_with(".onnx"), text = a.out.ends_with(".json"),
+             entity = a.out.ends_with(".entity") || text;
   const bool folder = a.out.ends_with("/") || std::filesystem::is_directory(a.out),
              exported = folder || a.out.ends_with(".gguf");
   if (!entity && !exported && !decoder && !a.out.ends_with(".safetensors"))
     throw Exit{
-        "OUT must end in .safetensors, .entity, .gguf or .onnx, or in / for a HuggingFace folder, "
+        "OUT must end in .safetensors, .entity, .json, .gguf or .onnx, or in / for a HuggingFace "
+        "folder, "
         "got '" +
             a.out + "'",
         kUsage};
   if (a.matmul_nbits && !decoder) throw usage("--matmul-nbits goes with OUT of .onnx");
   if (is_onnx(a.in) && !entity)
-    throw usage("an ONNX graph is written as .entity, got '" + a.out + "'");
+    throw usage("an ONNX graph is written as .entity or .json, got '" + a.out + "'");
   if (is_json(a.in) && !entity)
-    throw usage("a network of JSON is written as .entity, got '" + a.out + "'");
+    throw usage("a network of JSON is written as .entity or .json, got '" + a.out + "'");
   if (!a.adapter.empty() && ((!entity && !exported && !decoder) || is_onnx(a.in) || is_json(a.in)))
     throw usage("--adapter goes with a language model that is not written as .safetensors");
   if (!a.dtype.empty() && (entity || decoder)) or_exit(kUsage, [&] { format_info(a.dtype); });
@@ -161,7 +161,8 @@ int print_report(const Args& a) {
 // Where a file of weights was refused for open questions: says all of them, of which the error has
 // the first alone, and throws.
 void refuse_open_questions(const Args& a) {
-  if (!has_weights_ending(a.in) || !a.out.ends_with(".entity")) return;
+  if (!has_weights_ending(a.in) || (!a.out.ends_with(".entity") && !a.out.ends_with(".json")))
+    return;
   Json made;
   try {
     made = parsed(File(a.in).weights(settings_of(a).dump()));
