@@ -1,6 +1,5 @@
-// The pickle in a PyTorch file, read as data. It runs nothing: of what a pickle can name, the
-// containers, tensors, storages and dtypes of torch.save are known, and every other name is
-// refused. Internal to this module.
+// The pickle in a PyTorch file, read as data: nothing is run. The names of torch.save's containers,
+// tensors, storages and dtypes are known, and every other name is refused. Internal to this module.
 #pragma once
 
 #include <string_view>
