@@ -256,7 +256,7 @@ TEST(Stories, AnEntityGoesThroughJson) {
   const Outcome back = loom({"convert", made / "b.json", made / "c.entity"});
   ASSERT_EQ(back.code, 0) << back.err;
   EXPECT_EQ(file_bytes(made / "c.entity"), file_bytes(made / "a.entity"));
-  LOOM_EXPECT_REFUSED(loom({"convert", folder, made / "d.json"}), 2, "write .entity first");
+  LOOM_EXPECT_REFUSED(loom({"convert", folder, made / "d.json"}), 3, "write .entity first");
 }
 
 TEST(Stories, AnEntityIsTheModel) {
