@@ -20,6 +20,7 @@ SHAPES = {
     "smollm2-135m": ("llama", 576, 1536, 30, 9, 3, 49152, 1e5, 1e-5),
     "qwen2.5-0.5b": ("qwen2", 896, 4864, 24, 14, 2, 151936, 1e6, 1e-6),
 }
+LOADS = "_tile_loadconfig("
 FORMATS = ("q4_0", "q4_k_m")
 
 
@@ -33,6 +34,11 @@ def build():
     package = next(PEERS.glob("llama_cpp_python-*.tar.gz"))
     subprocess.run(["tar", "xzf", package, "-C", PEERS], check=True)
     source = PEERS / package.name.removesuffix(".tar.gz") / "vendor" / "llama.cpp"
+    # gcc 12 does not see that the instruction reads the shapes, and leaves out what wrote them.
+    tiles = source / "ggml/src/ggml-cpu/amx/mmq.cpp"
+    text = tiles.read_text()
+    if LOADS in text and "asm volatile" not in text:
+        tiles.write_text(text.replace(LOADS, 'asm volatile("" ::: "memory"); ' + LOADS))
     options = ["CMAKE_BUILD_TYPE=Release", "BUILD_SHARED_LIBS=OFF", "GGML_NATIVE=ON",
                "LLAMA_CURL=OFF", "LLAMA_OPENSSL=OFF", "LLAMA_BUILD_TESTS=OFF",
                "LLAMA_BUILD_EXAMPLES=OFF", "LLAMA_BUILD_SERVER=OFF", "LLAMA_BUILD_UI=OFF"]
@@ -155,4 +161,5 @@ def main():
                   f"{bandwidth:.1f} to loom's reader: {100 * rate / bandwidth:.0f} %", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

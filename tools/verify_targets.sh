@@ -13,10 +13,10 @@ jobs=${LOOM_JOBS:-$(nproc 2>/dev/null || echo 2)}
 # what the target has).
 targets() {
   cat <<'TABLE'
-gcc-O0   g++                                               generic,avx2,avxvnni,avx512
-gcc-O3   g++                                               generic,avx2,avxvnni,avx512
-clang-O0 clang++-19                                        generic,avx2,avxvnni,avx512
-clang-O3 clang++-19                                        generic,avx2,avxvnni,avx512
+gcc-O0   g++                                               generic,avx2,avxvnni,avx512,amx
+gcc-O3   g++                                               generic,avx2,avxvnni,avx512,amx
+clang-O0 clang++-19                                        generic,avx2,avxvnni,avx512,amx
+clang-O3 clang++-19                                        generic,avx2,avxvnni,avx512,amx
 aarch64  aarch64-linux-gnu-g++,qemu-aarch64-static|qemu-aarch64 generic,dotprod
 riscv64  riscv64-linux-gnu-g++,qemu-riscv64-static|qemu-riscv64 -
 s390x    s390x-linux-gnu-g++,qemu-s390x-static|qemu-s390x       -

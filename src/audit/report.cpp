@@ -41,6 +41,7 @@ void add_features(Json& list) {
                   {"avx512_vnni", __builtin_cpu_supports("avx512vnni") != 0}};
   for (const auto& feature : features)
     if (feature.here) list.push(feature.name);
+  if (cpu::available_isas().front() == "amx") list.push("amx_int8");
 #elif defined(__aarch64__)
   list.push("neon");
   if (cpu::available_isas().front() == "dotprod") list.push("dotprod");

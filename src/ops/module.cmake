@@ -19,6 +19,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(${kernels}/kernels_avx512.cpp PROPERTIES
     COMPILE_OPTIONS
     "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vnni;-mprefer-vector-width=512${moves_512}")
+  set_source_files_properties(${kernels}/kernels_amx.cpp PROPERTIES
+    COMPILE_OPTIONS
+    "-mavx512f;-mavx512bw;-mavx512vl;-mavx512dq;-mavx512vnni;-mamx-tile;-mamx-int8;\
+-mprefer-vector-width=512${moves_512}")
   # Of the fast profile alone: contraction.
   set_source_files_properties(${kernels}/kernels_avx2_fast.cpp PROPERTIES
     COMPILE_OPTIONS "-mavx2;-mfma;-ffp-contract=fast${moves_256}")

@@ -93,6 +93,7 @@ TEST(IntegerProducts, EqualTheReferenceAtEveryShape) {
                           {129, 31, false},
                           {256, 49, true},
                           {257, 32, false},
+                          {1300, 49, true},
                           {330, 65, true}}) {
       SCOPED_TRACE(to_string(format) + ", " + std::to_string(c.in) + " x " + std::to_string(c.out) +
                    (c.extreme ? ", extreme" : ""));
@@ -100,6 +101,11 @@ TEST(IntegerProducts, EqualTheReferenceAtEveryShape) {
       if (HasFatalFailure()) return;
     }
   }
+}
+
+// Rows so long that a block of them has few of all rows.
+TEST(IntegerProducts, EqualTheReferenceInBlocksOfRows) {
+  check(*parse_weight_format("i8"), {40000, 17, false});
 }
 
 }  // namespace

@@ -194,16 +194,19 @@ machines_python() {
 }
 
 run_machines() {
-  local name imports packages python
-  while IFS=: read -r name imports packages; do
+  local home names name imports packages python
+  while IFS=: read -r home names imports packages; do
     # shellcheck disable=SC2086
-    if python=$(machines_python "$name" "$imports" $packages); then
-      run_script "parity/$name" env LOOM_LIBRARY="$PWD/build/release/libloom.so" \
-        PYTHONPATH="$PWD/bindings/python" "$python" "tests/parity/machines/${name}_run.py"
-    else skip_script "parity/$name" "needs $packages"; fi
+    python=$(machines_python "$home" "$imports" $packages) || python=
+    for name in $names; do
+      if [ -n "$python" ]; then
+        run_script "parity/$name" env LOOM_LIBRARY="$PWD/build/release/libloom.so" \
+          PYTHONPATH="$PWD/bindings/python" "$python" "tests/parity/machines/${name}_run.py"
+      else skip_script "parity/$name" "needs $packages"; fi
+    done
   done <<'TABLE'
-ray:ray.data, ray.train, ray.serve:ray[data,train,tune,serve]==2.60.* numpy
-flower:flwr.simulation, ray:flwr[simulation]==1.42.* numpy
+ray:ray rehearsal:ray.data, ray.train, ray.serve:ray[data,train,tune,serve]==2.60.* numpy
+flower:flower secure:flwr.simulation, ray:flwr[simulation]==1.42.* numpy
 TABLE
 }
 

@@ -26,6 +26,17 @@ def weight(name, *shape, seed=0, trainable=True):
 
 
 class Shapes(unittest.TestCase):
+    def test_rows_are_arrays_of_numbers(self):
+        shape = (Batch(), 2)
+        for x in ([[1, 2]], np.ones((3, 2), np.int64), np.ones((3, 2), bool)):
+            self.assertEqual(to_rows(x, shape).shape, (len(x), 2))
+        for x, got in ((iter([[1, 2]]), "list_iterator"), ([["a", "b"]], "list of <U1"),
+                       (np.ones((1, 2), complex), "ndarray of complex128"),
+                       (np.array([[1, None]]), "ndarray"), (None, "NoneType"),
+                       (np.zeros((1, 2), "M8[s]"), "datetime64")):
+            with self.assertRaisesRegex(ValueError, "expects an array of numbers, got .*" + got):
+                to_rows(x, shape)
+
     def test_batch_merges_as_numpy_reshapes(self):
         rng = np.random.default_rng(1)
         x = rng.standard_normal((5, 3, 4, 6))  # the batch is 5

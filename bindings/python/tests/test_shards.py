@@ -137,5 +137,82 @@ class Federation(unittest.TestCase):
         self.assertGreater(float(np.abs(lora(X) - network()(X)).max()), 1e-3)
 
 
+class SecureAggregation(unittest.TestCase):
+
+    def test_options_out_of_range_are_refused(self):
+        for options, message in (
+                ({"num_shares": 2}, "num_shares: expects a whole number from 3"),
+                ({"num_shares": 0.5}, "num_shares: expects a whole"),
+                ({"num_shares": True}, "num_shares: expects a whole"),
+                ({"reconstruction_threshold": 1}, "reconstruction_threshold: .* from 2"),
+                ({"num_shares": 5, "reconstruction_threshold": 6},
+                 "reconstruction_threshold: .* from 2 to 5, got 6"),
+                ({"clipping_range": 0}, "clipping_range: expects a number"),
+                ({"clipping_range": float("nan")}, "clipping_range: .* got nan"),
+                ({"clipping_range": "8"}, "clipping_range: .* got '8'"),
+                ({"quantization_range": 1 << 31}, "quantization_range: .* from 2 to 1073741824"),
+                ({"quantization_range": 2.0**20}, "quantization_range: expects a whole"),
+                ({"quantization_range": 64, "max_weight": 65}, "max_weight: .* from 1 to 64"),
+                ({"max_weight": 0.5}, "max_weight: .* got 0.5"),
+                ({"missing": -1}, "missing: .* got -1"),
+                ({"timeout": 0}, "timeout: expects a number")):
+            with self.assertRaisesRegex(ValueError, "^secure: " + message, msg=options):
+                flower.Secure(**options)
+        with self.assertRaises(TypeError):
+            flower.Secure(modulus_range=1 << 20)
+
+    def test_options_that_do_not_fit_the_clients_are_refused(self):
+        for options, clients, message in (
+                ({}, 2, "at least 3 clients, got 2"),
+                ({"num_shares": 5}, 4, "5 is more than the 4 clients"),
+                ({"num_shares": 4}, 6, "an odd number or the 6 clients, got 4"),
+                ({"reconstruction_threshold": 4}, 3, "4 is more than the 3 shares"),
+                ({"missing": 2}, 3, "missing: expects at most 1, as 2 of 3 shares"),
+                ({"quantization_range": 1 << 30}, 4, "at most 1073741823 for 4 clients")):
+            with self.assertRaisesRegex(ValueError, message):
+                flower.Secure(**options).of(clients)
+        made = flower.Secure(missing=3).of(8)
+        self.assertEqual((made.num_shares, made.reconstruction_threshold), (8, 5))
+        self.assertEqual(made.of(8), made)
+
+    def test_a_federation_in_one_process_takes_none(self):
+        partitions = [(X[i::4], Y[i::4]) for i in range(4)]
+        for secure in (True, flower.Secure()):
+            with self.assertRaisesRegex(ValueError, "no bits to repeat"):
+                flower.federate(network(), partitions, rounds=1, secure=secure, epochs=1)
+        with self.assertRaisesRegex(TypeError, "expects True or welvet.flower.Secure"):
+            flower.federate(network(), partitions, rounds=1, secure={"num_shares": 3}, epochs=1)
+
+    def test_the_bound_holds_for_what_flower_computes(self):
+        random = np.random.default_rng(5)
+        for _ in range(300):
+            clients = int(random.integers(3, 9))
+            secure = flower.Secure(
+                clipping_range=float(random.choice([0.3, 1.0, 8.0, 1e6])),
+                quantization_range=int(random.choice([97, 1000, 1 << 16, (1 << 28) - 1])),
+                max_weight=float(random.choice([90, 96.5])))
+            samples = random.integers(1, 91, clients)
+            limit = secure.clipping_range
+            weights = random.uniform(-limit, limit, (clients, 50))
+            weights[:, :2] = limit, -limit  # the ends of the range
+            q = secure.quantization_range
+            parts = [round(n / secure.max_weight * q) for n in samples]
+            self.assertTrue(all(parts))
+            total = np.zeros(50)
+            for part, w in zip(parts, weights):  # as Flower's client, without masks
+                place = (np.clip(w * (part / q), -limit, limit) + limit) * (q / (2 * limit))
+                up = np.ceil(place)
+                total += up - (random.random(50) < up - place)
+            mean = total * (2 * limit / q) - limit - (clients - 1) * limit
+            mean *= q / sum(parts)
+            true = (weights * samples[:, None]).sum(axis=0) / samples.sum()
+            self.assertLessEqual(np.abs(mean - true).max(), secure.bound(samples))
+        exact = flower.Secure(max_weight=128)
+        self.assertAlmostEqual(exact.bound([64] * 4) * sum([64 * (1 << 22) // 128] * 4) / 64, 1)
+        for wrong in ([64, 0], [64, 2000]):
+            with self.assertRaisesRegex(ValueError, "expects 1 to max_weight"):
+                exact.bound(wrong)
+
+
 if __name__ == "__main__":
     unittest.main()

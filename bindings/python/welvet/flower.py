@@ -8,8 +8,10 @@
 A round's weights are the mean of the clients', by their samples (FedAvg, arXiv 1602.05629). They
 are added in double precision, in a binary tree over the numbers of the partitions, so that the
 order of arrival changes no bit; `federate()` is the same federation in one process. With
-`lora={"rank": 8}` only the matrices of an adapter travel, and the network stays as it is. Needs
-the package flwr, 1.20 or later; federate() needs nothing.
+`lora={"rank": 8}` only the matrices of an adapter travel, and the network stays as it is. With
+`secure=True` on both sides the server sees the mean alone (SecAgg+); its weights are then near the
+plain mean (Secure.bound), with other bits each time. Needs the package flwr, 1.20 or later, for
+`secure` one as 1.42; federate() needs nothing.
 """
 from __future__ import annotations
 
@@ -17,13 +19,14 @@ import json
 import os
 import struct
 import tempfile
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from . import _secure
+from ._secure import OnRound, RoundEnd, Secure, Weights
 from .network import Network
 
-Weights = Dict[str, np.ndarray]
 Partition = Callable[[int, int], Tuple[Any, Any]]  # (number, of how many) -> (x, y)
 
 
@@ -145,8 +148,15 @@ class Round:
 
 
 def federate(network: Network, partitions: Sequence[Tuple[Any, Any]], *, rounds: int,
-             lora: Optional[Dict[str, Any]] = None, seed: int = 0, **settings: Any) -> Network:
-    """A federation in this process: the same bits as one over Flower with these partitions."""
+             lora: Optional[Dict[str, Any]] = None, seed: int = 0,
+             secure: Union[bool, Secure, None] = None, **settings: Any) -> Network:
+    """A federation in this process: the same bits as one over Flower with these partitions, without
+    `secure`, which is refused: nothing leaves this process, and rounding at random repeats no
+    bits."""
+    if _secure.options(secure) is not None:
+        raise ValueError("secure: a federation in one process has no server to hide weights from, "
+                         "and one with secure aggregation has no bits to repeat; compare with "
+                         "Secure.bound")
     one = Round(network, lora=lora, seed=seed, **settings)
     weights: Optional[Weights] = None
     for number in range(1, rounds + 1):
@@ -172,17 +182,25 @@ def _flower() -> Any:
 
 
 def client_app(network: Network, *, data: Partition, lora: Optional[Dict[str, Any]] = None,
-               seed: int = 0, **settings: Any) -> Any:
-    """A flwr ClientApp: `data(partition, partitions)` are its samples (x, y), which never leave
-    it."""
+               seed: int = 0, secure: Union[bool, Secure, None] = None, **settings: Any) -> Any:
+    """A flwr ClientApp: `data(partition, partitions)` are its samples (x, y), which never leave it.
+    With `secure` its weights leave it masked; True takes the server's options, a Secure refuses a
+    server with others."""
     flwr = _flower()
     one = Round(network, lora=lora, seed=seed, **settings)
-    app = flwr.clientapp.ClientApp()
+    securely = _secure.options(secure) is not None
+    app = flwr.clientapp.ClientApp(mods=_secure.mods(secure) if secure else [])
 
     @app.train()  # type: ignore[untyped-decorator]
     def train(message: Any, context: Any) -> Any:
         partition = int(context.node_config["partition-id"])
         x, y = data(partition, int(context.node_config["num-partitions"]))
+        if securely:
+            return _secure.answer(message, context, partition, lambda weights, number: (
+                one.learn(weights, number, partition, x, y), len(x)))
+        if _secure.asked(message):
+            raise ValueError("secure: the server aggregates securely: expects "
+                             "client_app(secure=True)")
         came = message.content["arrays"]
         weights = {name: array.numpy() for name, array in came.items()} if len(came) else None
         number = int(message.content["config"]["server-round"])
@@ -196,9 +214,9 @@ def client_app(network: Network, *, data: Partition, lora: Optional[Dict[str, An
     return app
 
 
-def strategy(clients: int) -> Any:
+def strategy(clients: int, *, on_round: OnRound = None) -> Any:
     """A flwr Strategy: the mean of all `clients` in the order of their partitions. A round in which
-    one is missing is refused, as its bits would be others."""
+    one is missing is refused, as its bits would be others. `on_round` has a RoundEnd of each."""
     flwr = _flower()
     from flwr.serverapp.strategy import FedAvg
 
@@ -216,6 +234,8 @@ def strategy(clients: int) -> Any:
                               {n: a.numpy() for n, a in message.content["arrays"].items()}))
             parts.sort(key=lambda part: part[0])
             mean = tree_mean([(weight, arrays) for _, weight, arrays in parts])
+            if on_round is not None:
+                on_round(RoundEnd(server_round, mean, tuple(part[0] for part in parts), ()))
             arrays = flwr.app.ArrayRecord({n: flwr.app.Array(a) for n, a in mean.items()})
             return arrays, flwr.app.MetricRecord({"clients": len(parts)})
 
@@ -223,20 +243,33 @@ def strategy(clients: int) -> Any:
 
 
 def server_app(network: Network, *, clients: int, rounds: int,
-               on_end: Callable[[Weights], Any], lora: Optional[Dict[str, Any]] = None) -> Any:
+               on_end: Callable[[Weights], Any], on_round: OnRound = None,
+               lora: Optional[Dict[str, Any]] = None,
+               secure: Union[bool, Secure, None] = None) -> Any:
     """A flwr ServerApp that runs `rounds` and hands the last weights to `on_end`: arrays by the
-    names of parameters (Network.set), or of an adapter's tensors."""
+    names of parameters (Network.set), or of an adapter's tensors. `on_round` has a RoundEnd of each
+    round. With `secure`, True or a Secure, no client's weights reach it (SecAgg+). Raises
+    ValueError for options that do not fit `clients`."""
     flwr = _flower()
+    options = _secure.options(secure)
+    if options is not None:
+        _secure._parts()
+        options = options.of(clients)
     app = flwr.serverapp.ServerApp()
     first = {} if lora is not None else _weights_of(network)
 
     @app.main()  # type: ignore[untyped-decorator]
     def main(grid: Any, context: Any) -> None:
+        if options is not None:
+            on_end(_secure.serve(grid, context, options, clients, rounds, first, on_round))
+            return
         arrays = flwr.app.ArrayRecord({n: flwr.app.Array(a) for n, a in first.items()})
-        result = strategy(clients).start(grid=grid, initial_arrays=arrays, num_rounds=rounds)
+        made = strategy(clients, on_round=on_round)
+        result = made.start(grid=grid, initial_arrays=arrays, num_rounds=rounds)
         on_end({n: a.numpy() for n, a in result.arrays.items()})
 
     return app
 
 
-__all__ = ["Round", "client_app", "federate", "server_app", "strategy", "tree_mean"]
+__all__ = ["Round", "RoundEnd", "Secure", "client_app", "federate", "server_app", "strategy",
+           "tree_mean"]

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/files/bytes.h"
+#include "ops/attention/attention_sizes.h"
 #include "ops/lowering/lowered.h"
 #include "ops/op_check.h"
 #include "ops/program_builder.h"
@@ -108,8 +109,12 @@ std::int64_t padded_to(std::int64_t n, std::uint64_t unit) {
 Scratch kv_append_scratch(const ScratchQuery& q) { return {2 * padded_to(q.ins.ints[1], 16), 0}; }
 // Scores of all positions, a block's weights, and sums and planes of a head.
 Scratch attention_scratch(const ScratchQuery& q) {
-  const std::int64_t size = q.value_size(0);
-  return {q.kv_capacity * size + 64 * size + 6 * padded_to(q.ins.ints[2], 16), 0};
+  const std::int64_t size = q.value_size(0), padded = padded_to(q.ins.ints[2], 16);
+  const std::int64_t one = q.kv_capacity * size + 64 * size + 6 * padded;
+  const bool q15 =
+      q.ins.op == LoweredOp::attention_q15 || q.ins.op == LoweredOp::attention_alibi_q15;
+  if (!q15 || !cpu::attends_in_tiles(q.max_rows(0), q.kv_capacity)) return {one, 0};
+  return {std::max<std::int64_t>(one, cpu::tile_attention_bytes(q.kv_capacity, padded)), 0};
 }
 // Rows of a sequence at most.
 std::int64_t longest_sequence(const ScratchQuery& q) {

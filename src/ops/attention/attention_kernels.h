@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ops/attention/attention_scores.h"
+#include "ops/attention/query_heads.h"
 #include "ops/cpu/vectors/rows.h"
 #include "ops/cpu/vectors/simd.h"
 #include "ops/products/gemm.h"
@@ -33,26 +34,6 @@ static void rope(const KernelArgs& k) {
   }
 }
 
-// One head of one query row, for both inference forms: unit u of rows x heads; blocks first..last
-// hold the positions it may see.
-struct QueryHead {
-  i64 row, head, kv_head, position, first, last;
-  const unsigned* pages;
-};
-static inline QueryHead query_head(const KernelArgs& a, i64 u) {
-  const i64 heads = a.ints[0], window = a.ints[3], capacity = a.pages_per_sequence * kBlock,
-            i = u / heads, h = u % heads;
-  const i64 given = *row<unsigned>(a.t[3], i),
-            p = given < capacity ? given : capacity - 1;  // the executor has refused such positions
-  return {i,
-          h,
-          h / (heads / a.ints[1]),
-          p,
-          window > 0 && p - window + 1 > 0 ? (p - window + 1) / kBlock : 0,
-          p / kBlock,
-          a.page_table + *row<unsigned>(a.t[2], i) * a.pages_per_sequence};
-}
-
 // The inference form, one query of one head at a time. kv: pages of 64 positions, each
 // [kv_heads][head_dim][64] keys, then [kv_heads][64][head_dim] values.
 //
@@ -71,12 +52,11 @@ static inline QueryHead query_head(const KernelArgs& a, i64 u) {
 template <class T>
 static inline void attend_cache(const KernelArgs& a, const TensorArg& y, const T* slopes) {
   const TensorArg &q = a.t[0], &kv = a.t[1];
-  const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3];
+  const i64 kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3];
   const T scale = static_cast<T>(a.reals[0]);
   const i64 plane = kv_heads * hd * kBlock;
   T* e = reinterpret_cast<T*>(a.scratch);
-  const Range r = share(y.rows * heads, 1, a.worker, a.workers);
-  for (i64 u = r.begin; u < r.end; ++u) {
+  each_query(a, y.rows, [&](i64 u) {
     const auto [i, h, kvh, p, first, last, table] = query_head(a, u);
     const T* query = row<T>(q, i) + h * hd;
     const T slope = slopes ? slopes[h] : T(0);
@@ -112,7 +92,7 @@ static inline void attend_cache(const KernelArgs& a, const TensorArg& y, const T
       }
       put_lanes(out + d, num * inverse, hd - d);
     }
-  }
+  });
 }
 
 template <class T>

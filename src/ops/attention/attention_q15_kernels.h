@@ -128,65 +128,64 @@ struct Query15 {
   }
 };
 
-// scratch: per position a score, then a block's weights, the sums over positions, the query's
-// planes.
-static inline void attend_cache_q15(const KernelArgs& a, const TensorArg& y, const float* slopes) {
+// Unit u of rows x heads. scratch: per position a score, then a block's weights, the sums over
+// positions, the query's planes.
+static inline void attend_query_q15(const KernelArgs& a, const TensorArg& y, const float* slopes,
+                                    i64 u) {
   const TensorArg &q = a.t[0], &kv = a.t[1];
-  const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3],
-            padded = kv_padded(hd);
+  const i64 kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3], padded = kv_padded(hd);
   float* scores = reinterpret_cast<float*>(a.scratch);
   float* e = scores + a.pages_per_sequence * kBlock;
   float* num = e + kBlock;
   signed char* query_hi = reinterpret_cast<signed char*>(num + padded);
   signed char* query_lo = query_hi + padded;
   for (i64 d = hd; d < padded; ++d) query_hi[d] = query_lo[d] = 0;
-  const Range r = share(y.rows * heads, 1, a.worker, a.workers);
-  for (i64 u = r.begin; u < r.end; ++u) {
-    const auto [i, h, kv_head, p, first, last, table] = query_head(a, u);
-    const Q15 planes = quantize_row(row<float>(q, i) + h * hd, hd, query_hi, query_lo);
-    const Query15 query{query_hi, query_lo,
-                        planes,   static_cast<float>(a.reals[0]),
-                        padded,   slopes ? slopes[h] : 0.0f,
-                        p};
-    auto part_of = [&, head = kv_head, table = table](i64 b) {
-      return kv_part(kv, table[b], head, kv_heads, hd);
-    };
-    auto seen_of = [&, p = p](i64 b) { return seen(b, p, window, true, 0); };
-    ScoreWalk<float> walk;
-    for (i64 b = first; b <= last; ++b) {
-      query.scores(part_of(b), b, scores + b * kBlock);
-      walk.take(scores + b * kBlock, seen_of(b));
-    }
-    float top = walk.largest(), den = 0;
-    if (!walk.finite()) {
-      top = -kInfinite<float>;
-      for (i64 b = first; b <= last; ++b)
-        top = query.settle(part_of(b), b, seen_of(b), top, scores + b * kBlock);
-    }
-    top = top + kHeadroom;
-    for (i64 d = 0; d < padded; ++d) num[d] = 0;
-    for (i64 b = first; b <= last; ++b) {
-      const KvPart part = part_of(b);
-      const Seen see = seen_of(b);
-      const float* weight = scores + b * kBlock;
-      den = den + block_weights(scores + b * kBlock, see, top);
-      for (i64 j = 0; j < kBlock; ++j) e[j] = weight[j] * part.value_scale[j];
-      hide(e, see, 0.0f);
-      signed char hi[kBlock], lo[kBlock];
-      const Q15 weights = quantize_row(e, kBlock, hi, lo);
-      for (i64 d = 0; d < padded; d += 32) {
-        float joined[32];
-        const bool two = d + 16 < padded;
-        (two ? dot_planes<2> : dot_planes<1>)(part.value[0] + 4 * d, part.value[1] + 4 * d,
-                                              4 * padded, kBlock, hi, lo, weights, joined);
-        for (int n = 0; n < (two ? 32 : 16); ++n)
-          num[d + n] = num[d + n] + joined[n] * weights.scale;
-      }
-    }
-    const float inverse = 1.0f / den;
-    float* out = row<float>(y, i) + h * hd;
-    for (i64 d = 0; d < hd; ++d) out[d] = stored(num[d] * inverse);
+  const auto [i, h, kv_head, p, first, last, table] = query_head(a, u);
+  const Q15 planes = quantize_row(row<float>(q, i) + h * hd, hd, query_hi, query_lo);
+  const Query15 query{
+      query_hi, query_lo, planes, static_cast<float>(a.reals[0]), padded, slopes ? slopes[h] : 0.0f,
+      p};
+  auto part_of = [&, head = kv_head, table = table](i64 b) {
+    return kv_part(kv, table[b], head, kv_heads, hd);
+  };
+  auto seen_of = [&, p = p](i64 b) { return seen(b, p, window, true, 0); };
+  ScoreWalk<float> walk;
+  for (i64 b = first; b <= last; ++b) {
+    query.scores(part_of(b), b, scores + b * kBlock);
+    walk.take(scores + b * kBlock, seen_of(b));
   }
+  float top = walk.largest(), den = 0;
+  if (!walk.finite()) {
+    top = -kInfinite<float>;
+    for (i64 b = first; b <= last; ++b)
+      top = query.settle(part_of(b), b, seen_of(b), top, scores + b * kBlock);
+  }
+  top = top + kHeadroom;
+  for (i64 d = 0; d < padded; ++d) num[d] = 0;
+  for (i64 b = first; b <= last; ++b) {
+    const KvPart part = part_of(b);
+    const Seen see = seen_of(b);
+    const float* weight = scores + b * kBlock;
+    den = den + block_weights(scores + b * kBlock, see, top);
+    for (i64 j = 0; j < kBlock; ++j) e[j] = weight[j] * part.value_scale[j];
+    hide(e, see, 0.0f);
+    signed char hi[kBlock], lo[kBlock];
+    const Q15 weights = quantize_row(e, kBlock, hi, lo);
+    for (i64 d = 0; d < padded; d += 32) {
+      float joined[32];
+      const bool two = d + 16 < padded;
+      (two ? dot_planes<2> : dot_planes<1>)(part.value[0] + 4 * d, part.value[1] + 4 * d,
+                                            4 * padded, kBlock, hi, lo, weights, joined);
+      for (int n = 0; n < (two ? 32 : 16); ++n) num[d + n] = num[d + n] + joined[n] * weights.scale;
+    }
+  }
+  const float inverse = 1.0f / den;
+  float* out = row<float>(y, i) + h * hd;
+  for (i64 d = 0; d < hd; ++d) out[d] = stored(num[d] * inverse);
+}
+
+static inline void attend_cache_q15(const KernelArgs& a, const TensorArg& y, const float* slopes) {
+  each_query(a, y.rows, [&](i64 u) { attend_query_q15(a, y, slopes, u); });
 }
 
 static void attention_q15(const KernelArgs& a) { attend_cache_q15(a, a.t[4], nullptr); }

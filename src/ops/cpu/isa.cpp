@@ -5,8 +5,33 @@
 #if defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace loom::cpu {
+
+#if defined(__x86_64__)
+namespace {
+
+// Whether this process may use the tiles of AMX, which the kernel of Linux lends on request: a
+// thread's state grows by 8 kB with its first tile (Documentation/arch/x86/xstate.rst).
+bool request_tiles() {
+#if defined(__linux__)
+  constexpr unsigned kTile = 1u << 24, kInt8 = 1u << 25;       // of leaf 7
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (~d & (kTile | kInt8))) return false;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+#endif
 
 std::vector<std::string_view> available_isas() {
   std::vector<std::string_view> list;
@@ -14,8 +39,11 @@ std::vector<std::string_view> available_isas() {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vnni"))
+      __builtin_cpu_supports("avx512vnni")) {
+    static const bool tiles = request_tiles();
+    if (tiles) list.push_back("amx");
     list.push_back("avx512");
+  }
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("avxvnni"))
     list.push_back("avxvnni");
   if (__builtin_cpu_supports("avx2")) list.push_back("avx2");
@@ -33,6 +61,7 @@ namespace {
 
 const KernelTable& portable_kernels(std::string_view isa) {
 #if defined(__x86_64__)
+  if (isa == "amx") return kernels_amx();
   if (isa == "avx512") return kernels_avx512();
   if (isa == "avxvnni") return kernels_avxvnni();
   if (isa == "avx2") return kernels_avx2();
@@ -58,6 +87,7 @@ const std::vector<KernelTable>& fast_kernels() {
     for ([[maybe_unused]] const std::string_view isa : available_isas()) {
 #if defined(__x86_64__)
       if (!__builtin_cpu_supports("fma")) break;
+      if (isa == "amx") list.push_back(fused(kernels_amx(), fuse_avx512, "amx-fast"));
       if (isa == "avx512") list.push_back(fused(kernels_avx512(), fuse_avx512, "avx512-fast"));
       if (isa == "avxvnni") list.push_back(fused(kernels_avxvnni(), fuse_avx2, "avxvnni-fast"));
       if (isa == "avx2") list.push_back(fused(kernels_avx2(), fuse_avx2, "avx2-fast"));

@@ -19,6 +19,7 @@ const KernelTable& kernels_generic();
 const KernelTable& kernels_avx2();
 const KernelTable& kernels_avxvnni();
 const KernelTable& kernels_avx512();
+const KernelTable& kernels_amx();
 void fuse_avx2(KernelTable& table);  // the fast profile's products
 void fuse_avx512(KernelTable& table);
 #endif

@@ -21,4 +21,18 @@ inline constexpr i64 kPackedOuter = 1024, kPackedOuterValues = 32768;
 inline constexpr i64 kBlockRows =
     16;  // of activations, that share the unpacked codes of a panel (kBlockForm)
 
+// Class I products in tiles, of kTileProductRows rows or more: with fewer a tile is not worth its
+// loads. The codes of kTileK stay in the first cache, and the activations of a
+// block of rows in the second, half of which they take.
+inline constexpr i64 kTileProductRows = 12, kTileK = 640, kTileCache = 1 << 20;
+inline constexpr i64 tile_block_rows(i64 padded) {
+  const i64 blocks = kTileCache / (2 * 16 * padded);
+  return 16 * (blocks > 1 ? blocks : 1);
+}
+// Bytes of the sums that wait while all rows of a block pass, of a product of up to `rows`.
+inline constexpr i64 tile_sums(i64 padded, i64 rows) {
+  const i64 block = rows < tile_block_rows(padded) ? rows : tile_block_rows(padded);
+  return 4096 * (padded <= kTileK ? 1 : (block + 15) / 16);
+}
+
 }  // namespace loom::cpu

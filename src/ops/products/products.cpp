@@ -105,6 +105,13 @@ LoweredOp lower_gather(const Program& p, const Instruction& ins) {
 Scratch panel_scratch_of(const ScratchQuery& q) {
   return {q.of(0).type == ValueType::f64 ? 0 : panel_scratch(q.of(0).format, q.of(0).cols), 0};
 }
+// With the sums of products in tiles, where rows are enough for them.
+Scratch integer_scratch(const ScratchQuery& q) {
+  const std::int64_t padded = (q.of(0).cols + 63) / 64 * 64, rows = q.max_rows(3);
+  return {panel_scratch_of(q).worker_bytes +
+              (rows < cpu::kTileProductRows ? 0 : cpu::tile_sums(padded, rows)),
+          0};
+}
 // Copied panels: of a weight that the program updates, or rows of one that is read the other way.
 std::int64_t copied_panels(std::int64_t size, std::int64_t sums) {
   return 16 * cpu::kPackedPanels * size * std::min<std::int64_t>(sums, cpu::kPackedSums);

@@ -253,6 +253,16 @@ def packed(model, given):
     return given if len(given) > 1 else given[0]
 
 
+def answer(model, given):
+    """What Keras computes. keras.ops.add of 3.15 on TensorFlow adds [1, n, 1] to [1, n, n] along
+    the wrong axis, so that a batch of 1 is asked within one of 2 there."""
+    alone = keras.backend.backend() == "tensorflow" and len(given[0]) == 1
+    given = [np.repeat(x, 2, axis=0) for x in given] if alone else given
+    made = [keras.ops.convert_to_numpy(t) for t in keras.tree.flatten(
+        model(packed(model, given), training=False))]
+    return [y[:1] for y in made] if alone else made
+
+
 def check(model, values):
     """The largest difference."""
     shaken(model, values)
@@ -260,8 +270,7 @@ def check(model, values):
     worst = 0.0
     for batch in (1, 3, 7):
         given = arrays(model, values, batch)
-        want = [keras.ops.convert_to_numpy(t) for t in keras.tree.flatten(
-            model(packed(model, given), training=False))]
+        want = answer(model, given)
         got = absorbed.predict(*given)
         got = [got[k] for k in sorted(got)] if isinstance(got, dict) else (
             list(got) if isinstance(got, (list, tuple)) else [got])

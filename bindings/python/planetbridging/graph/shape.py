@@ -103,8 +103,13 @@ def broadcast(a: Shape, b: Shape) -> Shape:
 
 
 def to_rows(array: Any, shape: Shape) -> np.ndarray:
-    """An array of such a shape as [batch, numbers of a sample]."""
+    """An array of such a shape as [batch, numbers of a sample]. Raises ValueError for another
+    shape, and for anything that is no array of real numbers (a dataset, a sparse tensor)."""
+    kind = type(array).__name__
     array = np.asarray(array)
+    if array.dtype.kind in "OSUcMm":
+        raise ValueError("expects an array of numbers, got %s%s" % (
+            kind, "" if array.dtype == object else " of " + str(array.dtype)))
     at = batch_axis(shape)
     if at is None:
         raise ValueError("%s holds no batch" % text_of(shape))

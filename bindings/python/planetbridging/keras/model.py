@@ -24,7 +24,9 @@ def from_keras(model: Any, *, ids: Optional[Dict[str, int]] = None) -> Absorbed:
     """
     import keras
     if not isinstance(model, keras.Model):
-        raise TypeError("expects a keras.Model, not %s" % type(model).__name__)
+        raise TypeError("expects a keras.Model, not %s: a SavedModel, a function of TensorFlow or "
+                        "a file has no layers to read here; keras.models.load_model reads a .keras "
+                        "file" % type(model).__name__)
     graph = _graph_of(model)
     if graph is None:
         if isinstance(model, keras.Sequential) or not model.built:
@@ -52,6 +54,11 @@ def from_keras(model: Any, *, ids: Optional[Dict[str, int]] = None) -> Absorbed:
     absorbed = Absorbed(walk.g, _named(graph, outputs), read, structure=_structure(graph),
                         metadata={"framework": "keras", "version": keras.__version__,
                                   "model": model.name})
+    reduced = ["%s (%s)" % (layer.name, layer.compute_dtype) for layer in model._flatten_layers()
+               if getattr(layer, "compute_dtype", None) in ("float16", "bfloat16")
+               and not isinstance(layer, keras.Model)]
+    if reduced:  # Keras rounds there
+        absorbed.metadata["in_float32"] = ", ".join(reduced)
     bring_training(model, absorbed, names)
     return absorbed
 
@@ -115,6 +122,8 @@ def _walked(graph: Any, names: Dict[int, str], variables: Dict[str, Any], loose:
     _tables(graph, found, {})
     given: List[Any] = []
     for tensor in _flat(graph._inputs_struct):
+        if getattr(tensor, "ragged", False):
+            raise Unmapped(tensor.name, "a ragged input", "all samples have one shape")
         sizes = found.get(id(tensor), set()) - {None}
         if len(sizes) > 1:
             raise Unmapped(tensor.name, "ids of tables of different sizes",

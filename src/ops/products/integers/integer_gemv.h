@@ -1,6 +1,7 @@
 // One or two rows of activations times class I weights, straight from the packed bytes in
-// registers: memory is the limit, so a code costs a few instructions and the stream is fetched
-// ahead.
+// registers: memory is the limit, so a code costs a few instructions, and several panels that lie
+// far apart are read at once, each fetched ahead. One stream alone leaves memory waiting whenever
+// it enters another page.
 #pragma once
 
 #include "ops/products/integers/sums.h"
@@ -11,20 +12,18 @@ static constexpr i64 kAhead = 2048;  // bytes
 
 static inline void fetch_ahead(const unsigned char* p) { __builtin_prefetch(p + kAhead); }
 
-template <int N>
-static inline void zero(Ints (&v)[N]) {
-  LOOM_UNROLL for (int i = 0; i < N; ++i) v[i] = Ints{};
-}
+// Streams of panels at once, for X planes of activations: what the registers hold.
+template <int X>
+static constexpr int kStreams = LOOM_VECTOR_BYTES == 64 ? 8 / X : 1;
 
-// Sums of one register of outputs with X planes of activations; `panel` points to the register's
-// bytes in the first byte row.
-template <Plain P, int X>
-static inline void plain_sums(const unsigned char* panel, i64 groups,
-                              const signed char* const (&x)[X], Ints (&total)[X]) {
+// Sums of one register of outputs of S panels with X planes of activations; panels[s] points to the
+// register's bytes in the first byte row.
+template <Plain P, int S, int X>
+static inline void plain_sums(const unsigned char* (&panels)[S], i64 groups,
+                              const signed char* const (&x)[X], Ints (&total)[S][X]) {
   constexpr int n = layers<P>(), kRows = n >= 4 ? 1 : 4 / n, kStep = n * kRows;
-  Ints odd[X];
-  zero(total);
-  zero(odd);
+  constexpr int kChains = S == 1 ? 2 : 1;  // of sums of a stream, or a dot waits for the one before
+  Ints sum[kChains][S][X] = {};
   auto multiply_codes = [&](Ints(&acc)[X], Bytes codes, i64 g) {
     LOOM_UNROLL for (int i = 0; i < X; ++i) {
       const Ints a = repeat_four(x[i] + 4 * g);
@@ -32,22 +31,22 @@ static inline void plain_sums(const unsigned char* panel, i64 groups,
     }
   };
   i64 g = 0;
-  for (; g + kStep <= groups; g += kStep) {
-    LOOM_UNROLL for (int r = 0; r < kRows; ++r, panel += 64) {
-      fetch_ahead(panel);
-      Bytes row = load_bytes(panel);
-      LOOM_UNROLL for (int p = 0; p < n; ++p) {
-        const Bytes codes = layer_codes<P>(row, p);
-        if ((r * n + p) & 1) multiply_codes(odd, codes, g + r * n + p);
-        else multiply_codes(total, codes, g + r * n + p);
-      }
+  for (; g + kStep <= groups; g += kStep)
+    LOOM_UNROLL for (int s = 0; s < S; ++s)
+        LOOM_UNROLL for (int r = 0; r < kRows; ++r, panels[s] += 64) {
+      fetch_ahead(panels[s]);
+      Bytes row = load_bytes(panels[s]);
+      LOOM_UNROLL for (int p = 0; p < n; ++p)
+          multiply_codes(sum[(r * n + p) % kChains][s], layer_codes<P>(row, p), g + r * n + p);
     }
-  }
-  for (; g < groups; panel += 64) {
-    Bytes row = load_bytes(panel);
-    for (int p = 0; p < n && g < groups; ++p, ++g) multiply_codes(total, layer_codes<P>(row, p), g);
-  }
-  LOOM_UNROLL for (int i = 0; i < X; ++i) total[i] = plus(total[i], odd[i]);
+  for (i64 first = g; first < groups; first += n)
+    for (int s = 0; s < S; ++s, panels[s - 1] += 64) {
+      Bytes row = load_bytes(panels[s]);
+      for (int p = 0; p < n && first + p < groups; ++p)
+        multiply_codes(sum[0][s], layer_codes<P>(row, p), first + p);
+    }
+  LOOM_UNROLL for (int s = 0; s < S; ++s) LOOM_UNROLL for (int i = 0; i < X; ++i) total[s][i] =
+      kChains == 2 ? plus(sum[0][s][i], sum[kChains - 1][s][i]) : sum[0][s][i];
 }
 
 // Two byte rows of codes below 16: sixteen k.
@@ -77,48 +76,60 @@ static inline Ints load_sub_scales(const unsigned char* p) {
   return v;
 }
 
+// total + minus, of all streams and planes.
+template <int S, int X>
+static inline void add_corrections(Ints (&total)[S][X], const Ints (&minus)[S][X]) {
+  LOOM_UNROLL for (int s = 0; s < S; ++s) LOOM_UNROLL for (int i = 0; i < X; ++i) total[s][i] =
+      plus(total[s][i], minus[s][i]);
+}
+
 // sum of code * s * x - 8 * m4 * x. blocks[i]: per 64 k four words, -8 times the sums of x over the
 // blocks 0, 2, 1, 3.
-template <int X>
-static inline void a4_sums(const unsigned char* panel, i64 groups, const signed char* const (&x)[X],
-                           const int* const (&blocks)[X], Ints (&total)[X]) {
-  Ints minus[X];
-  zero(total);
-  zero(minus);
-  for (i64 super = 0; super < groups / 16; ++super, panel += 576) {
-    const Ints sub = load_sub_scales(panel + 512);
-    fetch_ahead(panel + 512);
-    LOOM_UNROLL for (int b = 0; b < 4; ++b) block_of_sixteen<X>(
-        panel + b * 128, x, super * 64 + b * 16, Block::scales((sub >> (8 * b)) & 15), total);
-    LOOM_UNROLL for (int odd = 0; odd < 2; ++odd) {
-      const Ints m4 = (sub >> (4 + 8 * odd)) & 0x000F000F;
-      LOOM_UNROLL for (int i = 0; i < X; ++i) minus[i] =
-          dot_words(minus[i], m4, Ints{} + blocks[i][2 * super + odd]);
+template <int S, int X>
+static inline void a4_sums(const unsigned char* (&panels)[S], i64 groups,
+                           const signed char* const (&x)[X], const int* const (&blocks)[X],
+                           Ints (&total)[S][X]) {
+  Ints minus[S][X] = {};
+  for (i64 super = 0; super < groups / 16; ++super)
+    LOOM_UNROLL for (int s = 0; s < S; ++s, panels[s - 1] += 576) {
+      const unsigned char* panel = panels[s];
+      const Ints sub = load_sub_scales(panel + 512);
+      fetch_ahead(panel + 512);
+      LOOM_UNROLL for (int b = 0; b < 4; ++b) block_of_sixteen<X>(
+          panel + b * 128, x, super * 64 + b * 16, Block::scales((sub >> (8 * b)) & 15), total[s]);
+      LOOM_UNROLL for (int odd = 0; odd < 2; ++odd) {
+        const Ints m4 = (sub >> (4 + 8 * odd)) & 0x000F000F;
+        LOOM_UNROLL for (int i = 0; i < X; ++i) minus[s][i] =
+            dot_words(minus[s][i], m4, Ints{} + blocks[i][2 * super + odd]);
+      }
     }
-  }
-  LOOM_UNROLL for (int i = 0; i < X; ++i) total[i] = plus(total[i], minus[i]);
+  add_corrections(total, minus);
 }
 
 // sum of (code - 8) * s * x. blocks[i]: -8 times the sum of x over each block of 32.
-template <int X>
-static inline void s4_sums(const unsigned char* panel, i64 groups, const signed char* const (&x)[X],
-                           const int* const (&blocks)[X], Ints (&total)[X]) {
-  Ints minus[X];
-  zero(total);
-  zero(minus);
-  for (i64 first = 0; first < groups / 8; first += 8, panel += 2112) {
+template <int S, int X>
+static inline void s4_sums(const unsigned char* (&panels)[S], i64 groups,
+                           const signed char* const (&x)[X], const int* const (&blocks)[X],
+                           Ints (&total)[S][X]) {
+  Ints minus[S][X] = {};
+  for (i64 first = 0; first < groups / 8; first += 8) {
     const i64 count = min(8, groups / 8 - first);
-    const Ints sub = load_sub_scales(panel + count * 256);
-    fetch_ahead(panel + count * 256);
-    for (int b = 0; b < count; ++b) {
-      const Ints s = (sub >> (8 * (b & 3) + (b & 4))) & 15, scales = Block::scales(s);
-      block_of_sixteen<X>(panel + b * 256, x, (first + b) * 32, scales, total);
-      block_of_sixteen<X>(panel + b * 256 + 128, x, (first + b) * 32 + 16, scales, total);
-      LOOM_UNROLL for (int i = 0; i < X; ++i) minus[i] =
-          dot_words(minus[i], s, Ints{} + blocks[i][first + b]);
+    Ints sub[S];
+    LOOM_UNROLL for (int s = 0; s < S; ++s) {
+      sub[s] = load_sub_scales(panels[s] + count * 256);
+      fetch_ahead(panels[s] + count * 256);
     }
+    for (int b = 0; b < count; ++b) LOOM_UNROLL for (int s = 0; s < S; ++s) {
+        const unsigned char* panel = panels[s] + b * 256;
+        const Ints scale = (sub[s] >> (8 * (b & 3) + (b & 4))) & 15, scales = Block::scales(scale);
+        block_of_sixteen<X>(panel, x, (first + b) * 32, scales, total[s]);
+        block_of_sixteen<X>(panel + 128, x, (first + b) * 32 + 16, scales, total[s]);
+        LOOM_UNROLL for (int i = 0; i < X; ++i) minus[s][i] =
+            dot_words(minus[s][i], scale, Ints{} + blocks[i][first + b]);
+      }
+    LOOM_UNROLL for (int s = 0; s < S; ++s) panels[s] += 2112;
   }
-  LOOM_UNROLL for (int i = 0; i < X; ++i) total[i] = plus(total[i], minus[i]);
+  add_corrections(total, minus);
 }
 
 static inline int minus_eight_sum(const signed char* x, int n) {
@@ -144,43 +155,65 @@ static inline int* block_sums(int layout, const signed char* x, i64 padded, int*
   return out;
 }
 
-template <int R, class F>
-static inline void gemv_panels(const KernelArgs& k, i64 padded, Range panels, bool offset,
-                               i64 bias_of_sum, F sums) {
-  const WeightArg& w = *k.weight;
+// What all panels of a product of R rows share.
+template <int R>
+struct GemvRows {
   Q15Row q[R];
   const signed char* x[2 * R];
-  for (int i = 0; i < R; ++i) {
-    q[i] = q15_row(k.t[1], i, padded);
-    x[2 * i] = q[i].plane[0];
-    x[2 * i + 1] = q[i].plane[1];
+  bool offset;
+  i64 bias_of_sum;
+};
+
+// S panels, `apart` from one another.
+template <int S, int R, class F>
+static inline void gemv_streams(const KernelArgs& k, const GemvRows<R>& rows, i64 first, i64 apart,
+                                F sums) {
+  const WeightArg& w = *k.weight;
+  Ints sum[S][R][2][kParts];
+  for (i64 p = 0; p < kParts; ++p) {
+    const unsigned char* panels[S];
+    for (int s = 0; s < S; ++s)
+      panels[s] = static_cast<const unsigned char*>(w.panels) +
+                  (first + s * apart) * w.panel_bytes + p * LOOM_VECTOR_BYTES;
+    Ints total[S][2 * R] = {};
+    sums(panels, rows.x, total);
+    for (int s = 0; s < S; ++s)
+      for (int i = 0; i < R; ++i)
+        for (int plane = 0; plane < 2; ++plane) sum[s][i][plane][p] = total[s][2 * i + plane];
   }
-  for (i64 panel = panels.begin; panel < panels.end; ++panel) {
-    const unsigned char* bytes =
-        static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes;
-    const PanelOutputs o = panel_outputs(k, panel, offset, bias_of_sum);
-    Ints sum[R][2][kParts];
-    for (i64 p = 0; p < kParts; ++p) {
-      Ints total[2 * R];
-      sums(bytes + p * LOOM_VECTOR_BYTES, x, total);
-      for (int i = 0; i < R; ++i) {
-        sum[i][0][p] = total[2 * i];
-        sum[i][1][p] = total[2 * i + 1];
-      }
-    }
-    for (int i = 0; i < R; ++i) finish(o, sum[i], q[i], row<float>(k.t[3], i));
+  for (int s = 0; s < S; ++s) {
+    const PanelOutputs o = panel_outputs(k, first + s * apart, rows.offset, rows.bias_of_sum);
+    for (int i = 0; i < R; ++i) finish(o, sum[s][i], rows.q[i], row<float>(k.t[3], i));
   }
 }
 
+template <int R, class F>
+static inline void gemv_panels(const KernelArgs& k, i64 padded, Range panels, bool offset,
+                               i64 bias_of_sum, F sums) {
+  constexpr int S = kStreams<2 * R>;
+  GemvRows<R> rows;
+  rows.offset = offset;
+  rows.bias_of_sum = bias_of_sum;
+  for (int i = 0; i < R; ++i) {
+    rows.q[i] = q15_row(k.t[1], i, padded);
+    rows.x[2 * i] = rows.q[i].plane[0];
+    rows.x[2 * i + 1] = rows.q[i].plane[1];
+  }
+  const i64 apart = (panels.end - panels.begin) / S;
+  for (i64 n = 0; n < apart; ++n) gemv_streams<S>(k, rows, panels.begin + n, apart, sums);
+  for (i64 panel = panels.begin + S * apart; panel < panels.end; ++panel)
+    gemv_streams<1>(k, rows, panel, 0, sums);
+}
+
 template <int R>
-static inline void integer_gemv(const KernelArgs& k, i64 padded, Range panels) {
+static inline void integer_gemv(const KernelArgs& k, i64 padded, Range share) {
   const WeightArg& w = *k.weight;
   const i64 groups = min(padded, w.padded_cols) / 4;
   if (w.layout == kPlain) {
     with_plain(w, [&]<Plain P>() {
-      gemv_panels<R>(k, padded, panels, true, P == Plain::byte ? kFullBias : 0,
-                     [&](const unsigned char* panel, const auto& x, auto& total) {
-                       plain_sums<P>(panel, groups, x, total);
+      gemv_panels<R>(k, padded, share, true, P == Plain::byte ? kFullBias : 0,
+                     [&](auto& panels, const auto& x, auto& total) {
+                       plain_sums<P>(panels, groups, x, total);
                      });
     });
     return;
@@ -192,15 +225,13 @@ static inline void integer_gemv(const KernelArgs& k, i64 padded, Range panels) {
     at = block_sums(w.layout, q15_row(k.t[1], i / 2, padded).plane[i % 2], padded, at);
   }
   if (w.layout == kA4)
-    gemv_panels<R>(k, padded, panels, false, 0,
-                   [&](const unsigned char* panel, const auto& x, auto& total) {
-                     a4_sums(panel, groups, x, blocks, total);
-                   });
+    gemv_panels<R>(k, padded, share, false, 0, [&](auto& panels, const auto& x, auto& total) {
+      a4_sums(panels, groups, x, blocks, total);
+    });
   else
-    gemv_panels<R>(k, padded, panels, false, 0,
-                   [&](const unsigned char* panel, const auto& x, auto& total) {
-                     s4_sums(panel, groups, x, blocks, total);
-                   });
+    gemv_panels<R>(k, padded, share, false, 0, [&](auto& panels, const auto& x, auto& total) {
+      s4_sums(panels, groups, x, blocks, total);
+    });
 }
 
 }  // namespace loom::cpu::LOOM_ISA

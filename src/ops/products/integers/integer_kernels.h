@@ -76,28 +76,18 @@ static inline void integer_panels(const KernelArgs& k, unsigned char* codes, i64
 // scratch: 32 * padded bytes, codes of kIntegerPanels panels or sums of the activations' blocks.
 static void matmul_integer(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
-  const i64 rows = k.t[3].rows, padded = (w.cols + 63) / 64 * 64, panels = (w.rows + 15) / 16;
+  const i64 rows = k.t[3].rows, padded = (w.cols + 63) / 64 * 64;
   if (rows <= kGemvRows) {
-    const Range r = share(panels, 1, k.worker, k.workers);
+    const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
     return rows == 1 ? integer_gemv<1>(k, padded, r) : integer_gemv<2>(k, padded, r);
   }
   // Activations of a block of rows stay in the second cache while all panels pass.
-  const i64 block = kIntegerRows * (1 + (384 << 10) / (2 * padded * kIntegerRows)),
-            blocks = (rows + block - 1) / block;
-  const i64 groups = (panels + kIntegerPanels - 1) / kIntegerPanels;
-  const bool by_panels = groups >= 2 * k.workers;
-  const Range r = share(by_panels ? groups : groups * blocks, 1, k.worker, k.workers);
+  const i64 block = kIntegerRows * (1 + (384 << 10) / (2 * padded * kIntegerRows));
   unsigned char* codes = reinterpret_cast<unsigned char*>(k.scratch);
   with_small(w, [&]<bool Small>() {
-    for (i64 b = 0; b < (by_panels ? blocks : 1); ++b)
-      for (i64 u = r.begin; u < r.end; ++u) {
-        const i64 at = by_panels ? b : u / groups,
-                  panel = (by_panels ? u : u % groups) * kIntegerPanels;
-        const Range some{at * block, min(rows, (at + 1) * block)};
-        if (panel + kIntegerPanels <= panels)
-          integer_panels<Small, kIntegerPanels>(k, codes, padded, panel, some);
-        else integer_panels<Small, 1>(k, codes, padded, panel, some);
-      }
+    share_panels<kIntegerPanels>(k, block, [&]<int P>(i64 panel, Range some) {
+      integer_panels<Small, P>(k, codes, padded, panel, some);
+    });
   });
 }
 

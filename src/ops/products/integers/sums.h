@@ -82,15 +82,11 @@ static inline PanelOutputs panel_outputs(const KernelArgs& k, i64 panel, bool of
   return o;
 }
 
-// f(S) of numerics rule 5: rounds once.
-static inline auto sum_to_f32(Ints sum) {
-  using F = V<float>::Native;
-  return __builtin_convertvector(sum >> 12, F) * 4096.0f + __builtin_convertvector(sum & 4095, F);
-}
-
-// y = ((f(S_hi) * 128 + f(S_lo)) * 2^e) * row scale [+ bias]
+// y = ((f(S_hi) * 128 + f(S_lo)) * 2^e) * row scale [+ bias]; f rounds a sum to f32 once (numerics
+// rule 5), as the conversion does.
 static inline void finish(const PanelOutputs& o, const Ints (&sum)[2][kParts], const Q15Row& q,
                           float* y) {
+  using F = V<float>::Native;
   V<float> v;
   for (i64 p = 0; p < kParts; ++p) {
     Ints s[2];
@@ -99,9 +95,28 @@ static inline void finish(const PanelOutputs& o, const Ints (&sum)[2][kParts], c
                                o.offset[p] * static_cast<unsigned>(q.sum[plane]);
       s[plane] = reinterpret_cast<const Ints&>(corrected);
     }
-    v.part[p] = ((sum_to_f32(s[0]) * 128.0f + sum_to_f32(s[1])) * q.scale) * o.scale.part[p];
+    v.part[p] =
+        ((__builtin_convertvector(s[0], F) * 128.0f + __builtin_convertvector(s[1], F)) * q.scale) *
+        o.scale.part[p];
   }
   put_lanes(y + o.first, o.bias_from ? v + o.bias : v, o.lanes);
+}
+
+// Calls each.template operator()<P>(panel, rows), P <= Panels, for the panels and rows of this
+// worker, at most `block` rows at once.
+template <int Panels, class F>
+static inline void share_panels(const KernelArgs& k, i64 block, F each) {
+  const i64 rows = k.t[3].rows, panels = (k.weight->rows + 15) / 16,
+            blocks = (rows + block - 1) / block, groups = (panels + Panels - 1) / Panels;
+  const bool by_panels = groups >= 2 * k.workers;
+  const Range r = share(by_panels ? groups : groups * blocks, 1, k.worker, k.workers);
+  for (i64 b = 0; b < (by_panels ? blocks : 1); ++b)
+    for (i64 u = r.begin; u < r.end; ++u) {
+      const i64 at = by_panels ? b : u / groups, panel = (by_panels ? u : u % groups) * Panels;
+      const Range some{at * block, min(rows, (at + 1) * block)};
+      if (panel + Panels <= panels) each.template operator()<Panels>(panel, some);
+      else each.template operator()<1>(panel, some);
+    }
 }
 
 }  // namespace loom::cpu::LOOM_ISA
