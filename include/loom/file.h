@@ -28,8 +28,8 @@ typedef struct loom_source {
 } loom_source;
 
 /* ---- file
- * Model files of every format that is read, without their weights: safetensors, GGUF, .entity,
- * ONNX, topologies in JSON, HuggingFace folders. */
+ * Model files of every format that is read, without their weights: safetensors, PyTorch, GGUF,
+ * .entity, ONNX, topologies in JSON, HuggingFace folders. */
 
 /* Reads the headers alone. Nothing is downloaded.
  *   name: a folder, a file, a name in the local HuggingFace cache, or "embedded" */
@@ -37,12 +37,12 @@ LOOM_API int32_t loom_file_open(const char* name, size_t name_size, loom_file* f
                                 loom_error* error);
 
 /* The same of a file in memory.
- *   bytes: safetensors, GGUF, .entity or JSON; kept, not copied */
+ *   bytes: safetensors, PyTorch, GGUF, .entity or JSON; kept, not copied */
 LOOM_API int32_t loom_file_open_bytes(loom_bytes bytes, loom_file* file, loom_error* error);
 
-/* The same of a file that the host reads: safetensors, GGUF, .entity or JSON. Objects made of
- * the file keep the source as long as they read from it. Not for bindings to WebAssembly, which
- * has no functions of the host's.
+/* The same of a file that the host reads: safetensors, PyTorch, GGUF, .entity or JSON. Objects
+ * made of the file keep the source as long as they read from it. Not for bindings to
+ * WebAssembly, which has no functions of the host's.
  *   source: copied, except `user` */
 LOOM_API int32_t loom_file_open_source(const loom_source* source, loom_file* file,
                                        loom_error* error);
@@ -70,7 +70,7 @@ LOOM_API int32_t loom_file_convert(const char* in, size_t in_size, const char* o
                                    loom_error* error);
 
 /* The decisions of network_from_weights. Open questions are no error.
- *   file: of tensors: safetensors, GGUF
+ *   file: of tensors: safetensors, PyTorch, GGUF
  *   settings: JSON: docs/reference/weights.md
  *   report: JSON: what the file is by names and shapes, and the questions that these leave open:
  *     docs/reference/weights.md */

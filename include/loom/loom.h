@@ -257,7 +257,7 @@ LOOM_API int32_t loom_network_load_file(loom_file file, loom_network* network, l
 
 /* A network from any file of weights, complete or refused: questions that the settings leave
  * open are an error that lists them.
- *   file: of tensors: safetensors, GGUF
+ *   file: of tensors: safetensors, PyTorch, GGUF
  *   settings: JSON: what names and shapes do not tell: docs/reference/weights.md
  *   report: JSON: as of file_weights */
 LOOM_API int32_t loom_network_from_weights(loom_file file, const char* settings,

@@ -5,6 +5,7 @@
 
 #include "base/escape.h"
 #include "base/files/bytes.h"
+#include "base/message.h"
 
 namespace loom::c_api {
 
@@ -69,9 +70,9 @@ Result<std::string_view> text_argument(const char* data, std::size_t size, std::
 
 Result<std::string> path_argument(const char* data, std::size_t size, std::string_view what) {
   LOOM_ASSIGN(const std::string_view s, text_argument(data, size, what));
-  if (s.empty()) return Status(Code::invalid_argument, std::string(what) + ": is empty");
+  if (s.empty()) return Status(Code::invalid_argument, message(what, ": is empty"));
   if (s.find('\0') != std::string_view::npos)
-    return Status(Code::invalid_argument, std::string(what) + ": has a zero in it");
+    return Status(Code::invalid_argument, message(what, ": has a zero in it"));
   return std::string(s);
 }
 
@@ -80,7 +81,7 @@ Result<Json> json_argument(const char* data, std::size_t size, std::string_view 
   if (s.empty()) return Json::object();
   auto parsed = Json::parse(s);
   if (!parsed.ok())
-    return Status(Code::invalid_argument, std::string(what) + ": " + parsed.status().message());
+    return Status(Code::invalid_argument, message(what, ": ", parsed.status().message()));
   return parsed;
 }
 
@@ -96,26 +97,24 @@ Result<std::vector<std::uint32_t>> unsigned_values(const std::int32_t* data, std
   LOOM_ASSIGN(const std::span<const std::int32_t> in, span(data, count, what));
   for (std::size_t i = 0; i < in.size(); ++i)
     if (in[i] < 0)
-      return Status(Code::out_of_range, std::string(what) + "[" + std::to_string(i) + "] is " +
-                                            std::to_string(in[i]) + ", expected at least 0");
+      return Status(Code::out_of_range,
+                    message(what, "[", i, "] is ", in[i], ", expected at least 0"));
   return std::vector<std::uint32_t>(in.begin(), in.end());
 }
 
 Status expect_count(std::string_view what, std::size_t got, std::int64_t expected) {
   if (expected >= 0 && got == static_cast<std::uint64_t>(expected)) return {};
-  return Status(Code::invalid_argument, std::string(what) + ": expects " +
-                                            std::to_string(expected) + " values, got " +
-                                            std::to_string(got));
+  return Status(Code::invalid_argument,
+                message(what, ": expects ", expected, " values, got ", got));
 }
 
 Result<std::int64_t> product(std::string_view what, std::int64_t a, std::int64_t b) {
   if (a < 0 || b < 0)
-    return Status(Code::out_of_range, std::string(what) + ": a size must not be negative, got " +
-                                          std::to_string(std::min(a, b)));
+    return Status(Code::out_of_range,
+                  message(what, ": a size must not be negative, got ", std::min(a, b)));
   const auto p = checked_mul(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b));
   if (!p || *p > INT64_MAX)
-    return Status(Code::out_of_range, std::string(what) + ": " + std::to_string(a) + " x " +
-                                          std::to_string(b) + " values are too many");
+    return Status(Code::out_of_range, message(what, ": ", a, " x ", b, " values are too many"));
   return static_cast<std::int64_t>(*p);
 }
 

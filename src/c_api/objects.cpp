@@ -7,6 +7,8 @@
 #include <new>
 #include <unordered_map>
 
+#include "base/message.h"
+
 namespace loom::c_api {
 namespace {
 
@@ -152,17 +154,16 @@ Result<locks::unique_lock<locks::mutex>> enter(locks::mutex& mutex, const bool& 
   locks::unique_lock lock(mutex, locks::try_to_lock);
   if (left)
     return Status(Code::busy,
-                  "the process was forked while another thread was inside a call on this " +
-                      std::string(kind_name(kind)) + ": make a new one");
+                  message("the process was forked while another thread was inside a call on this ",
+                          kind_name(kind), ": make a new one"));
   if (!lock)
-    return Status(Code::busy,
-                  "another thread is inside a call on this " + std::string(kind_name(kind)));
+    return Status(Code::busy, message("another thread is inside a call on this ", kind_name(kind)));
   return lock;
 }
 
 Status Object::pause_after(std::int64_t) {
-  return Status(Code::unsupported, "handles of the kind \"" + std::string(kind_name(kind)) +
-                                       "\" do not pause: sessions and step meshes do");
+  return Status(Code::unsupported, message("handles of the kind \"", kind_name(kind),
+                                           "\" do not pause: sessions and step meshes do"));
 }
 
 std::string_view kind_name(std::int32_t kind) {
@@ -178,11 +179,10 @@ Status no_such_handle(loom_handle handle, std::int32_t expected) {
   const std::string wanted(kind_name(expected));
   if (object)
     return Status(Code::invalid_handle,
-                  "expects a " + wanted + ", got a " + std::string(kind_name(object->kind)));
-  if (handle == 0) return Status(Code::invalid_handle, "expects a " + wanted + ", got 0");
-  return Status(Code::invalid_handle, "expects a " + wanted + ", got the handle " +
-                                          std::to_string(handle) +
-                                          ", which was released or never made");
+                  message("expects a ", wanted, ", got a ", kind_name(object->kind)));
+  if (handle == 0) return Status(Code::invalid_handle, message("expects a ", wanted, ", got 0"));
+  return Status(Code::invalid_handle, message("expects a ", wanted, ", got the handle ", handle,
+                                              ", which was released or never made"));
 }
 
 Json statistics(Observing* observing, std::int64_t passes, std::int64_t observed) {

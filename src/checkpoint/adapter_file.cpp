@@ -8,6 +8,7 @@
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
 #include "base/files/sha256.h"
+#include "base/message.h"
 #include "formats/safetensors/safetensors.h"
 
 namespace loom {
@@ -61,8 +62,8 @@ TensorInfo tensor_of(std::string name, const WeightStore& store) {
 
 Status refuse_others(const Json& config) {
   auto unsupported = [](std::string_view key, const Json& value) {
-    return Status(Code::unsupported, "\"" + std::string(key) + "\": " + value.dump().substr(0, 60) +
-                                         " is not supported: adapters are plain LoRA");
+    return Status(Code::unsupported, message("\"", key, "\": ", value.dump().substr(0, 60),
+                                             " is not supported: adapters are plain LoRA"));
   };
   LOOM_ASSIGN(const std::string type, config.get_string("peft_type", "LORA"));
   if (type != "LORA") return unsupported("peft_type", *config.find("peft_type"));
@@ -92,8 +93,8 @@ Status refuse_others(const Json& config) {
 Result<std::shared_ptr<WeightStore>> read_store(const TensorInfo& t) {
   const auto n = static_cast<std::size_t>(t.elements());
   if (t.shape.size() != 2 || n == 0)
-    return Status(Code::corrupt, "tensor " + quoted(t.name) + ": expects two dimensions, got " +
-                                     shape_text(t.shape));
+    return Status(Code::corrupt, message("tensor ", quoted(t.name),
+                                         ": expects two dimensions, got ", shape_text(t.shape)));
   auto made = [&]() -> Result<WeightStore> {
     if (t.type == StorageType::f64) {
       std::vector<double> values(n);
@@ -101,9 +102,8 @@ Result<std::shared_ptr<WeightStore>> read_store(const TensorInfo& t) {
       return WeightStore::from_f64(t.shape[0], t.shape[1], std::move(values));
     }
     if (t.type != StorageType::f32 && t.type != StorageType::f16 && t.type != StorageType::bf16)
-      return Status(Code::unsupported, "tensor " + quoted(t.name) + " is stored as " +
-                                           std::string(name(t.type)) +
-                                           ", expected f32, f16, bf16 or f64");
+      return Status(Code::unsupported, message("tensor ", quoted(t.name), " is stored as ",
+                                               name(t.type), ", expected f32, f16, bf16 or f64"));
     std::vector<float> values(n);
     LOOM_TRY(read_f32(t, 0, values));
     return WeightStore::from_f32(t.shape[0], t.shape[1], std::move(values));
@@ -122,8 +122,7 @@ Result<Adapter> read(const Json& config, const Safetensors& file,
   LOOM_ASSIGN(adapter.alpha, config.get_number("lora_alpha", 8));
   LOOM_ASSIGN(const bool root, config.get_bool("use_rslora", false));
   if (adapter.rank < 1 || adapter.rank > kMaxRank)
-    return Status(Code::corrupt, "\"r\" must be in 1.." + std::to_string(kMaxRank) + ", got " +
-                                     std::to_string(adapter.rank));
+    return Status(Code::corrupt, message("\"r\" must be in 1..", kMaxRank, ", got ", adapter.rank));
   if (!(adapter.alpha > 0)) return Status(Code::corrupt, "\"lora_alpha\" must be above 0");
   std::size_t used = 0;
   for (const AdapterPlace& place : places) {
@@ -132,14 +131,14 @@ Result<Adapter> read(const Json& config, const Safetensors& file,
     if (!a && !b) continue;
     if (!a || !b)
       return Status(Code::not_found,
-                    "tensor " + quoted(stem + std::string(a ? kB : kA)) + " is missing");
+                    message("tensor ", quoted(stem + std::string(a ? kB : kA)), " is missing"));
     used += 2;
     Adapter::Target t{place.path, place.role, place.module, {}, {}, 1};
     LOOM_ASSIGN(t.a, read_store(*a));
     LOOM_ASSIGN(t.b, read_store(*b));
     if (t.a->rows() != t.b->cols())
-      return Status(Code::corrupt, place.module + ": A is " + shape_text(a->shape) + ", B " +
-                                       shape_text(b->shape) + ": the ranks differ");
+      return Status(Code::corrupt, message(place.module, ": A is ", shape_text(a->shape), ", B ",
+                                           shape_text(b->shape), ": the ranks differ"));
     const auto rank =
         static_cast<double>(t.a->rows());  // "rank_pattern" may have set another than r
     t.scale = adapter.alpha / (root ? __builtin_sqrt(rank) : rank);
@@ -153,13 +152,13 @@ Result<Adapter> read(const Json& config, const Safetensors& file,
         });
     if (!known)
       return Status(Code::unsupported,
-                    "tensor " + quoted(t.name) + " " + shape_text(t.shape) +
-                        " belongs to no weight of this network that can be adapted" +
-                        (places.empty() ? ""
-                                        : ": they are called " +
-                                              quoted(std::string(kPrefix) + places[0].module +
-                                                     std::string(kA)) +
-                                              " and the like"));
+                    message("tensor ", quoted(t.name), " ", shape_text(t.shape),
+                            " belongs to no weight of this network that can be adapted",
+                            (places.empty() ? ""
+                                            : ": they are called " +
+                                                  quoted(std::string(kPrefix) + places[0].module +
+                                                         std::string(kA)) +
+                                                  " and the like")));
   }
   if (used == 0) return Status(Code::corrupt, "holds no adapter");
   return adapter;
@@ -177,7 +176,7 @@ Status check_adapter_output(const std::string& folder) {
   }
   if (kind != PathKind::folder)
     return Status(Code::invalid_argument,
-                  folder + ": cannot be written: it is a file, expected a folder");
+                  message(folder, ": cannot be written: it is a file, expected a folder"));
   for (const char* name : {kConfig, kTensors, kPending})
     LOOM_TRY(check_output(folder + "/" + name));
   return {};
@@ -292,7 +291,8 @@ Result<Adapter> load_adapter(const std::string& folder, std::span<const AdapterP
   LOOM_ASSIGN(const std::string of_tensors, config_of(folder, std::move(*text)));
   auto config = Json::parse(of_tensors);
   if (!config.ok()) return config.status().at(config_path);
-  if (!config->is_object()) return Status(Code::corrupt, config_path + ": expected a JSON object");
+  if (!config->is_object())
+    return Status(Code::corrupt, message(config_path, ": expected a JSON object"));
   LOOM_ASSIGN(SourcePtr source, open_within(folder, kTensors));
   LOOM_ASSIGN(const Safetensors file, Safetensors::open(std::move(source)));
   auto adapter = read(*config, file, places);

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/files/bytes.h"
+#include "base/message.h"
 #include "checkpoint/checksum.h"
 #include "checkpoint/entity.h"
 #include "checkpoint/layout.h"
@@ -82,9 +83,9 @@ template <class T>
 Result<std::vector<T>> plain_values(const Entity& entity, std::string_view name, DType dtype) {
   const EntityEntry* entry = entity.find_tensor(name);
   if (entry && entry->type != TensorType::plain(dtype))
-    return Status(Code::invalid_argument, entity.name() + ": " + describe(*entry) + ": is " +
-                                              to_string(entry->type) + ", expected " +
-                                              std::string(loom::name(dtype)));
+    return Status(Code::invalid_argument,
+                  message(entity.name(), ": ", describe(*entry), ": is ", to_string(entry->type),
+                          ", expected ", loom::name(dtype)));
   LOOM_ASSIGN(const EntityBytes raw, entity.tensor(name));
   std::vector<T> values(raw.bytes.size() / sizeof(T));
   if constexpr (std::endian::native == std::endian::little) {

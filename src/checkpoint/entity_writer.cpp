@@ -1,3 +1,4 @@
+#include "base/message.h"
 #include "checkpoint/checksum.h"
 #include "checkpoint/entity.h"
 #include "checkpoint/layout.h"
@@ -23,7 +24,7 @@ Result<EntityWriter> EntityWriter::create(const Destination& to) {
 }
 
 Status EntityWriter::refuse(const EntityEntry& entry, std::string_view why) const {
-  return Status(Code::invalid_argument, name_ + ": " + describe(entry) + ": " + std::string(why));
+  return Status(Code::invalid_argument, message(name_, ": ", describe(entry), ": ", why));
 }
 
 Status EntityWriter::add(Pending pending) {
@@ -83,9 +84,8 @@ Status EntityWriter::finish() {
     header.toc_size += entry_size(p.entry);
   }
   if (header.toc_size > kMaxToc)
-    return Status(Code::out_of_range, name_ + ": the table of contents would take " +
-                                          std::to_string(header.toc_size) +
-                                          " bytes, the limit is " + std::to_string(kMaxToc));
+    return Status(Code::out_of_range, message(name_, ": the table of contents would take ",
+                                              header.toc_size, " bytes, the limit is ", kMaxToc));
   header.file_size = header.toc_offset + header.toc_size;
   LOOM_TRY(file_->write(header_bytes(header)));
 

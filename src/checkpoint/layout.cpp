@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/files/bytes.h"
+#include "base/message.h"
 #include "checkpoint/checksum.h"
 #include "formats/tensor_file.h"
 
@@ -17,23 +18,23 @@ Result<std::uint64_t> tensor_size(const TensorType& type, std::span<const std::i
   if (type.packed) {
     if (shape.size() != 2)
       return Status(Code::invalid_argument,
-                    "a packed matrix has two dimensions, this one " + shape_text(shape));
+                    message("a packed matrix has two dimensions, this one ", shape_text(shape)));
     LOOM_ASSIGN(const PackedLayout layout, packed_layout(type.format, shape[0], shape[1]));
     return layout.total;
   }
   const int bits = info(type.format.dtype).bits;
   if (bits < 8 || type != TensorType::plain(type.format.dtype))
     return Status(Code::invalid_argument,
-                  "elements of " + to_string(type.format) + " are stored packed only");
+                  message("elements of ", to_string(type.format), " are stored packed only"));
   if (shape.size() > entity_layout::kMaxRank)
-    return Status(Code::invalid_argument, "has " + std::to_string(shape.size()) +
-                                              " dimensions, at most " +
-                                              std::to_string(entity_layout::kMaxRank));
+    return Status(Code::invalid_argument,
+                  message("has ", shape.size(), " dimensions, at most ", entity_layout::kMaxRank));
   const auto elements = element_count(shape);
   const auto size =
       elements ? checked_mul(*elements, static_cast<std::uint64_t>(bits / 8)) : std::nullopt;
   if (!size || *size > entity_layout::kMaxFile)
-    return Status(Code::out_of_range, "shape " + shape_text(shape) + " is negative or overflows");
+    return Status(Code::out_of_range,
+                  message("shape ", shape_text(shape), " is negative or overflows"));
   return *size;
 }
 
@@ -62,23 +63,20 @@ Status set_type(EntityEntry& e, const TypeBytes& t) {
   const std::string what = describe(e);
   if (!e.is_tensor)
     return t.dtype || t.layout || t.scale || t.block || !e.shape.empty()
-               ? corrupt(what + ": a section has no type and no shape")
+               ? corrupt(message(what, ": a section has no type and no shape"))
                : Status();
   if (t.dtype >= kDTypeCount)
-    return corrupt(what + ": dtype " + std::to_string(t.dtype) + ", known are 0 to " +
-                   std::to_string(kDTypeCount - 1));
+    return corrupt(message(what, ": dtype ", t.dtype, ", known are 0 to ", kDTypeCount - 1));
   e.type.format = {static_cast<DType>(t.dtype), static_cast<Layout>(t.layout),
                    static_cast<ScaleKind>(t.scale), t.block};
   if (e.type.packed ? !is_format(e.type.format) : e.type != TensorType::plain(e.type.format.dtype))
-    return corrupt(what + ": dtype " + std::to_string(t.dtype) + ", layout " +
-                   std::to_string(t.layout) + ", scale " + std::to_string(t.scale) + ", block " +
-                   std::to_string(t.block) + " is no format");
+    return corrupt(message(what, ": dtype ", t.dtype, ", layout ", t.layout, ", scale ", t.scale,
+                           ", block ", t.block, " is no format"));
   const auto size = tensor_size(e.type, e.shape);
-  if (!size.ok()) return corrupt(what + ": " + size.status().message());
+  if (!size.ok()) return corrupt(message(what, ": ", size.status().message()));
   if (*size != e.size)
-    return corrupt(what + ": " + to_string(e.type) + " of shape " + shape_text(e.shape) +
-                   " takes " + std::to_string(*size) + " bytes, the entry says " +
-                   std::to_string(e.size));
+    return corrupt(message(what, ": ", to_string(e.type), " of shape ", shape_text(e.shape),
+                           " takes ", *size, " bytes, the entry says ", e.size));
   return {};
 }
 
@@ -87,8 +85,8 @@ Result<EntityEntry> parse_entry(std::span<const std::byte> toc, std::size_t& at)
   const std::string where = "table of contents, byte " + std::to_string(at) + ": ";
   const std::size_t left = toc.size() - at;
   if (left < kFixed)
-    return corrupt(where + "an entry takes at least " + std::to_string(kFixed) + " bytes, " +
-                   std::to_string(left) + " are left");
+    return corrupt(
+        message(where, "an entry takes at least ", kFixed, " bytes, ", left, " are left"));
   const std::byte* p = toc.data() + at;
   const auto byte = [p](std::size_t i) { return std::to_integer<std::uint8_t>(p[i]); };
   EntityEntry e;
@@ -96,21 +94,18 @@ Result<EntityEntry> parse_entry(std::span<const std::byte> toc, std::size_t& at)
   const TypeBytes type{byte(1), byte(2), byte(3), load_le<std::uint16_t>(p + 4)};
   const auto rank = load_le<std::uint16_t>(p + 6), name = load_le<std::uint16_t>(p + 8);
   if (kind > kPacked)
-    return corrupt(where + "kind " + std::to_string(kind) +
-                   " is none of section, tensor and packed matrix (0 to 2)");
-  if (rank > kMaxRank)
-    return corrupt(where + std::to_string(rank) + " dimensions, at most " +
-                   std::to_string(kMaxRank));
+    return corrupt(
+        message(where, "kind ", kind, " is none of section, tensor and packed matrix (0 to 2)"));
+  if (rank > kMaxRank) return corrupt(message(where, rank, " dimensions, at most ", kMaxRank));
   const std::size_t text = kFixed + 8 * std::size_t{rank}, whole = align_up(text + name, 8);
   if (left < whole)
-    return corrupt(where + "the entry takes " + std::to_string(whole) + " bytes, " +
-                   std::to_string(left) + " are left");
+    return corrupt(message(where, "the entry takes ", whole, " bytes, ", left, " are left"));
   e.name = as_text(toc.subspan(at + text, name));
   if (const std::string_view problem = name_problem(e.name); !problem.empty())
-    return corrupt(where + "the name " + std::string(problem));
+    return corrupt(message(where, "the name ", problem));
   const auto zero = [](std::byte b) { return b == std::byte{0}; };
   if (!std::all_of(p + 10, p + 16, zero) || !std::all_of(p + text + name, p + whole, zero))
-    return corrupt(where + "reserved bytes are not zero");
+    return corrupt(message(where, "reserved bytes are not zero"));
   e.is_tensor = kind != kSection;
   e.type.packed = kind == kPacked;
   e.offset = load_le<std::uint64_t>(p + 16);
@@ -154,15 +149,13 @@ std::array<std::byte, kHeader> header_bytes(const Header& header) {
 Result<Header> parse_header(std::span<const std::byte, kHeader> bytes, std::uint64_t source_size) {
   const std::byte* p = bytes.data();
   if (const auto version = load_le<std::uint32_t>(p + 8); version != kVersion)
-    return Status(Code::unsupported, "is an .entity file of version " + std::to_string(version) +
-                                         ", this library reads version " +
-                                         std::to_string(kVersion));
+    return Status(Code::unsupported, message("is an .entity file of version ", version,
+                                             ", this library reads version ", kVersion));
   if (load_le<std::uint64_t>(p + 56) != Xxh64::of(bytes.first(56)))
     return corrupt("the header (bytes 0 to 63) does not match its checksum");
   if (load_le<std::uint32_t>(p + 12) != 0)
-    return Status(Code::unsupported, "has feature flags " +
-                                         std::to_string(load_le<std::uint32_t>(p + 12)) +
-                                         ", this library knows none");
+    return Status(Code::unsupported, message("has feature flags ", load_le<std::uint32_t>(p + 12),
+                                             ", this library knows none"));
   if (load_le<std::uint64_t>(p + 40) != 0 || load_le<std::uint64_t>(p + 48) != 0)
     return corrupt("the reserved bytes 40 to 55 of the header are not zero");
   const Header h{load_le<std::uint64_t>(p + 16), load_le<std::uint64_t>(p + 24),
@@ -172,14 +165,12 @@ Result<Header> parse_header(std::span<const std::byte, kHeader> bytes, std::uint
   if (h.file_size > source_size) return Status(Code::truncated, sizes);
   if (h.file_size < source_size) return corrupt(sizes);
   if (h.toc_size < kDigest || h.toc_size > kMaxToc)
-    return corrupt("the table of contents has " + std::to_string(h.toc_size) +
-                   " bytes, allowed are " + std::to_string(kDigest) + " to " +
-                   std::to_string(kMaxToc));
+    return corrupt(message("the table of contents has ", h.toc_size, " bytes, allowed are ",
+                           kDigest, " to ", kMaxToc));
   if (h.file_size > kMaxFile || h.toc_offset < kHeader || h.toc_offset % kAlignment != 0 ||
       h.toc_offset > h.file_size || h.file_size - h.toc_offset != h.toc_size)
-    return corrupt("the table of contents, " + std::to_string(h.toc_size) + " bytes at offset " +
-                   std::to_string(h.toc_offset) + ", does not end the file of " +
-                   std::to_string(h.file_size));
+    return corrupt(message("the table of contents, ", h.toc_size, " bytes at offset ", h.toc_offset,
+                           ", does not end the file of ", h.file_size));
   return h;
 }
 
@@ -220,26 +211,26 @@ Result<std::vector<EntityEntry>> parse_toc(std::span<const std::byte> bytes, con
   const auto toc = bytes.first(bytes.size() - kDigest);
   const Sha256::Digest digest = Sha256::of(toc);
   if (!std::ranges::equal(std::as_bytes(std::span(digest)), bytes.last(kDigest)))
-    return corrupt("the table of contents at offset " + std::to_string(header.toc_offset) +
-                   " does not match its SHA-256");
+    return corrupt(message("the table of contents at offset ", header.toc_offset,
+                           " does not match its SHA-256"));
   std::vector<EntityEntry> entries;
   std::set<std::pair<bool, std::string_view>> seen;
   std::uint64_t end = kHeader;
   for (std::size_t at = 0; at < toc.size();) {
     LOOM_ASSIGN(EntityEntry e, parse_entry(toc, at));
     if (e.offset != end || e.size > header.toc_offset - end)
-      return corrupt(describe(e) + ": lies at offset " + std::to_string(e.offset) + " with " +
-                     std::to_string(e.size) + " bytes; expected offset " + std::to_string(end) +
-                     " and an end before the table of contents at " +
-                     std::to_string(header.toc_offset));
+      return corrupt(message(describe(e), ": lies at offset ", e.offset, " with ", e.size,
+                             " bytes; expected offset ", end,
+                             " and an end before the table of contents at ", header.toc_offset));
     end = align_up(e.offset + e.size, kAlignment);
     entries.push_back(std::move(e));
   }
   if (end != header.toc_offset)
-    return corrupt("the entries end at offset " + std::to_string(end) +
-                   ", the table of contents begins at " + std::to_string(header.toc_offset));
+    return corrupt(message("the entries end at offset ", end, ", the table of contents begins at ",
+                           header.toc_offset));
   for (const EntityEntry& e : entries)
-    if (!seen.insert({e.is_tensor, e.name}).second) return corrupt(describe(e) + ": stands twice");
+    if (!seen.insert({e.is_tensor, e.name}).second)
+      return corrupt(message(describe(e), ": stands twice"));
   return entries;
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/files/bytes.h"
+#include "base/message.h"
 #include "checkpoint/entity.h"
 #include "checkpoint/layout.h"
 #include "formats/tensor_file.h"
@@ -86,12 +87,13 @@ Status add_parameters(EntityWriter& writer, const std::string& path, Network& ne
     const std::string name = p.path + ":" + p.param->spec.role;
     if (!p.param->store)
       return Status(Code::invalid_argument,
-                    path + ": parameter " + name + " has no values: plan the network first");
+                    message(path, ": parameter ", name, " has no values: plan the network first"));
     if (!p.borrowed()) LOOM_TRY(add_parameter(writer, name, *p.param->store, keep_masters));
     else if (!owned.contains(p.param->store.get()))
-      return Status(Code::invalid_argument,
-                    path + ": parameter " + name + " is tied to \"" + p.node->tie +
-                        "\", which does not own it: plan the network first, and tie to the owner");
+      return Status(
+          Code::invalid_argument,
+          message(path, ": parameter ", name, " is tied to \"", p.node->tie,
+                  "\", which does not own it: plan the network first, and tie to the owner"));
   }
   return {};
 }
@@ -114,7 +116,7 @@ class Loader {
     auto planned = Network::from_json(topology, kMaxValues);
     // The file is as it was written: this process lacks a layer that is registered.
     if (planned.status().code() == Code::not_found) return planned.status().at(entity_.name());
-    if (!planned.ok()) return corrupt("section 'topology': " + planned.status().message());
+    if (!planned.ok()) return corrupt(message("section 'topology': ", planned.status().message()));
     Network network = std::move(*planned);
     for (std::size_t i = 0; i < network.size(); ++i) {
       const std::string path = network.path(i);
@@ -146,8 +148,8 @@ class Loader {
     for (const auto& p : owners) owned.insert(p.param->store.get());
     for (const auto& p : network.params())
       if (!owned.contains(p.param->store.get()))
-        return corrupt("parameter " + name_of(p) + " is tied to \"" + p.node->tie +
-                       "\", which the file does not hold");
+        return corrupt(message("parameter ", name_of(p), " is tied to \"", p.node->tie,
+                               "\", which the file does not hold"));
     return {};
   }
 
@@ -168,7 +170,7 @@ class Loader {
     return p.path + ":" + p.param->spec.role;
   }
   Status corrupt(const std::string& what) const {
-    return Status(Code::corrupt, entity_.name() + ": " + what);
+    return Status(Code::corrupt, message(entity_.name(), ": ", what));
   }
 
   Status check_names(const std::vector<Network::NamedParam>& owners) const {
@@ -198,26 +200,26 @@ class Loader {
     const std::vector<std::int64_t> shape = {spec.rows, spec.cols};
     const auto check_shape = [&](const EntityEntry& entry) {
       if (entry.shape == shape) return Status();
-      return corrupt(describe(entry) + ": has shape " + shape_text(entry.shape) +
-                     ", the parameter of the topology has " + shape_text(shape));
+      return corrupt(message(describe(entry), ": has shape ", shape_text(entry.shape),
+                             ", the parameter of the topology has ", shape_text(shape)));
     };
     LOOM_TRY(check_shape(e));
     if (e.type.packed ? is_plain(e.type.format) || !spec.quantized : !is_plain(e.type.format))
-      return corrupt(describe(e) + ": is " + to_string(e.type) + ", expected " +
-                     (spec.quantized ? "a packed matrix, f32 or f64" : "f32 or f64"));
+      return corrupt(message(describe(e), ": is ", to_string(e.type), ", expected ",
+                             (spec.quantized ? "a packed matrix, f32 or f64" : "f32 or f64")));
     if (const EntityEntry* master = entity_.find_tensor(e.name + std::string(kMaster))) {
       LOOM_TRY(check_shape(*master));
       if (master->type.packed || !is_plain(master->type.format))
-        return corrupt(describe(*master) + ": is " + to_string(master->type) +
-                       ", expected f32 or f64");
+        return corrupt(
+            message(describe(*master), ": is ", to_string(master->type), ", expected f32 or f64"));
     }
     // The dtype of a layer in the topology is that of its first matrix.
     const auto& params = p.node->params;
     const auto first =
         std::find_if(params.begin(), params.end(), [](const Param& q) { return q.spec.quantized; });
     if (first != params.end() && &*first == p.param && e.type.format != p.node->format)
-      return corrupt(describe(e) + ": is " + to_string(e.type) + ", the topology says " +
-                     to_string(p.node->format));
+      return corrupt(message(describe(e), ": is ", to_string(e.type), ", the topology says ",
+                             to_string(p.node->format)));
     return {};
   }
 
@@ -242,16 +244,16 @@ class Loader {
     if (!master) {
       auto packed = PackedMatrix::wrap(e.type.format, e.shape[0], e.shape[1], raw.bytes, raw.owner);
       const Status status = packed.ok() ? packed->check() : packed.status();
-      if (!status.ok()) return corrupt(describe(e) + ": " + status.message());
+      if (!status.ok()) return corrupt(message(describe(e), ": ", status.message()));
       return WeightStore::from_packed(std::move(*packed));
     }
     LOOM_ASSIGN(WeightStore store, plain_store(*master));
     if (const Status status = store.morph(e.type.format); !status.ok())
-      return corrupt(describe(*master) + ": " + status.message());
+      return corrupt(message(describe(*master), ": ", status.message()));
     if (!e.type.packed) return store;
     LOOM_ASSIGN(const PackedMatrix packed, store.packed());
     if (!std::ranges::equal(packed.bytes(), raw.bytes))
-      return corrupt(describe(e) + ": is not what its master values give when packed");
+      return corrupt(message(describe(e), ": is not what its master values give when packed"));
     return store;
   }
 
@@ -272,7 +274,7 @@ Status save_network(const Destination& to, Network& network, const EntitySection
     const std::string name = std::string(kState) + t.name;
     if (!t.f32.empty() && !t.f64.empty())
       return Status(Code::invalid_argument,
-                    to.path + ": tensor " + quoted(name) + ": has f32 and f64 values");
+                    message(to.path, ": tensor ", quoted(name), ": has f32 and f64 values"));
     LOOM_TRY(t.f64.empty()
                  ? writer.tensor(name, TensorType::plain(DType::f32), t.shape, elements(t.f32))
                  : writer.tensor(name, TensorType::plain(DType::f64), t.shape, elements(t.f64)));

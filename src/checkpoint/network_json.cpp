@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/files/base64.h"
 #include "base/files/bytes.h"
+#include "base/message.h"
 
 namespace loom {
 namespace {
@@ -11,7 +12,7 @@ constexpr const char* kFormat = "loom-network";
 constexpr std::string_view kTopology = "topology", kPacked = "packed ";
 
 Status wrong(const std::string& where, const std::string& what) {
-  return Status(Code::invalid_argument, where + ": " + what);
+  return Status(Code::invalid_argument, message(where, ": ", what));
 }
 
 Result<TensorType> type_of(const std::string& where, const Json& tensor) {
@@ -67,7 +68,7 @@ class FromJson {
   explicit FromJson(EntityWriter& writer) : writer_(writer) {}
 
   Status section(const std::string& name, const Json& value) {
-    if (!value.is_string()) return wrong("section " + quoted(name), "expects base64");
+    if (!value.is_string()) return wrong(message("section ", quoted(name)), "expects base64");
     LOOM_ASSIGN(auto bytes, from_base64(value.as_string(), name));
     return writer_.section(name, held(std::move(bytes)));
   }
@@ -106,9 +107,9 @@ Result<std::string> network_to_json(Network& network, const EntitySections& extr
   std::vector<std::byte> file;
   LOOM_TRY(save_network(&file, network, extra));
   if (file.size() / 3 * 4 > kMaxNetworkJson)
-    return Status(Code::out_of_range, "the network has " + std::to_string(file.size()) +
-                                          " bytes, too many for JSON of 1 GiB: an .entity file "
-                                          "holds it");
+    return Status(Code::out_of_range, message("the network has ", file.size(),
+                                              " bytes, too many for JSON of 1 GiB: an .entity file "
+                                              "holds it"));
   LOOM_ASSIGN(const Entity entity, Entity::open(source_from_bytes(std::move(file), "(memory)")));
   Json json = Json::object(), sections = Json::object(), tensors = Json::object();
   json.set("format", kFormat);
@@ -138,7 +139,7 @@ Result<std::vector<std::byte>> entity_of_json(const Json& json) {
   LOOM_ASSIGN(const std::int64_t version, json.get_integer("version", 0));
   if (version != 1)
     return Status(Code::unsupported,
-                  "network: \"version\" is " + std::to_string(version) + ", this build reads 1");
+                  message("network: \"version\" is ", version, ", this build reads 1"));
   const Json *topology = json.find(kTopology), *tensors = json.find("tensors"),
              *sections = json.find("sections");
   if (!topology || !topology->is_object() || !tensors || !tensors->is_object() ||

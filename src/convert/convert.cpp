@@ -3,6 +3,7 @@
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
 #include "base/json/json_text.h"
+#include "base/message.h"
 #include "checkpoint/network_json.h"
 #include "convert/model_file.h"
 #include "convert/weights/from_weights.h"
@@ -106,8 +107,8 @@ Status to_safetensors(const Given& a, Conversion& report) {
   LOOM_ASSIGN(const ModelFile in, open_model_file(a.in));
   const std::optional<StorageType> wanted = float_type(a.dtype);
   if (!in.entity && in.tensors.empty())
-    return Status(Code::unsupported, in.path + ": is " + std::string(name(in.kind)) +
-                                         ", which convert cannot write as safetensors");
+    return Status(Code::unsupported, message(in.path, ": is ", name(in.kind),
+                                             ", which convert cannot write as safetensors"));
   // What safetensors has no place for stays where it is.
   LOOM_ASSIGN(const bool folder, is_folder(in.path));
   Outgoing out;
@@ -128,6 +129,13 @@ Status to_safetensors(const Given& a, Conversion& report) {
     report.rows[i].bytes_after = out.tensors[i].size;
   }
   return {};
+}
+
+// The network with what lies beside it, as .entity or .json.
+Status save_as(const std::string& out, Network& network, const EntitySections& sections) {
+  if (!out.ends_with(".json")) return save_network(out, network, sections);
+  LOOM_ASSIGN(const std::string text, network_to_json(network, sections));
+  return write_file(out, std::as_bytes(std::span(text)));
 }
 
 // A network that was read from something else.
@@ -162,7 +170,7 @@ Status from_network(const Given& a, Network network, Conversion& report,
     row.bytes_after = store.packed_bytes();
     report.rows.push_back(std::move(row));
   }
-  return save_network(a.out, network, sections);
+  return save_as(a.out, network, sections);
 }
 
 // An ONNX graph; what each of its nodes became goes to stderr.
@@ -191,13 +199,31 @@ Status from_json(const Given& a, Conversion& report) {
   return from_network(a, std::move(*network), report);
 }
 
+// As .json.
+Status from_entity(const Given& a, Conversion& report) {
+  LOOM_ASSIGN(SourcePtr source, open_source(a.in));
+  LOOM_ASSIGN(const Entity entity, Entity::open(std::move(source)));
+  LOOM_ASSIGN(Network network, load_network(entity));
+  LOOM_ASSIGN(const EntitySections sections, kept_sections(entity));
+  if (entity.find_section("training"))
+    report.notes.push_back("left out: the state of its training, which goes on from " + a.in +
+                           " alone");
+  return from_network(a, std::move(network), report, sections);
+}
+
 bool has_settings(const ConvertOptions& o) {
   return !o.settings.json.is_object() || !o.settings.json.as_object().empty();
 }
 
+bool has_weights_ending(const std::string& in) {
+  for (const char* ending : {".safetensors", ".pt", ".pth", ".bin"})
+    if (in.ends_with(ending)) return true;
+  return false;
+}
+
 // Whether a file of tensors is no language model's, but a network by names and shapes.
 bool is_weights(const std::string& in, const ConvertOptions& o) {
-  return in.ends_with(".safetensors") && (has_settings(o) || !load_config(in).ok());
+  return has_weights_ending(in) && (has_settings(o) || !load_config(in).ok());
 }
 
 Status from_weights(const Given& a, const Json& settings, Conversion& report) {
@@ -212,22 +238,31 @@ Status from_weights(const Given& a, const Json& settings, Conversion& report) {
 
 Status check(const std::string& in, const std::string& out, const ConvertOptions& o) {
   const auto wrong = [](const std::string& what) { return Status(Code::invalid_argument, what); };
-  const bool entity = out.ends_with(".entity"), graph = in.ends_with(".onnx"),
-             json = in.ends_with(".json");
+  const bool text = out.ends_with(".json"), entity = out.ends_with(".entity") || text,
+             graph = in.ends_with(".onnx"), json = in.ends_with(".json");
   const std::optional<ModelTarget> target = model_target(out);
   const bool decoder = out.ends_with(".onnx");
   if (!entity && !target && !decoder && !out.ends_with(".safetensors"))
-    return wrong(
-        "out: must end in .safetensors, .entity, .gguf or .onnx, or in / for a HuggingFace "
-        "folder, got '" +
-        out + "'");
-  if (o.matmul_nbits && !decoder) return wrong("matmul_nbits: is of .onnx, got '" + out + "'");
+    return wrong(message(
+        "out: must end in .safetensors, .entity, .json, .gguf or .onnx, or in / for a HuggingFace "
+        "folder, got '",
+        out, "'"));
+  if (o.matmul_nbits && !decoder)
+    return wrong(message("matmul_nbits: is of .onnx, got '", out, "'"));
   if ((graph || json) && !entity)
-    return wrong("out: ONNX graphs and networks of JSON are written as .entity, got '" + out + "'");
+    return wrong(message(
+        "out: ONNX graphs and networks of JSON are written as .entity or .json, got '", out, "'"));
+  if (text && !graph && !json && !in.ends_with(".entity") && !has_weights_ending(in))
+    return wrong(
+        "out: .json is written of .entity, .onnx, .json and files of weights: write .entity first");
+  if (text && (!o.adapter.empty() || !o.tokenizer))
+    return wrong("adapter and tokenizer: do not go with .json: write .entity first");
   if (!o.adapter.empty() && ((!entity && !target && !decoder) || graph || json))
     return wrong("adapter: goes with a language model that is not written as .safetensors");
-  if (has_settings(o) && (!entity || !in.ends_with(".safetensors")))
-    return wrong("settings: go with a .safetensors file that is written as .entity");
+  if (has_settings(o) && (!entity || !has_weights_ending(in)))
+    return wrong(
+        "settings: go with a .safetensors, .pt, .pth or .bin file that is written as .entity or "
+        ".json");
   if (!o.tokenizer && entity && is_weights(in, o))
     return wrong("tokenizer: goes with a language model, and a file of weights has none");
   if (!o.adapter.empty() && entity && is_weights(in, o))
@@ -235,11 +270,11 @@ Status check(const std::string& in, const std::string& out, const ConvertOptions
   if (!o.dtype.empty() && (entity || decoder))
     LOOM_TRY(parse_weight_format(o.dtype).status().at("dtype"));
   if (!o.dtype.empty() && !entity && !target && !decoder && !float_type(o.dtype))
-    return wrong("dtype: safetensors files are written as f64, f32, f16 or bf16, not '" + o.dtype +
-                 "'");
+    return wrong(message("dtype: safetensors files are written as f64, f32, f16 or bf16, not '",
+                         o.dtype, "'"));
   const auto path = locate_model(in);
   if (path.ok() && same_file(out, *path))
-    return wrong("out: " + out + ": is the file that is read: write to another");
+    return wrong(message("out: ", out, ": is the file that is read: write to another"));
   return {};
 }
 
@@ -272,7 +307,9 @@ Result<Conversion> convert(const std::string& in, const std::string& out,
   const Given given{in, out, options.dtype};
   if (in.ends_with(".onnx")) LOOM_TRY(from_onnx(given, report));
   else if (in.ends_with(".json")) LOOM_TRY(from_json(given, report));
-  else if (out.ends_with(".entity") && is_weights(in, options))
+  else if (out.ends_with(".json") && in.ends_with(".entity")) LOOM_TRY(from_entity(given, report));
+  else if ((out.ends_with(".entity") || out.ends_with(".json")) && has_weights_ending(in) &&
+           (out.ends_with(".json") || is_weights(in, options)))
     LOOM_TRY(from_weights(given, options.settings.json, report));
   else if (out.ends_with(".entity")) LOOM_TRY(convert_to_entity(in, out, options, report));
   else if (out.ends_with(".onnx")) LOOM_TRY(export_decoder(in, out, options, report));

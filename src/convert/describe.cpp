@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/files/sha256.h"
 #include "base/json/json_text.h"
+#include "base/message.h"
 #include "checkpoint/network_json.h"
 #include "convert/model_file.h"
 #include "convert/onnx_file.h"
@@ -80,8 +81,9 @@ Result<Json> describe(const ModelFile& file, const DescribeOptions& options) {
   out.set("path", json_text(file.path));
   out.set("title", json_text(file.title));
   if (!file.by_path && (options.model || file.kind == FileKind::json))
-    return Status(Code::unsupported,
-                  file.path + ": what a loader says of it needs a path, not bytes or a callback");
+    return Status(
+        Code::unsupported,
+        message(file.path, ": what a loader says of it needs a path, not bytes or a callback"));
   if (file.kind == FileKind::onnx) {
     out.set("kind", std::string(name(file.kind)));
     LOOM_TRY(describe_onnx(file.path, options.tensors, out));
@@ -112,7 +114,7 @@ Result<Json> describe(const ModelFile& file, const DescribeOptions& options) {
 
 Result<std::string> hash_tensor(const ModelFile& file, std::string_view tensor) {
   if (file.kind == FileKind::onnx)
-    return Status(Code::unsupported, file.path + ": tensors of ONNX have no hash here");
+    return Status(Code::unsupported, message(file.path, ": tensors of ONNX have no hash here"));
   for (const TensorRow& row : file.rows)
     if (row.name == tensor && !row.sha256.empty()) return row.sha256;
   for (const TensorInfo& t : file.tensors) {
@@ -126,7 +128,7 @@ Result<std::string> hash_tensor(const ModelFile& file, std::string_view tensor) 
     }
     return Sha256::hex(hash.finish());
   }
-  return Status(Code::not_found, file.path + ": has no tensor " + quoted(tensor));
+  return Status(Code::not_found, message(file.path, ": has no tensor ", quoted(tensor)));
 }
 
 }  // namespace loom

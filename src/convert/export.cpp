@@ -1,5 +1,6 @@
 #include "convert/export.h"
 
+#include "base/message.h"
 #include "formats/onnx/write.h"
 #include "onnx/export/export.h"
 
@@ -26,9 +27,9 @@ Status unknown(std::string_view key, std::string_view got, bool extension) {
   std::string known;
   for (const ExportFormat& f : kFormats)
     known += (known.empty() ? "" : ", ") + std::string(extension ? f.extension : f.name);
-  return Status(Code::invalid_argument, std::string(key) + ": expected " +
-                                            (extension ? "a name that ends in " : "one of ") +
-                                            known + ", got '" + std::string(got) + "'");
+  return Status(Code::invalid_argument,
+                message(key, ": expected ", (extension ? "a name that ends in " : "one of "), known,
+                        ", got '", got, "'"));
 }
 
 }  // namespace

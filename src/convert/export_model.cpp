@@ -74,7 +74,7 @@ Result<std::vector<std::byte>> export_bytes(Model& model, const std::string& nam
   const auto wrong = [](const char* what) { return Status(Code::invalid_argument, what); };
   if (!options.adapter.empty()) return wrong("adapter: add it to the weights first");
   if (!options.settings.json.is_object() || !options.settings.json.as_object().empty())
-    return wrong("settings: go with a .safetensors file that is written as .entity");
+    return wrong("settings: go with a file of weights that is written as .entity");
   if (name == "onnx")
     return export_bytes(
         model.network, name,

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "base/message.h"
 #include "llm/embedded_model.h"
 #include "llm/import/locate.h"
 
@@ -18,8 +19,8 @@ Result<ModelFile> with_tensors(ModelFile file, std::vector<TensorInfo> tensors) 
 Result<ModelFile> with_source(ModelFile file, SourcePtr source) {
   LOOM_ASSIGN(file.kind, sniff(*source));
   file.source = source;
-  if (file.kind == FileKind::safetensors) {
-    LOOM_ASSIGN(const Safetensors tensors, Safetensors::open(std::move(source)));
+  if (file.kind == FileKind::safetensors || file.kind == FileKind::torch) {
+    LOOM_ASSIGN(const Safetensors tensors, Safetensors::open_weights(std::move(source)));
     file.metadata = tensors.metadata();
     return with_tensors(std::move(file), tensors.tensors());
   }
@@ -106,8 +107,8 @@ Result<ModelFile> open_model_source(SourcePtr source) {
   LOOM_ASSIGN(ModelFile opened, with_source(std::move(file), std::move(source)));
   if (opened.kind == FileKind::onnx)
     return Status(Code::unsupported,
-                  opened.path + ": ONNX graphs are read by their path, and other files as " +
-                      "safetensors, GGUF, .entity or JSON");
+                  message(opened.path, ": ONNX graphs are read by their path, and other files as ",
+                          "safetensors, PyTorch, GGUF, .entity or JSON"));
   return opened;
 }
 

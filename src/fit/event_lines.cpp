@@ -3,13 +3,15 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/message.h"
+
 namespace loom {
 
 Result<std::unique_ptr<EventLines>> EventLines::open(const std::string& path, bool append) {
   auto lines = std::make_unique<EventLines>();
   lines->path_ = path;
   lines->file_.reset(std::fopen(path.c_str(), append ? "ab" : "wb"));
-  if (!lines->file_) return Status(Code::io, path + ": " + std::strerror(errno));
+  if (!lines->file_) return Status(Code::io, message(path, ": ", std::strerror(errno)));
   return lines;
 }
 
@@ -26,7 +28,7 @@ Status EventLines::on_forward(const CellEvent& event) {
 
 Status EventLines::flush() {
   if (std::fflush(file_.get()) == 0 && !std::ferror(file_.get())) return {};
-  return Status(Code::io, path_ + ": cannot be written");
+  return Status(Code::io, message(path_, ": cannot be written"));
 }
 
 }  // namespace loom

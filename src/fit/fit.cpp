@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/message.h"
 #include "fit/judge.h"
 #include "llm/import/entity_model.h"
 #include "train/check_data.h"
@@ -14,7 +15,7 @@ namespace {
 Result<EventFile> open_events(const std::string& folder, bool resume, double now) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) return Status(Code::io, folder + ": " + error.message());
+  if (error) return Status(Code::io, message(folder, ": ", error.message()));
   std::string name;
   if (resume)
     for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {

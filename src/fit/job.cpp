@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/files/paths.h"
+#include "base/message.h"
 #include "fit/outputs.h"
 #include "llm/adapter.h"
 #include "llm/import/locate.h"
@@ -125,9 +126,10 @@ Result<Job> job_of_texts(const FitOptions& a, const std::vector<std::string>& fi
       !a.series.empty() || a.horizon || a.report)
     return Status(
         Code::invalid_argument,
-        a.data +
+        message(
+            a.data,
             ": is text without classes, which an adapter of the embedded model learns: test, task, "
-            "network, method, fp8, series, horizon and report are for other data");
+            "network, method, fp8, series, horizon and report are for other data"));
   Job job;
   TrainingSpec& s = job.spec;
   s.base = "embedded";
@@ -212,10 +214,10 @@ Result<Job> job_of_data(const FitOptions& a, const ImageDecoder& decoder) {
   job.rows = std::move(chosen.rows);
   job.test_rows = std::move(chosen.test_rows);
   if (a.report && job.rows.empty())
-    return Status(Code::invalid_argument, "report is of tables, and " + a.data + " is none");
+    return Status(Code::invalid_argument, message("report is of tables, and ", a.data, " is none"));
   if (a.horizon && !job.series)
     return Status(Code::invalid_argument,
-                  "horizon: " + a.data + " is not learned as a time series");
+                  message("horizon: ", a.data, " is not learned as a time series"));
   job.inputs = std::move(chosen.inputs);
   return job;
 }
@@ -224,10 +226,9 @@ Result<Job> job_of_data(const FitOptions& a, const ImageDecoder& decoder) {
 Status take_planned_steps(FitOptions& a) {
   LOOM_ASSIGN(const std::int64_t planned, planned_steps(a.out));
   if (a.steps > 0 && planned > 0 && a.steps != planned)
-    return Status(Code::invalid_argument, "steps " + std::to_string(a.steps) +
-                                              ": the training in " + a.out + " was planned for " +
-                                              std::to_string(planned) +
-                                              ", and so were its rates: resume it without --steps");
+    return Status(Code::invalid_argument,
+                  message("steps ", a.steps, ": the training in ", a.out, " was planned for ",
+                          planned, ", and so were its rates: resume it without --steps"));
   if (planned > 0) a.steps = planned;
   return {};
 }
@@ -265,7 +266,8 @@ Result<Job> open_job(FitOptions a, const ImageDecoder& decoder) {
   if (a.observe.empty() && a.observe_every != 1)
     return Status(Code::invalid_argument, "observe_every: is of \"observe\", which is not given");
   if (!a.observe.empty() && a.observe == a.out)
-    return Status(Code::invalid_argument, "observe: " + a.out + ": is the file of \"out\", too");
+    return Status(Code::invalid_argument,
+                  message("observe: ", a.out, ": is the file of \"out\", too"));
   LOOM_TRY(check_output(a, a.observe, false, given, texts).at("observe"));
   if (a.resume && !spec) LOOM_TRY(take_planned_steps(a));
   if (spec) return job_of_spec(a, std::move(*spec));

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/files/paths.h"
+#include "base/message.h"
 #include "formats/sniff.h"
 
 namespace loom {
@@ -35,8 +36,9 @@ Status check_not_input(const std::string& out, const std::vector<std::string>& i
                        Depth depth) {
   if (!same_file(out, out)) return {};  // nothing is there
   const auto refused = [&](const std::string& input) {
-    return Status(Code::invalid_argument,
-                  out + ": is " + input + ", which this command reads: write to another file");
+    return Status(
+        Code::invalid_argument,
+        message(out, ": is ", input, ", which this command reads: write to another file"));
   };
   for (const std::string& input : inputs) {
     if (input.empty()) continue;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <tuple>
 
+#include "base/message.h"
 #include "exec/session.h"
 #include "fit/text.h"
 #include "train/data/tensor_data.h"
@@ -44,9 +45,9 @@ Status PrecisionPlanner::find_matrices() {
     if (param.tied || !param.param->spec.quantized) continue;
     WeightStore& store = *param.param->store;
     if (!store.has_master() || store.master_is_f64())
-      return Status(Code::unsupported, "plan: " + param.path + ":" + param.param->spec.role +
-                                           " has no f32 values to choose a format for: it is " +
-                                           to_string(store.format()));
+      return Status(Code::unsupported, message("plan: ", param.path, ":", param.param->spec.role,
+                                               " has no f32 values to choose a format for: it is ",
+                                               to_string(store.format())));
     names_.push_back(param.path + ":" + param.param->spec.role);
     stores_.push_back(&store);
   }
@@ -179,13 +180,13 @@ Status PrecisionPlanner::improve(PrecisionPlan& plan, const Limit& limit) {
 
 Status PrecisionPlanner::nothing_within(const Limit& limit) const {
   if (limit.of_loss)
-    return Status(Code::out_of_range, "plan: no formats have a loss of " +
-                                          std::to_string(limit.value) + ", the least is " +
-                                          std::to_string(base_loss_));
+    return Status(Code::out_of_range,
+                  message("plan: no formats have a loss of ", std::to_string(limit.value),
+                          ", the least is ", std::to_string(base_loss_)));
   const int digits = settings_.timed ? 3 : 0;
-  return Status(Code::out_of_range, "plan: nothing is within " + fixed(limit.value, digits) +
-                                        (settings_.timed ? " ms" : " bytes") + ", the least is " +
-                                        fixed(frontier_.front().cost, digits));
+  return Status(Code::out_of_range, message("plan: nothing is within ", fixed(limit.value, digits),
+                                            (settings_.timed ? " ms" : " bytes"), ", the least is ",
+                                            fixed(frontier_.front().cost, digits)));
 }
 
 Result<PrecisionPlan> PrecisionPlanner::best(const Limit& limit) {
@@ -218,9 +219,9 @@ Result<std::vector<WeightFormat>> candidates_of(const PlanOptions& o) {
   for (const std::string_view name : names) {
     LOOM_ASSIGN(const WeightFormat format, parse_weight_format(name));
     if (format.dtype == DType::f64 || product_class(format) == ArithClass::real)
-      return Status(Code::invalid_argument, "formats: '" + std::string(name) +
-                                                "' computes in f64, which no plan mixes with "
-                                                "others");
+      return Status(Code::invalid_argument, message("formats: '", name,
+                                                    "' computes in f64, which no plan mixes with "
+                                                    "others"));
     if (std::find(candidates.begin(), candidates.end(), format) == candidates.end())
       candidates.push_back(format);
   }

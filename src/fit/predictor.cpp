@@ -4,6 +4,7 @@
 
 #include "base/files/source.h"
 #include "base/json/json_text.h"
+#include "base/message.h"
 #include "fit/rows.h"
 #include "grid/metacognition/act.h"
 #include "train/judge/metrics.h"
@@ -55,7 +56,7 @@ Status Predictor::read_inputs() {
   if (!file_.find_section("inputs")) return {};
   LOOM_ASSIGN(inputs_, file_.json("inputs"));
   if (!inputs_.is_object() || network_.input().ids > 0)
-    return Status(Code::corrupt, path_ + ": its section 'inputs' is none");
+    return Status(Code::corrupt, message(path_, ": its section 'inputs' is none"));
   const Json* count = inputs_.find("classes");
   classes_ = inputs_.find("labels") || (count && count->is_integer() && count->as_integer() > 0);
   return {};
@@ -150,12 +151,12 @@ Result<Json> Predictor::next(std::int64_t rows) {
 
 Result<Json> Predictor::forecast(const std::string& data, std::int64_t horizon) {
   if (!inputs_.is_object() || !inputs_.find("series"))
-    return Status(Code::unsupported, path_ + " is no network of a time series");
+    return Status(Code::unsupported, message(path_, " is no network of a time series"));
   std::vector<std::string> decisions;
   LOOM_ASSIGN(const SeriesForm form, data.empty() ? SeriesForm::from_json(inputs_)
                                                   : continue_series(inputs_, data, decisions));
   if (form.width() != network_.input().width)
-    return Status(Code::corrupt, path_ + ": its section 'inputs' is of another network");
+    return Status(Code::corrupt, message(path_, ": its section 'inputs' is of another network"));
   LOOM_ASSIGN(Session* const session, ready(1));
   LOOM_ASSIGN(const std::vector<Forecast> list,
               loom::forecast(form, horizon, [&](const auto& x, std::int64_t rows, auto& y) {
@@ -171,14 +172,16 @@ Result<Json> Predictor::forecast(const std::string& data, std::int64_t horizon) 
 
 Status Predictor::expect_targets() const {
   if (inputs_.is_null())
-    return Status(Code::unsupported, path_ +
-                                         ": says nothing of raw data: it has no section 'inputs', "
-                                         "which loom train writes where it is given no SPEC");
+    return Status(Code::unsupported,
+                  message(path_,
+                          ": says nothing of raw data: it has no section 'inputs', "
+                          "which loom train writes where it is given no SPEC"));
   if (data_.empty())
     return Status(Code::invalid_argument, "no data were read: loom_predictor_read comes before");
   if (!rows_.judged)
-    return Status(Code::invalid_argument,
-                  data_ + ": no row has a target, and without them there is no loss to measure");
+    return Status(
+        Code::invalid_argument,
+        message(data_, ": no row has a target, and without them there is no loss to measure"));
   return {};
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/source.h"
-#include "formats/message.h"
+#include "base/message.h"
 
 namespace loom {
 

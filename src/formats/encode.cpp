@@ -5,7 +5,7 @@
 
 #include "base/files/bytes.h"
 #include "base/json/json.h"
-#include "formats/message.h"
+#include "base/message.h"
 #include "numeric/codec.h"
 #include "numeric/gguf/gguf_blocks.h"
 

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "base/message.h"
 #include "base/random.h"
 #include "formats/gguf/gguf.h"
-#include "formats/message.h"
 #include "formats/npy/npy.h"
 #include "formats/safetensors/safetensors.h"
 #include "formats/sniff.h"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/files/bytes.h"
-#include "formats/message.h"
+#include "base/message.h"
 #include "formats/safetensors/safetensors.h"
 #include "formats/tensor_file.h"
 
@@ -59,14 +59,10 @@ std::string_view trimmed(std::string_view head) {
   return at == head.npos ? std::string_view() : head.substr(at);
 }
 
-// PyTorch's zip holds <name>/data.pkl, mostly as its first member; NumPy's holds *.npy.
-std::string zip_text(std::string_view head) {
-  std::string_view member;
-  if (head.size() >= 30) member = head.substr(30, load_le<std::uint16_t>(head.data() + 26));
-  if (member.ends_with(".npy"))
-    return "is a zip archive of NumPy arrays (.npz): unpack it, or save as safetensors";
-  return "is a zip archive, most likely a PyTorch pickle archive (.pt, .pth, .bin): save as "
-         "safetensors; Loom never runs a pickle";
+// NumPy's zip holds *.npy.
+bool has_arrays(std::string_view head) {
+  return head.size() >= 30 &&
+         head.substr(30, load_le<std::uint16_t>(head.data() + 26)).ends_with(".npy");
 }
 
 // ModelProto starts with field 1, ir_version (1 to 31), and goes on with a producer, domain,
@@ -92,8 +88,8 @@ std::string first_bytes(std::string_view head) {
 }  // namespace
 
 std::string_view name(FileKind kind) {
-  constexpr std::array<std::string_view, 6> kNames = {"safetensors", "GGUF",       ".entity",
-                                                      "JSON",        "NumPy .npy", "ONNX"};
+  constexpr std::array<std::string_view, 7> kNames = {"safetensors", "GGUF", ".entity", "JSON",
+                                                      "NumPy .npy",  "ONNX", "PyTorch"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -127,11 +123,16 @@ Result<FileKind> sniff(const ByteSource& source) {
                   " bytes, not the file itself (", size.empty() ? "its size is not stated" : size,
                   size.empty() ? "" : " bytes", "): run `git lfs pull` in its folder");
   }
-  if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06"))
-    return refuse(Code::unsupported, zip_text(head));
-  if (head[0] == '\x80' && head.size() > 1 && head[1] >= 2 && head[1] <= 5) {
+  if (head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06")) {
+    if (!has_arrays(head)) return FileKind::torch;
     return refuse(Code::unsupported,
-                  "is a Python pickle: save as safetensors; Loom never runs a pickle");
+                  "is a zip archive of NumPy arrays (.npz): unpack it, or save as safetensors");
+  }
+  if (head[0] == '\x80' && head.size() > 1 && head[1] >= 2 && head[1] <= 5) {
+    return refuse(
+        Code::unsupported,
+        "is a Python pickle: Loom never runs one; of PyTorch before 1.6, save it again with "
+        "torch.save(torch.load(...), ...), or as safetensors");
   }
   const std::string_view text = trimmed(head);
   if (text.starts_with('<')) {
@@ -148,7 +149,7 @@ Result<FileKind> sniff(const ByteSource& source) {
     return refuse(Code::truncated, "has ", source.size(), " bytes, the smallest model file has 9");
   }
   return refuse(Code::unsupported, "is no model file: it starts with ", first_bytes(head),
-                "; expected safetensors, GGUF, .entity, JSON, .npy or ONNX");
+                "; expected safetensors, GGUF, .entity, PyTorch, JSON, .npy or ONNX");
 }
 
 Status expect_kind(const ByteSource& source, FileKind wanted) {

@@ -9,8 +9,8 @@
 
 namespace loom {
 
-// onnx is a guess: protobuf has no magic number.
-enum class FileKind : std::uint8_t { safetensors, gguf, entity, json, npy, onnx };
+// onnx is a guess: protobuf has no magic number. torch is any zip archive but NumPy's.
+enum class FileKind : std::uint8_t { safetensors, gguf, entity, json, npy, onnx, torch };
 
 std::string_view name(FileKind kind);
 

@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "base/files/bytes.h"
+#include "base/message.h"
 #include "formats/decode.h"
-#include "formats/message.h"
 #include "formats/stream.h"
 
 namespace loom {

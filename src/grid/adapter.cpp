@@ -6,6 +6,7 @@
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
 #include "base/math/exact_math.h"
+#include "base/message.h"
 #include "base/random.h"
 
 namespace loom {
@@ -14,7 +15,7 @@ namespace {
 constexpr std::string_view kA = ":lora_A", kB = ":lora_B";
 
 Status bad(std::string what) {
-  return Status(Code::invalid_argument, "adapter: " + std::move(what));
+  return Status(Code::invalid_argument, message("adapter: ", std::move(what)));
 }
 
 std::string_view last_part(std::string_view module) { return module.substr(module.rfind('.') + 1); }
@@ -101,7 +102,7 @@ std::vector<AdapterPlace> adapter_places(Network& network) {
 Result<Adapter> Adapter::create(Network& network, std::span<const AdapterPlace> places,
                                 const AdapterSpec& spec, std::uint64_t seed) {
   if (spec.rank < 1 || spec.rank > 65536)
-    return bad("\"rank\" must be in 1..65536, got " + std::to_string(spec.rank));
+    return bad(message("\"rank\" must be in 1..65536, got ", spec.rank));
   std::vector<bool> used(spec.targets.size(), false);
   Adapter adapter;
   adapter.rank = spec.rank;
@@ -140,8 +141,8 @@ Result<Adapter> Adapter::create(Network& network, std::span<const AdapterPlace> 
       known += (known.empty() ? "" : ", ") + name;
   for (std::size_t i = 0; i < used.size(); ++i)
     if (!used[i])
-      return bad("no weight is called \"" + spec.targets[i] + "\": known are " + known +
-                 ", or a single one as \"" + places[0].path + ":" + places[0].role + "\"");
+      return bad(message("no weight is called \"", spec.targets[i], "\": known are ", known,
+                         ", or a single one as \"", places[0].path, ":", places[0].role, "\""));
   if (adapter.targets.empty())
     return bad("there is no weight to adapt but the last cell's: name it in \"targets\"");
   LOOM_TRY(adapter.fit(network));
@@ -162,10 +163,10 @@ Status Adapter::take(const Adapter& other) {
   };
   if (!std::equal(targets.begin(), targets.end(), other.targets.begin(), other.targets.end(),
                   alike))
-    return bad("the network runs with one of " + text(other) + ", \"lora\" is one of " +
-               text(*this) +
-               ": give the same, or take it away (unload_adapter) or add it to the weights "
-               "(merge_adapter) before");
+    return bad(message("the network runs with one of ", text(other), ", \"lora\" is one of ",
+                       text(*this),
+                       ": give the same, or take it away (unload_adapter) or add it to the weights "
+                       "(merge_adapter) before"));
   for (std::size_t i = 0; i < targets.size(); ++i)
     for (const auto& [to, from] : {std::pair(targets[i].a, other.targets[i].a),
                                    std::pair(targets[i].b, other.targets[i].b)}) {
@@ -202,13 +203,12 @@ Status Adapter::fit(Network& network) {
       return p.path == t.path && p.role == t.role;
     });
     if (!there)
-      return bad("the network has no weight " + t.path + ":" + t.role + " (" + t.module + ")");
+      return bad(message("the network has no weight ", t.path, ":", t.role, " (", t.module, ")"));
     const WeightStore& w = *network.find(t.path, t.role);
     if (t.a->cols() != w.cols() || t.b->rows() != w.rows() || t.a->rows() != t.b->cols())
-      return bad(t.module + ": A is " + std::to_string(t.a->rows()) + " x " +
-                 std::to_string(t.a->cols()) + " and B " + std::to_string(t.b->rows()) + " x " +
-                 std::to_string(t.b->cols()) + ", the weight " + std::to_string(w.rows()) + " x " +
-                 std::to_string(w.cols()));
+      return bad(message(t.module, ": A is ", t.a->rows(), " x ", t.a->cols(), " and B ",
+                         t.b->rows(), " x ", t.b->cols(), ", the weight ", w.rows(), " x ",
+                         w.cols()));
     const bool f64 = computes_in_f64(network, t.path);
     LOOM_TRY(set_type(*t.a, f64));
     LOOM_TRY(set_type(*t.b, f64));
@@ -229,9 +229,9 @@ Status Adapter::merge(Network& network) {
     std::int64_t names = 0;
     for (const Network::NamedParam& p : network.params()) names += p.param->store.get() == &w;
     if (names > 1)
-      return Status(Code::unsupported, "adapter: " + t.path + ":" + t.role +
-                                           " is tied to another weight, which would change as "
-                                           "well: run with the adapter instead");
+      return Status(Code::unsupported, message("adapter: ", t.path, ":", t.role,
+                                               " is tied to another weight, which would change as "
+                                               "well: run with the adapter instead"));
     Sum& sum = sums.emplace_back(Sum{&w, {}, {}});
     const bool f64 = w.has_master() ? w.master_is_f64() : w.format().arith() == ArithClass::real;
     if (f64) {

@@ -1,6 +1,7 @@
 // A network as a decoder runs it: one step of its target at a time.
 #include <algorithm>
 
+#include "base/message.h"
 #include "grid/network.h"
 
 namespace loom {
@@ -26,10 +27,10 @@ Result<std::size_t> part_of(const Shape& input, std::string_view target) {
   const auto at = std::find(names.begin(), names.end(), target);
   if (at != names.end()) return static_cast<std::size_t>(at - names.begin());
   if (names.empty())
-    return bad("an encoder-decoder has several inputs, and this network takes " +
-               input.to_string());
-  return bad("no input is named \"" + std::string(target) + "\", it has " + input.to_string() +
-             nearest(target, names));
+    return bad(message("an encoder-decoder has several inputs, and this network takes ",
+                       input.to_string()));
+  return bad(message("no input is named \"", target, "\", it has ", input.to_string(),
+                     nearest(target, names)));
 }
 
 }  // namespace
@@ -40,11 +41,11 @@ Result<Network> Network::by_step(std::string_view target) const {
   LOOM_ASSIGN(const std::size_t at, part_of(input_, target));
   const Shape whole = input_.parts[at];
   if (whole.dims.size() != (whole.ids > 0 ? 1 : 2) || whole.axis == Axis::channels)
-    return bad("the target must be [steps] ids or [steps, features], got " + whole.name + " " +
-               whole.to_string());
+    return bad(message("the target must be [steps] ids or [steps, features], got ", whole.name, " ",
+                       whole.to_string()));
   if (!output().parts.empty())
     return Status(Code::unsupported,
-                  "several outputs, " + output().to_string() + ": a decoder gives one");
+                  message("several outputs, ", output().to_string(), ": a decoder gives one"));
   Network step = shared();
   step.head = -1;
   step.target_steps_ = whole.dims[0];
@@ -70,12 +71,12 @@ Result<Network> Network::by_step(std::string_view target) const {
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     if (!is_step(outputs_[i], step.outputs_[i], step.target_steps_))
       return Status(Code::unsupported,
-                    coordinate(i).to_string() + ": gives " + outputs_[i].to_string() +
-                        ", which is not one row for each of the " +
-                        std::to_string(step.target_steps_) + " steps of " + whole.name);
+                    message(coordinate(i).to_string(), ": gives ", outputs_[i].to_string(),
+                            ", which is not one row for each of the ", step.target_steps_,
+                            " steps of ", whole.name));
   if (step.output().axis != Axis::positions)
-    return bad("the output, " + output().to_string() + ", does not depend on the steps of " +
-               whole.name);
+    return bad(message("the output, ", output().to_string(), ", does not depend on the steps of ",
+                       whole.name));
   return step;
 }
 

@@ -9,6 +9,7 @@
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
 #include "base/math/exact_math.h"
+#include "base/message.h"
 #include "base/random.h"
 #include "layers/metacognition/rules.h"
 
@@ -28,7 +29,7 @@ Status draw(const std::string& path, Param& param, std::uint64_t seed) {
   const std::string where = path + ":" + param.spec.role;
   const auto digest = Sha256::of(as_bytes(where));
   const RandomStream random(seed, load_le<std::uint64_t>(digest.data()));
-  if (!param.store->has_master()) return bad(where + ": has no master to initialize");
+  if (!param.store->has_master()) return bad(message(where, ": has no master to initialize"));
   const float std = static_cast<float>(param.spec.std);
   const auto value = [&](std::size_t k) {
     if (param.spec.init != Init::normal) return param.spec.init == Init::ones ? 1.0f : 0.0f;
@@ -89,10 +90,10 @@ Result<Network> Network::create(std::int64_t depth, std::int64_t rows, std::int6
   std::int64_t cells = 1;
   for (std::int64_t n : {depth, rows, cols, layers_per_cell}) {
     if (n < 1 || n > kMaxCells || cells > kMaxCells / n)
-      return bad(
+      return bad(message(
           "grid: depth, rows, cols and layers_per_cell must be at least 1 and their product at "
-          "most " +
-          std::to_string(kMaxCells));
+          "most ",
+          kMaxCells));
     cells *= n;
   }
   if (input.ids < 0 || input.width < 0 || (input.ids > 0) == (input.width > 0))
@@ -196,18 +197,17 @@ Result<Shape> Network::plan_run(std::size_t target, const Shape& in, const std::
   if (const auto at = std::find(running.begin(), running.end(), target); at != running.end()) {
     std::string text;
     for (auto it = at; it != running.end(); ++it) text += coordinate(*it).to_string() + " -> ";
-    return bad(where + ": the cells run one another in a circle: " + text +
-               coordinate(target).to_string());
+    return bad(message(where, ": the cells run one another in a circle: ", text,
+                       coordinate(target).to_string()));
   }
   if (running.size() > kMaxRunDepth)
-    return bad(where + ": cells run one another more than " + std::to_string(kMaxRunDepth) +
-               " deep");
+    return bad(message(where, ": cells run one another more than ", kMaxRunDepth, " deep"));
   Planning::First& first = planning_->first[target];
   if (first.where.empty()) first = {in, where};
   if (first.in != in)
-    return bad(coordinate(target).to_string() + " is executed on " + first.in.to_string() + " at " +
-               first.where + " and on " + in.to_string() + " at " + where +
-               ": a cell has weights for one input");
+    return bad(message(coordinate(target).to_string(), " is executed on ", first.in.to_string(),
+                       " at ", first.where, " and on ", in.to_string(), " at ", where,
+                       ": a cell has weights for one input"));
   running.push_back(target);
   auto out = plan_node(nodes_[target], in, nullptr, path(target));
   running.pop_back();
@@ -221,8 +221,8 @@ Status Network::rows_alone(const Node& node, const std::string& path) const {
   if (!run || !run->enabled) return {};
   const std::string_view why = run->type->row_dependence(*run->config, run->in);
   if (!why.empty())
-    return bad(std::string(run->type->name()) + " at " + at + " " + std::string(why) +
-               ", so that it cannot run on some of the rows alone");
+    return bad(message(run->type->name(), " at ", at, " ", why,
+                       ", so that it cannot run on some of the rows alone"));
   for (std::size_t i = 0; i < run->children.size(); ++i)
     LOOM_TRY(rows_alone(run->children[i], at + "/" + std::to_string(i)));
   return {};
@@ -260,14 +260,14 @@ Status Network::check_streams(const Node& node, const std::string& path, bool& c
   if (!run || !run->enabled || !run->type) return {};
   const std::string_view why = run->type->needs_all_rows(*run->config, run->in);
   if (!why.empty())
-    return bad(std::string(run->type->name()) + " at " + at + " " + std::string(why) +
-               ": \"streams\" are for networks that carry a state, without it sequences are "
-               "learned one by one");
+    return bad(
+        message(run->type->name(), " at ", at, " ", why,
+                ": \"streams\" are for networks that carry a state, without it sequences are "
+                "learned one by one"));
   const bool goes_on = run->type->carries(*run->config, run->in);
   if (goes_on && input_.ids > 0 && !run->type->recurs_over_rows(*run->config, run->in))
-    return bad(std::string(run->type->name()) + " at " + at +
-               " runs within a row, of one id here, " +
-               "and \"streams\" of ids go on over rows: leave out the reshape before it");
+    return bad(message(run->type->name(), " at ", at, " runs within a row, of one id here, ",
+                       "and \"streams\" of ids go on over rows: leave out the reshape before it"));
   carries = carries || goes_on;
   for (std::size_t i = 0; i < run->children.size(); ++i)
     LOOM_TRY(check_streams(run->children[i], at + "/" + std::to_string(i), carries));
@@ -276,10 +276,11 @@ Status Network::check_streams(const Node& node, const std::string& path, bool& c
 
 Status Network::check_streams() const {
   if (input_.ids > 0 && !input_.dims.empty())
-    return bad("rows of " + input_.to_string() +
-               " do not go on in others: \"streams\" take one id "
-               "per row, an input of \"ids\" without \"dims\" and data of tokens, or rows of "
-               "values");
+    return bad(
+        message("rows of ", input_.to_string(),
+                " do not go on in others: \"streams\" take one id "
+                "per row, an input of \"ids\" without \"dims\" and data of tokens, or rows of "
+                "values"));
   bool carries = false;
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     LOOM_TRY(check_streams(nodes_[i], path(i), carries));
@@ -309,8 +310,9 @@ Result<LayerPlan> Network::plan_layer(const Node& node, const Shape& in, const S
     return node.type->plan(*node.config, row, other, children);
   };
   if (!in.parts.empty() && !node.type->takes_operands())
-    return bad("takes one operand, and " + in.to_string() +
-               " arrive: put a \"part\" before it, or merge what it reads by concat or add");
+    return bad(
+        message("takes one operand, and ", in.to_string(),
+                " arrive: put a \"part\" before it, or merge what it reads by concat or add"));
   if (version_ == 1) {
     // Widths that agree could be added, whatever their dimensions; a sequence was never in a row;
     // and nobody asked what a first dimension counts.
@@ -327,8 +329,8 @@ Result<LayerPlan> Network::plan_layer(const Node& node, const Shape& in, const S
     return one;
   }
   if (in.axis == Axis::channels)
-    return bad("works on the last dimension, which of " + in.to_string() +
-               " is of space: put a flatten before it, or a permute");
+    return bad(message("works on the last dimension, which of ", in.to_string(),
+                       " is of space: put a flatten before it, or a permute"));
   const Shape last{in.dims.back()};
   LOOM_ASSIGN(LayerPlan one, plan(last, skip && skip->dims == in.dims ? &last : skip));
   std::vector<std::int64_t> dims(in.dims.begin(), in.dims.end() - 1);
@@ -346,17 +348,17 @@ Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
   if (!node.type) {
     const Coordinate& to = node.links[0].cell;
     if (!contains(to))
-      return bad(path + ": runs " + to.to_string() + ", which is outside of the grid");
+      return bad(message(path, ": runs ", to.to_string(), ", which is outside of the grid"));
     const std::size_t target = index(to);
     if (executed(target) != target)
-      return bad(path + ": runs " + to.to_string() + ", which itself runs another");
+      return bad(message(path, ": runs ", to.to_string(), ", which itself runs another"));
     if (!node.enabled || !nodes_[target].type || !nodes_[target].enabled) return in;
     LOOM_ASSIGN(node.out, plan_run(target, in, path));
     return node.out;
   }
   if (planning_->running.size() > 1 && ++planning_->layers > kMaxRunLayers)
-    return bad(path + ": nested layers run other cells of more than " +
-               std::to_string(kMaxRunLayers) + " layers together");
+    return bad(message(path, ": nested layers run other cells of more than ", kMaxRunLayers,
+                       " layers together"));
   const auto where = [&] { return std::string(node.type->name()) + " at " + path; };
   if (target_steps_ > 0 && node.enabled && has_positions(in)) {
     auto config = node.type->by_step(node.config, in, target_steps_);
@@ -371,13 +373,14 @@ Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
       own && !own->rules.empty())
     LOOM_TRY(check_rules(node, in, skip, children.first, path).at(where()));
   if (plan->out.width > kMax || plan->out.ids > kMax)
-    return bad(where() + ": gives rows of " + plan->out.to_string() + ", the limit is 2^31-1");
+    return bad(
+        message(where(), ": gives rows of ", plan->out.to_string(), ", the limit is 2^31-1"));
   std::vector<Param> params;
   for (const ParamSpec& spec : plan->params) {
     if (spec.rows < 1 || spec.cols < 1 || spec.rows > kMax || spec.cols > kMax ||
         spec.rows * spec.cols > (std::int64_t{1} << 40))
-      return bad(where() + ": parameter " + spec.role + " of " + std::to_string(spec.rows) + " x " +
-                 std::to_string(spec.cols) + ": each is 1 to 2^31-1, and all at most 2^40");
+      return bad(message(where(), ": parameter ", spec.role, " of ", spec.rows, " x ", spec.cols,
+                         ": each is 1 to 2^31-1, and all at most 2^40"));
     const Param* old = node.find(spec.role);
     Param p{spec,
             old && old->store && old->store->rows() == spec.rows && old->store->cols() == spec.cols
@@ -388,7 +391,7 @@ Result<Shape> Network::plan_node(Node& node, const Shape& in, const Shape* skip,
   node.params = std::move(params);
   for (const std::string& role : node.fixed)
     if (role != "all" && !node.find(role))
-      return bad(where() + ": \"fixed\": there is no parameter " + role);
+      return bad(message(where(), ": \"fixed\": there is no parameter ", role));
   const bool last = works_on_last(node, in),
              whole = version_ == 1 && node.type->works() == Works::on_steps;
   node.in = last ? Shape{in.dims.back()} : whole ? Shape{in.width, in.ids} : in;
@@ -436,17 +439,16 @@ Status Network::resolve_ties() {
     const std::size_t colon = node.tie.find(':');
     const auto where = [&] { return coordinate(i).to_string() + ": tie \"" + node.tie + "\""; };
     if (colon == std::string::npos || node.params.empty())
-      return bad(where() + ": expected \"path:role\" on a cell with a parameter");
+      return bad(message(where(), ": expected \"path:role\" on a cell with a parameter"));
     Param& mine = node.params[0];
     Node* owner = find_node(std::string_view(node.tie).substr(0, colon));
     Param* target =
         owner ? const_cast<Param*>(owner->find(std::string_view(node.tie).substr(colon + 1)))
               : nullptr;
-    if (!target || target == &mine) return bad(where() + ": no such parameter");
+    if (!target || target == &mine) return bad(message(where(), ": no such parameter"));
     if (target->spec.rows != mine.spec.rows || target->spec.cols != mine.spec.cols)
-      return bad(where() + ": that parameter is " + std::to_string(target->spec.rows) + " x " +
-                 std::to_string(target->spec.cols) + ", this one " +
-                 std::to_string(mine.spec.rows) + " x " + std::to_string(mine.spec.cols));
+      return bad(message(where(), ": that parameter is ", target->spec.rows, " x ",
+                         target->spec.cols, ", this one ", mine.spec.rows, " x ", mine.spec.cols));
     if (!target->store)
       target->store = std::make_shared<WeightStore>(target->spec.rows, target->spec.cols);
     mine.store = target->store;
@@ -463,7 +465,8 @@ Result<Shape> Network::operands(const std::vector<std::int64_t>& arriving) const
     // Those of a part of the input are values, one of them such as a length.
     if (in.ids > 0 && (input_.parts.empty() || in.count() > 1))
       return bad("ids are no operands: put an embedding before them");
-    if (!in.parts.empty()) return bad("operands in operands: " + in.to_string() + " arrive as one");
+    if (!in.parts.empty())
+      return bad(message("operands in operands: ", in.to_string(), " arrive as one"));
     if (in.count() > INT32_MAX - all.width)
       return bad("operands of more than 2^31-1 values arrive");
     all.width += in.count();
@@ -485,19 +488,20 @@ Result<Shape> Network::merged(std::size_t cell, const std::vector<std::int64_t>&
     const Shape& in = shape_of(arriving[k]);
     if (in.ids > 0 || shape.ids > 0) return bad("ids cannot be merged");
     if (!in.parts.empty() || !shape.parts.empty())
-      return bad("rows of several operands are not merged, got " + shape.to_string() + " and " +
-                 in.to_string());
+      return bad(message("rows of several operands are not merged, got ", shape.to_string(),
+                         " and ", in.to_string()));
     const bool joins = node.merge == Merge::concat, flat = shape.dims.empty() && in.dims.empty();
     if (version_ >= 2 && !flat) {
       if (!(joins ? joinable(shape, in) : shape.dims == in.dims && axes_agree(shape, in)))
-        return bad(std::string("cannot ") +
-                   (joins                      ? "join "
-                    : node.merge == Merge::add ? "add "
-                                               : "average ") +
-                   shape.to_string() + " and " + in.to_string() +
-                   (joins ? ": all but one dimension must agree, the last of steps, else the "
-                            "first; or flatten them first"
-                          : ": they must have the same dimensions, of the same kind"));
+        return bad(
+            message("cannot ",
+                    (joins                      ? "join "
+                     : node.merge == Merge::add ? "add "
+                                                : "average "),
+                    shape.to_string(), " and ", in.to_string(),
+                    (joins ? ": all but one dimension must agree, the last of steps, else the "
+                             "first; or flatten them first"
+                           : ": they must have the same dimensions, of the same kind")));
       if (shape.axis == Axis::none) shape.axis = in.axis;
     }
     // Arrangements that agree but for one dimension are joined along it.
@@ -509,10 +513,10 @@ Result<Shape> Network::merged(std::size_t cell, const std::vector<std::int64_t>&
     else if (shape.dims != in.dims) shape.dims.clear();
     if (node.merge == Merge::concat) shape.width += in.width;
     else if (in.width != shape.width)
-      return bad(std::string("cannot ") + (node.merge == Merge::add ? "add" : "average") +
-                 " widths " + std::to_string(shape.width) + " and " + std::to_string(in.width));
+      return bad(message("cannot ", (node.merge == Merge::add ? "add" : "average"), " widths ",
+                         shape.width, " and ", in.width));
     if (shape.width > INT32_MAX)
-      return bad(std::to_string(shape.width) + " values arrive, the limit is 2^31-1");
+      return bad(message(shape.width, " values arrive, the limit is 2^31-1"));
   }
   return shape;
 }
@@ -545,18 +549,18 @@ Status Network::name_outputs() {
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i].empty() || std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i),
                                       names[i]) != names.begin() + static_cast<std::ptrdiff_t>(i))
-      return bad("outputs: each has a name of its own, got \"" + names[i] + "\"" +
-                 (names[i].empty() ? "" : " twice"));
+      return bad(message("outputs: each has a name of its own, got \"", names[i], "\"",
+                         (names[i].empty() ? "" : " twice")));
   if (names.empty() && !out.parts.empty())
-    return bad("the network's output are several operands, " + out.to_string() +
-               ": name them by \"outputs\", or join them by concat");
+    return bad(message("the network's output are several operands, ", out.to_string(),
+                       ": name them by \"outputs\", or join them by concat"));
   if (names.size() != out.parts.size())
-    return bad("outputs: " + std::to_string(names.size()) + " names, and the last cell hands on " +
-               out.to_string() + ": give one for each operand of its \"merge\"");
+    return bad(message("outputs: ", names.size(), " names, and the last cell hands on ",
+                       out.to_string(), ": give one for each operand of its \"merge\""));
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (out.parts[i].ids > 0)
-      return bad("outputs: " + names[i] + " is of ids, " + out.parts[i].to_string() +
-                 ", which are no outputs");
+      return bad(message("outputs: ", names[i], " is of ids, ", out.parts[i].to_string(),
+                         ", which are no outputs"));
     out.parts[i].name = names[i];
   }
   return {};
@@ -599,27 +603,27 @@ Status Network::plan(std::int64_t max_values) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     for (const Link& link : nodes_[i].links)
       if (!contains(link.cell))
-        return bad(coordinate(i).to_string() + ": links to " + link.cell.to_string() +
-                   ", which is outside of the grid");
+        return bad(message(coordinate(i).to_string(), ": links to ", link.cell.to_string(),
+                           ", which is outside of the grid"));
     if (executed(i) != i && executed(executed(i)) != executed(i))
-      return bad(coordinate(i).to_string() + ": runs a cell that itself runs another");
+      return bad(message(coordinate(i).to_string(), ": runs a cell that itself runs another"));
   }
   LOOM_TRY(plan_cells());
   LOOM_TRY(name_outputs());
   if (head >= static_cast<std::int64_t>(nodes_.size()))
-    return bad("head: cell " + std::to_string(head) + " is outside of the grid");
+    return bad(message("head: cell ", head, " is outside of the grid"));
   std::int64_t left = max_values;
   for (const NamedParam& p : params()) {
     if (p.param->store) continue;
     if (target_steps_ > 0)
-      return Status(Code::unsupported,
-                    p.path + ":" + p.param->spec.role +
-                        ": one weight for all steps of a row, and a decoder has one at a time");
+      return Status(
+          Code::unsupported,
+          message(p.path, ":", p.param->spec.role,
+                  ": one weight for all steps of a row, and a decoder has one at a time"));
     const std::int64_t values = p.param->spec.rows * p.param->spec.cols;
     if (values > left)
-      return bad(p.path + ":" + p.param->spec.role + ": with its " + std::to_string(values) +
-                 " values the parameters hold more than the limit of " +
-                 std::to_string(max_values));
+      return bad(message(p.path, ":", p.param->spec.role, ": with its ", values,
+                         " values the parameters hold more than the limit of ", max_values));
     left -= values;
   }
   LOOM_TRY(resolve_ties());

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/message.h"
 #include "grid/network.h"
 
 namespace loom {
@@ -81,10 +82,10 @@ Status Network::cycle(const std::vector<std::vector<std::int64_t>>& arriving,
     if (trail[i] == at) break;
   }
   if (step_mesh)
-    return bad("the links form a cycle in which no cell says what it gives: " + text +
-               ": give one of them a \"shape\", as in \"shape\": [8]");
-  return bad("the links form a cycle, which a plain pass cannot run: " + text +
-             ": with \"step_mesh\": true the cells run by ticks");
+    return bad(message("the links form a cycle in which no cell says what it gives: ", text,
+                       ": give one of them a \"shape\", as in \"shape\": [8]"));
+  return bad(message("the links form a cycle, which a plain pass cannot run: ", text,
+                     ": with \"step_mesh\": true the cells run by ticks"));
 }
 
 // What a cell gives as far as that is said before it is known what arrives: by its "shape", or by
@@ -105,9 +106,9 @@ Status Network::as_declared(std::size_t cell, const Shape& given) const {
   if (out.width == given.width && out.ids == given.ids && out.dims == given.dims) return {};
   const std::string what = coordinate(cell).to_string() + ": gives " + out.to_string();
   if (!nodes_[cell].shape.empty())
-    return bad(what + ", and its \"shape\" says " + given.to_string());
-  return bad(what + ", and cells in a cycle took it to give " + given.to_string() +
-             ": say what it gives by \"shape\"");
+    return bad(message(what, ", and its \"shape\" says ", given.to_string()));
+  return bad(message(what, ", and cells in a cycle took it to give ", given.to_string(),
+                     ": say what it gives by \"shape\""));
 }
 
 }  // namespace loom

@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "base/files/base64.h"
 #include "base/files/bytes.h"
+#include "base/message.h"
 #include "grid/builder.h"
 #include "numeric/codec.h"
 
@@ -76,19 +77,19 @@ class Values {
     if (v.code_.scaled) {
       LOOM_ASSIGN(v.scale_, json.get_number("scale", 0));
       if (!(v.scale_ > 0 && v.scale_ <= 0x1p127))
-        return bad("\"scale\" must be above 0: codes of " + v.dtype_ + " are multiplied by it");
+        return bad(
+            message("\"scale\" must be above 0: codes of ", v.dtype_, " are multiplied by it"));
     }
     LOOM_ASSIGN(const std::string text, json.get_string("weights", ""));
     LOOM_ASSIGN(v.bytes_, from_base64(text, "weights"));
     const std::uint64_t wanted = (count * static_cast<std::uint64_t>(v.code_.bits) + 7) / 8;
     if (v.bytes_.size() != wanted)
-      return bad("\"weights\": expects " + std::to_string(wanted) + " bytes for " +
-                 std::to_string(count) + " values of " + v.dtype_ + ", got " +
-                 std::to_string(v.bytes_.size()));
+      return bad(message("\"weights\": expects ", wanted, " bytes for ", count, " values of ",
+                         v.dtype_, ", got ", v.bytes_.size()));
     for (std::size_t i = 0; i < count; ++i)
       if (const double x = v[i]; !(x - x == 0))
-        return bad("\"weights\": value " + std::to_string(i) + " is no finite number" +
-                   (v.dtype_ == "ternary" ? ", or its code none of -1, 0 and 1" : ""));
+        return bad(message("\"weights\": value ", i, " is no finite number",
+                           (v.dtype_ == "ternary" ? ", or its code none of -1, 0 and 1" : "")));
     return v;
   }
 

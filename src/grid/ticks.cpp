@@ -1,6 +1,7 @@
 // A network as it runs by ticks.
 #include <utility>
 
+#include "base/message.h"
 #include "grid/network.h"
 
 namespace loom {
@@ -29,21 +30,22 @@ Network Network::shared() const {
 
 Result<Network> Network::over_ticks(std::int64_t ticks, Answers answers) const {
   if (version_ == 1) return bad("step mesh: networks of version 1 have no ticks");
-  if (ticks < 1) return bad("step mesh: ticks must be at least 1, got " + std::to_string(ticks));
+  if (ticks < 1) return bad(message("step mesh: ticks must be at least 1, got ", ticks));
   if (head >= 0) return bad("step mesh: a network with a \"head\" does not run by ticks");
   if (input_.ids > 0 && ticks > 1)
-    return Status(Code::unsupported, "step mesh: rows of " + input_.to_string() +
-                                         " for several ticks: ids arrive at one tick at a time");
+    return Status(Code::unsupported,
+                  message("step mesh: rows of ", input_.to_string(),
+                          " for several ticks: ids arrive at one tick at a time"));
   const Shape& out = outputs_.back();
   if (out.ids > 0) return bad("step mesh: no layer gives anything but ids at its end");
   for (const Shape* several : {&input_, &out})
     if (!several->parts.empty())
-      return Status(Code::unsupported, "step mesh: several " +
-                                           std::string(several == &out ? "outputs, " : "inputs, ") +
-                                           several->to_string() + ": one runs by ticks");
+      return Status(Code::unsupported,
+                    message("step mesh: several ", several == &out ? "outputs, " : "inputs, ",
+                            several->to_string(), ": one runs by ticks"));
   if (answers == Answers::every_tick && out.axis == Axis::channels && out.dims.size() > 1)
-    return Status(Code::unsupported, "step mesh: an output of " + out.to_string() +
-                                         " after every tick: put a flatten behind it");
+    return Status(Code::unsupported, message("step mesh: an output of ", out.to_string(),
+                                             " after every tick: put a flatten behind it"));
   Network n = shared();
   n.ticks_ = ticks;
   n.answers_ = answers;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/fields/old_names.h"
+#include "base/message.h"
 #include "grid/builder.h"
 #include "grid/network.h"
 #include "grid/topology_config.h"
@@ -19,7 +20,7 @@ Result<Coordinate> parse_coordinate(const Json& json, std::string_view what) {
   if (!json.is_array() || json.as_array().size() != 4 ||
       !std::all_of(json.as_array().begin(), json.as_array().end(),
                    [](const Json& v) { return v.is_integer(); }))
-    return bad(std::string(what) + ": expected four integers [z, y, x, l]");
+    return bad(message(what, ": expected four integers [z, y, x, l]"));
   const Json::Array& a = json.as_array();
   return Coordinate{a[0].as_integer(), a[1].as_integer(), a[2].as_integer(), a[3].as_integer()};
 }
@@ -57,7 +58,8 @@ Result<std::vector<Link>> parse_links(const Json& links) {
           "\"links\": each is one of {\"read\": [z,y,x,l]}, {\"send\": ...}, {\"run\": ...}");
     const auto& [kind, target] = link.as_object()[0];
     const auto k = std::find(std::begin(kLinkNames), std::end(kLinkNames), kind);
-    if (k == std::end(kLinkNames)) return bad("link \"" + kind + "\": one of read, send, run");
+    if (k == std::end(kLinkNames))
+      return bad(message("link \"", kind, "\": one of read, send, run"));
     LOOM_ASSIGN(const Coordinate at, parse_coordinate(target, kind));
     out.push_back({static_cast<LinkKind>(k - std::begin(kLinkNames)), at});
   }
@@ -74,9 +76,9 @@ Status weights_stay(const Node& before, const Node& after, const std::string& wh
     const auto size = [](const ParamSpec& s) {
       return "[" + std::to_string(s.rows) + ", " + std::to_string(s.cols) + "]";
     };
-    return bad("with " + std::string(with) + " the " + p.spec.role + " of cell " + where +
-               " would be " + (now ? size(now->spec) : "none") + ", and it is " + size(p.spec) +
-               ": weights stay");
+    return bad(message("with ", with, " the ", p.spec.role, " of cell ", where, " would be ",
+                       (now ? size(now->spec) : "none"), ", and it is ", size(p.spec),
+                       ": weights stay"));
   }
   for (std::size_t i = 0; i < std::min(before.children.size(), after.children.size()); ++i)
     LOOM_TRY(
@@ -105,9 +107,8 @@ Status check_grid(const TopologyConfig& c, const Json* cells) {
   std::uint64_t grid = 1;
   for (const std::int64_t n : {c.depth, c.rows, c.cols, c.layers_per_cell}) {
     if (n < 1 || static_cast<std::uint64_t>(n) > max / grid)
-      return bad("topology: depth x rows x cols x layers_per_cell is less than 1, or over " +
-                 std::to_string(kFreeCells) + " and 16 times the " + std::to_string(listed) +
-                 " cells listed");
+      return bad(message("topology: depth x rows x cols x layers_per_cell is less than 1, or over ",
+                         kFreeCells, " and 16 times the ", listed, " cells listed"));
     grid *= static_cast<std::uint64_t>(n);
   }
   return {};
@@ -117,7 +118,7 @@ Status check_grid(const TopologyConfig& c, const Json* cells) {
 
 Result<Node> Network::parse_node(Json cell, int depth) const {
   if (!cell.is_object()) return bad("expected an object");
-  if (depth > kMaxNesting) return bad("layers nest deeper than " + std::to_string(kMaxNesting));
+  if (depth > kMaxNesting) return bad(message("layers nest deeper than ", kMaxNesting));
   use_present_names(cell, version_ < 3);
   Node node;
   CellConfig c;
@@ -158,7 +159,7 @@ Result<Node> Network::parse_node(Json cell, int depth) const {
   if (!config.ok()) return config.status().at(c.type);
   node.config = std::move(*config);
   if (const Json* layers = cell.find("layers")) {
-    if (!node.type->is_container()) return bad(c.type + " holds no layers");
+    if (!node.type->is_container()) return bad(message(c.type, " holds no layers"));
     if (!layers->is_array()) return bad("\"layers\": expected a list");
     for (std::size_t i = 0; i < layers->as_array().size(); ++i) {
       Json child = layers->as_array()[i];
@@ -167,7 +168,7 @@ Result<Node> Network::parse_node(Json cell, int depth) const {
       auto parsed = parse_node(std::move(child), depth + 1);
       if (!parsed.ok()) return parsed.status().at("layer " + std::to_string(i));
       if (!parsed->type && parsed->links.empty())
-        return bad("layer " + std::to_string(i) + ": \"type\" is missing");
+        return bad(message("layer ", i, ": \"type\" is missing"));
       node.children.push_back(std::move(*parsed));
     }
   }
@@ -177,7 +178,7 @@ Result<Node> Network::parse_node(Json cell, int depth) const {
 Result<Node> Network::parse_layer(const Json& layer) const { return parse_node(layer, 1); }
 
 Status Network::set_cell(const Coordinate& at, const Json& cell) {
-  if (!contains(at)) return bad("cell " + at.to_string() + " is outside of the grid");
+  if (!contains(at)) return bad(message("cell ", at.to_string(), " is outside of the grid"));
   auto node = parse_node(cell, 0);
   if (!node.ok()) return node.status().at("cell " + at.to_string());
   nodes_[index(at)] = std::move(*node);
@@ -197,7 +198,7 @@ Status Network::change(const std::function<Status()>& edit, std::string_view wit
 }
 
 Status Network::set_links(const Coordinate& at, const Json& links) {
-  if (!contains(at)) return bad("cell " + at.to_string() + " is outside of the grid");
+  if (!contains(at)) return bad(message("cell ", at.to_string(), " is outside of the grid"));
   auto parsed = parse_links(links);
   if (!parsed.ok()) return parsed.status().at("cell " + at.to_string());
   if (count_runs(*parsed) > 0 && nodes_[index(at)].type)
@@ -259,12 +260,12 @@ Result<Shape> parse_parts(const Json& list, int version) {
     if (c.name.empty() || json.find("parts"))
       return bad("parts: each has a \"name\", and no parts");
     for (const Shape& other : all.parts)
-      if (other.name == c.name) return bad("parts: two are named \"" + c.name + "\"");
+      if (other.name == c.name) return bad(message("parts: two are named \"", c.name, "\""));
     auto parsed = parse_input(c, version);
     if (!parsed.ok()) return parsed.status().at("part " + c.name);
     Shape part = std::move(*parsed);
     if (part.ids > std::int64_t{1} << 24)
-      return bad("part " + c.name + ": ids beside values are below 2^24, as f32 has them");
+      return bad(message("part ", c.name, ": ids beside values are below 2^24, as f32 has them"));
     if (part.count() > INT32_MAX - all.width) return bad("parts of more than 2^31-1 values");
     all.width += part.count();
     part.name = c.name;
@@ -315,8 +316,8 @@ Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
   if (format != "loom-topology") return bad("topology: \"format\" must be \"loom-topology\"");
   LOOM_ASSIGN(const std::int64_t version, t.get_integer("version", 0));
   if (version < 1 || version > kVersion)
-    return Status(Code::unsupported, "topology: version " + std::to_string(version) +
-                                         ", this library reads versions 1 to 3");
+    return Status(Code::unsupported,
+                  message("topology: version ", version, ", this library reads versions 1 to 3"));
   TopologyConfig c;
   FieldReader reader(t);
   c.fields(reader);
@@ -334,16 +335,17 @@ Result<Network> Network::from_json(const Json& t, std::int64_t max_values) {
     const Json& cell = cells->as_array()[i];
     const std::string what = "topology: cells[" + std::to_string(i) + "]";
     if (!cell.is_object() || !cell.find("at"))
-      return bad(what + ": expected an object with \"at\"");
+      return bad(message(what, ": expected an object with \"at\""));
     auto at = parse_coordinate(*cell.find("at"), what + ": at");
     if (!at.ok()) return at.status();
     LOOM_TRY(n.set_cell(*at, cell).at("topology"));
-    if (set[n.index(*at)]) return bad(what + ": cell " + at->to_string() + " stands twice");
+    if (set[n.index(*at)]) return bad(message(what, ": cell ", at->to_string(), " stands twice"));
     set[n.index(*at)] = true;
   }
   if (const Json* head = t.find("head")) {
     LOOM_ASSIGN(const Coordinate at, parse_coordinate(*head, "topology: head"));
-    if (!n.contains(at)) return bad("topology: head " + at.to_string() + " is outside of the grid");
+    if (!n.contains(at))
+      return bad(message("topology: head ", at.to_string(), " is outside of the grid"));
     n.head = static_cast<std::int64_t>(n.index(at));
   }
   if (!c.outputs.empty() && version == 1)

@@ -1,5 +1,7 @@
 #include "layers/spatial.h"
 
+#include "base/message.h"
+
 namespace loom {
 namespace {
 
@@ -9,13 +11,11 @@ Status bad(std::string what) { return Status(Code::invalid_argument, std::move(w
 Status spread(const std::vector<std::int64_t>& list, std::string_view key, std::size_t rank,
               std::int64_t min, Window::Dims& to) {
   if (list.size() != 1 && list.size() != rank)
-    return bad("\"" + std::string(key) + "\": expected one number or " + std::to_string(rank) +
-               ", got " + std::to_string(list.size()));
+    return bad(message("\"", key, "\": expected one number or ", rank, ", got ", list.size()));
   for (std::size_t i = 0; i < rank; ++i) {
     const std::int64_t v = list[list.size() == 1 ? 0 : i];
     if (v < min || v > INT32_MAX / 2)
-      return bad("\"" + std::string(key) + "\" must be at least " + std::to_string(min) + ", got " +
-                 std::to_string(v));
+      return bad(message("\"", key, "\" must be at least ", min, ", got ", v));
     to[3 - rank + i] = v;
   }
   return {};
@@ -27,14 +27,13 @@ Result<Window> window_of(const SpatialConfig& c, const Shape& in, std::size_t ra
   if (in.ids > 0 || in.dims.size() != rank + 1) {
     static constexpr std::string_view kSpace[] = {"length", "height, width",
                                                   "depth, height, width"};
-    return bad(
-        "expects an input of [channels, " + std::string(kSpace[rank - 1]) + "], got " +
-        in.to_string() +
-        ": say so by the network's \"input\": {\"dims\": [...]}, or with a reshape before it");
+    return bad(message(
+        "expects an input of [channels, ", kSpace[rank - 1], "], got ", in.to_string(),
+        ": say so by the network's \"input\": {\"dims\": [...]}, or with a reshape before it"));
   }
   if (in.axis == Axis::steps)
-    return bad("runs over [channels, space], and the first dimension of " + in.to_string() +
-               " is steps: put a permute before it, \"order\": [1, 0]");
+    return bad(message("runs over [channels, space], and the first dimension of ", in.to_string(),
+                       " is steps: put a permute before it, \"order\": [1, 0]"));
   Window w;
   w.channels = in.dims[0];
   for (std::size_t i = 0; i < rank; ++i) w.in[3 - rank + i] = in.dims[i + 1];
@@ -55,16 +54,14 @@ Status place_window(Window& w, bool ceil_mode) {
     const std::int64_t reach = (w.kernel[i] - 1) * w.dilation[i] + 1,
                        room = w.in[i] + w.pad[i] + w.pad_end[i] - reach;
     if (room < 0)
-      return bad("a window that reaches over " + std::to_string(reach) +
-                 " values does not fit into " + std::to_string(w.in[i]) + " with " +
-                 std::to_string(w.pad[i] + w.pad_end[i]) + " of padding");
+      return bad(message("a window that reaches over ", reach, " values does not fit into ",
+                         w.in[i], " with ", w.pad[i] + w.pad_end[i], " of padding"));
     w.out[i] = room / w.stride[i] + 1;
     if (ceil_mode && room % w.stride[i] != 0 && w.out[i] * w.stride[i] < w.in[i] + w.pad[i])
       ++w.out[i];
   }
   if (!w.valid())
-    return bad("the window over " + std::to_string(w.channels) +
-               " channels is larger than 2^30 values");
+    return bad(message("the window over ", w.channels, " channels is larger than 2^30 values"));
   return {};
 }
 

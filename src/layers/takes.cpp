@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/message.h"
+
 namespace loom {
 namespace {
 
@@ -12,18 +14,19 @@ Status bad(std::string what) { return Status(Code::invalid_argument, std::move(w
 Status check_takes(const Names& takes, std::string_view known, const Shape& in, std::size_t first) {
   for (std::size_t i = 0; i < takes.size(); ++i) {
     if (!has_name(known, takes[i]))
-      return bad("\"takes\": known are " + std::string(known) + ", got \"" + takes[i] + "\"");
-    if (place_of(takes, takes[i], 0) != i) return bad("\"takes\" names " + takes[i] + " twice");
+      return bad(message("\"takes\": known are ", known, ", got \"", takes[i], "\""));
+    if (place_of(takes, takes[i], 0) != i)
+      return bad(message("\"takes\" names ", takes[i], " twice"));
   }
   const std::size_t arrive = in.parts.empty() ? 1 : in.parts.size();
   if (arrive == first + takes.size()) return {};
   std::string names;
   for (const std::string& name : takes) names += (names.empty() ? "" : ", ") + name;
   if (takes.empty())
-    return bad("takes one operand, and " + in.to_string() +
-               " arrive: name the others by \"takes\": " + std::string(known));
-  return bad("\"takes\" " + names + " behind the first, and " + in.to_string() +
-             " arrives: bring them by \"merge\": \"operands\"");
+    return bad(message("takes one operand, and ", in.to_string(),
+                       " arrive: name the others by \"takes\": ", known));
+  return bad(message("\"takes\" ", names, " behind the first, and ", in.to_string(),
+                     " arrives: bring them by \"merge\": \"operands\""));
 }
 
 View operand(const Shape& in, View x, std::size_t i) {
@@ -42,8 +45,8 @@ Status check_lengths(const Shape& in, std::size_t i, std::int64_t steps) {
   if (i == 0) return {};
   const Shape& lengths = in.parts[i];
   if (lengths.ids > 0 && lengths.count() == 1 && lengths.ids <= steps + 1) return {};
-  return bad("lengths are an input of one id below " + std::to_string(steps + 1) +
-             ", the number of steps and 1, got " + lengths.to_string());
+  return bad(message("lengths are an input of one id below ", steps + 1,
+                     ", the number of steps and 1, got ", lengths.to_string()));
 }
 
 View joined_gradients(ProgramBuilder& emit, const Shape& in, std::vector<View> gradients) {

@@ -1,5 +1,6 @@
 #include "llm/embedded_model.h"
 
+#include "base/message.h"
 #include "embedded/embedded.h"
 
 namespace loom {
@@ -13,7 +14,7 @@ Status tell_story(Generator& generator, const Model& model, std::uint64_t seed, 
                   std::function<void(std::string_view)> on_text) {
   if (!model.config.bos)
     return Status(Code::invalid_argument,
-                  model.name + ": names no beginning-of-text token to begin a story with");
+                  message(model.name, ": names no beginning-of-text token to begin a story with"));
   GenerateOptions options;
   options.sampling.temperature = 0.7;
   options.sampling.seed = seed;

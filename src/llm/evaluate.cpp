@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/math/exact_math.h"
+#include "base/message.h"
 #include "exec/session.h"
 #include "llm/generate/generate.h"
 #include "llm/generate/sampler.h"
@@ -136,20 +137,18 @@ Result<TextEvaluator> TextEvaluator::create(Model& model, Model* reference, Thre
                                             std::vector<std::int32_t> ids,
                                             const EvaluateOptions& options) {
   if (options.context < 0)
-    return Status(Code::invalid_argument,
-                  "evaluate: negative context " + std::to_string(options.context));
+    return Status(Code::invalid_argument, message("evaluate: negative context ", options.context));
   LOOM_TRY(check_context(model.config, options.context).at("evaluate"));
   const std::size_t min_ids = options.last_row ? 1 : 2;
   if (ids.size() < min_ids)
     return Status(Code::invalid_argument,
-                  "evaluate: needs at least " +
-                      std::string(min_ids == 1 ? "one token" : "two tokens") + ", got " +
-                      std::to_string(ids.size()));
+                  message("evaluate: needs at least ", min_ids == 1 ? "one token" : "two tokens",
+                          ", got ", ids.size()));
   LOOM_TRY(check_ids(model.config, ids));
   if (reference && reference->config.vocab_size != model.config.vocab_size) {
     return Status(Code::invalid_argument,
-                  "evaluate: the vocabularies differ: " + std::to_string(model.config.vocab_size) +
-                      " and " + std::to_string(reference->config.vocab_size));
+                  message("evaluate: the vocabularies differ: ", model.config.vocab_size, " and ",
+                          reference->config.vocab_size));
   }
   const std::int64_t context =
       options.context > 0 ? options.context : std::min(model.config.max_positions, kDefaultContext);

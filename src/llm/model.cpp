@@ -1,5 +1,6 @@
 #include "llm/model.h"
 
+#include "base/message.h"
 #include "llm/embedded_model.h"
 #include "llm/generate/generate.h"
 #include "llm/import/entity_model.h"
@@ -33,11 +34,12 @@ Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& fo
   FoundModel found;
   found.name = source->name();
   LOOM_ASSIGN(const FileKind kind, sniff(*source));
-  if (kind == FileKind::safetensors)
+  if (kind == FileKind::safetensors || kind == FileKind::torch)
     return Status(
         Code::unsupported,
-        found.name +
-            ": is safetensors, which needs its config.json and tokenizer.json: load the folder");
+        message(
+            found.name,
+            ": is safetensors, which needs its config.json and tokenizer.json: load the folder"));
   LOOM_TRY(take_file({std::move(source), kind}, found));
   return load_found(std::move(found), format);
 }
@@ -50,25 +52,24 @@ Result<Model> make_model(std::string name, Network network, Result<Tokenizer> to
     return Status(Code::unsupported,
                   "the network does not read token ids: it is no language model");
   if (!network.input().dims.empty())
-    return Status(Code::unsupported, "the network reads " + network.input().to_string() +
-                                         ": a language model reads one id per row");
+    return Status(Code::unsupported, message("the network reads ", network.input().to_string(),
+                                             ": a language model reads one id per row"));
   if (width != vocab)
-    return Status(Code::unsupported, "the network gives " + std::to_string(width) +
-                                         " values for a vocabulary of " + std::to_string(vocab));
+    return Status(Code::unsupported,
+                  message("the network gives ", width, " values for a vocabulary of ", vocab));
   if (config.max_positions < 1 || config.max_positions > INT32_MAX)
-    return Status(Code::invalid_argument, "\"max_positions\" must be in 1..2^31-1, got " +
-                                              std::to_string(config.max_positions));
+    return Status(Code::invalid_argument,
+                  message("\"max_positions\" must be in 1..2^31-1, got ", config.max_positions));
   if (tokenizer.ok() && tokenizer->vocab_size() > static_cast<std::size_t>(vocab))
     return Status(Code::invalid_argument,
-                  "the tokenizer has ids below " + std::to_string(tokenizer->vocab_size()) +
-                      ", the network reads those below " + std::to_string(vocab));
+                  message("the tokenizer has ids below ", tokenizer->vocab_size(),
+                          ", the network reads those below ", vocab));
   std::vector<std::int32_t> special = config.eos;
   if (config.bos) special.push_back(*config.bos);
   for (const std::int32_t id : special)
     if (id < 0 || id >= vocab)
-      return Status(Code::invalid_argument, "\"bos\" and \"eos\" must be in 0.." +
-                                                std::to_string(vocab - 1) + ", got " +
-                                                std::to_string(id));
+      return Status(Code::invalid_argument,
+                    message("\"bos\" and \"eos\" must be in 0..", vocab - 1, ", got ", id));
   LOOM_TRY(Sampler::create(recommended_sampling(config)).status());
   return Model{std::move(name), std::move(config), std::move(network), std::move(tokenizer)};
 }
@@ -88,7 +89,8 @@ Result<ModelConfig> load_config(const std::string& model) {
   LOOM_ASSIGN(const bool folder, is_folder(path));
   if (folder) return read_config(path);
   LOOM_ASSIGN(Opened file, open_model(path));
-  if (file.kind == FileKind::safetensors) return read_config(parent(path));
+  if (file.kind == FileKind::safetensors || file.kind == FileKind::torch)
+    return read_config(parent(path));
   if (file.kind == FileKind::entity) return config_from_entity(std::move(file.source));
   if (file.kind != FileKind::gguf) return no_model(path, file.kind);
   LOOM_ASSIGN(const Gguf gguf, Gguf::open(std::move(file.source)));
@@ -105,7 +107,8 @@ Result<Tokenizer> load_tokenizer(const std::string& model) {
   if (folder) return tokenizer_of_folder(path);
   LOOM_ASSIGN(Opened file, open_model(path));
   if (file.kind == FileKind::json) return Tokenizer::load(path);
-  if (file.kind == FileKind::safetensors) return tokenizer_of_folder(parent(path));
+  if (file.kind == FileKind::safetensors || file.kind == FileKind::torch)
+    return tokenizer_of_folder(parent(path));
   if (file.kind == FileKind::entity) return tokenizer_from_entity(std::move(file.source));
   if (file.kind != FileKind::gguf) return no_model(path, file.kind);
   LOOM_ASSIGN(const Gguf gguf, Gguf::open(std::move(file.source)));

@@ -168,8 +168,9 @@ TEST(Model, what_is_no_model_is_refused) {
     "num_hidden_layers": 1, "num_attention_heads": 1})";
   LOOM_EXPECT_ERROR(load_model(folder.path()), Code::not_found,
                     "holds neither model.safetensors nor");
-  LOOM_EXPECT_ERROR(load_model(folder / "config.json"), Code::unsupported,
-                    "is JSON, expected a HuggingFace folder, safetensors, GGUF or .entity");
+  LOOM_EXPECT_ERROR(
+      load_model(folder / "config.json"), Code::unsupported,
+      "is JSON, expected a HuggingFace folder, safetensors, PyTorch, GGUF or .entity");
   EXPECT_TRUE(load_config(folder.path()).ok());
   LOOM_EXPECT_ERROR(load_tokenizer(folder.path()), Code::not_found, "holds no tokenizer.json");
   std::ofstream(folder / "tokenizer.model") << "x";

@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "base/json/json.h"
+#include "base/message.h"
 #include "grid/emit/emitter.h"
 
 namespace loom {
 namespace {
 
 Status bad(std::string what) {
-  return Status(Code::invalid_argument, "training: " + std::move(what));
+  return Status(Code::invalid_argument, message("training: ", std::move(what)));
 }
 
 // What the network takes must be what the data has.
@@ -22,38 +23,37 @@ Status check_form(const DataSource::Form& form, const Network& network, const Tr
                                              : "rows of " + std::to_string(form.steps) + " ids";
   if ((in.ids > 0) != (form.ids > 0) ||
       (in.ids > 0 && (in.dims.empty() ? 0 : in.count()) != form.steps))
-    return bad("the network takes " + in.to_string() + ", the data has " + rows);
+    return bad(message("the network takes ", in.to_string(), ", the data has ", rows));
   if (in.ids == 0 && form.width != in.width)
-    return bad("the network takes " + in.to_string() + ", the data has " + rows);
+    return bad(message("the network takes ", in.to_string(), ", the data has ", rows));
   if (spec.random_translate > 0 && (in.ids > 0 || in.dims.size() < 2))
-    return bad(
+    return bad(message(
         "\"random_translate\" moves images: the network's input must be [..., height, width], it "
-        "is " +
-        in.to_string());
+        "is ",
+        in.to_string()));
   if (!spec.heads.empty()) {
     std::int64_t targets = 0;
     for (const HeadSpec& head : spec.heads) targets += head.targets();
     if (form.targets == targets) return {};
-    return bad("the heads take " + std::to_string(targets) +
-               " target values per row, the data has " +
-               (form.targets > 0 ? std::to_string(form.targets) : "classes"));
+    return bad(message("the heads take ", targets, " target values per row, the data has ",
+                       (form.targets > 0 ? std::to_string(form.targets) : "classes")));
   }
   if (!takes_classes(loss) && form.targets != out.width)
-    return bad("the network gives " + std::to_string(out.width) + " values per row, the data has " +
-               std::to_string(form.targets) + " targets");
+    return bad(message("the network gives ", out.width, " values per row, the data has ",
+                       form.targets, " targets"));
   if (const std::size_t n = spec.weights_of_classes().size();
       n > 0 && static_cast<std::int64_t>(n) != axis.classes)
-    return bad("\"class_weights\" has " + std::to_string(n) + " weights, the network gives " +
-               std::to_string(axis.classes) + " logits");
+    return bad(message("\"class_weights\" has ", n, " weights, the network gives ", axis.classes,
+                       " logits"));
   if (takes_classes(loss) && form.targets > 0)
     return bad("the loss cross_entropy needs classes, the data has target values");
   if (takes_classes(loss) && form.places != axis.places)
-    return bad(
-        "the network gives " + out.to_string() + ", logits for " + std::to_string(axis.places) +
-        " classes a row, the data has " + std::to_string(form.places) +
+    return bad(message(
+        "the network gives ", out.to_string(), ", logits for ", axis.places,
+        " classes a row, the data has ", form.places,
         (axis.places > 1 && form.places == 1 ? ": end with one step, by \"output\": \"last\" of a "
                                                "recurrent layer or a pool, or flatten"
-                                             : ""));
+                                             : "")));
   return {};
 }
 
@@ -79,10 +79,10 @@ class TinyColumns {
                const std::vector<NamedPart>& parts) const {
     for (std::size_t c = 0; c < largest_.size(); ++c)
       if (largest_[c] > 0 && largest_[c] < kFloor)
-        return bad(name + ", " + column_text(parts, c) + " is nowhere above " +
-                   format_double(static_cast<double>(largest_[c])) +
-                   ", and f32 is 0 below 2^-40, 9.1e-13: scale it, or " + cell +
-                   " a \"standardize\" of the dtype f64");
+        return bad(message(name, ", ", column_text(parts, c), " is nowhere above ",
+                           format_double(static_cast<double>(largest_[c])),
+                           ", and f32 is 0 below 2^-40, 9.1e-13: scale it, or ", cell,
+                           " a \"standardize\" of the dtype f64"));
     return {};
   }
 
@@ -126,14 +126,13 @@ class SampleCheck {
     const auto width = static_cast<std::int64_t>(batch_.ids.size());
     for (std::size_t i = 0; i < batch_.ids.size(); ++i)
       if (batch_.ids[i] >= ids_)
-        return bad("ids, " + place(data_, sample, i, width) + " is " +
-                   std::to_string(batch_.ids[i]) + ": the network takes ids below " +
-                   std::to_string(ids_));
+        return bad(message("ids, ", place(data_, sample, i, width), " is ", batch_.ids[i],
+                           ": the network takes ids below ", ids_));
     const auto classes = static_cast<std::int64_t>(batch_.classes.size());
     for (std::size_t i = 0; i < batch_.classes.size() && heads_.empty(); ++i)
       if (!known(batch_.classes[i], axis_.classes))
-        return bad("classes, " + place(data_, sample, i, classes) +
-                   class_refusal(batch_.classes[i], axis_.classes, spec_.ignore));
+        return bad(message("classes, ", place(data_, sample, i, classes),
+                           class_refusal(batch_.classes[i], axis_.classes, spec_.ignore)));
     std::size_t column = 0;
     for (std::size_t h = 0; h < heads_.size(); ++h)
       for (std::int64_t i = 0; i < heads_[h].targets(); ++i, ++column) {
@@ -147,7 +146,8 @@ class SampleCheck {
   Status finish(bool batch) const {
     for (std::size_t i = 0; i < heads_.size() && !batch; ++i)
       if (takes_classes(heads_[i].loss) && !counted_[i])
-        return bad("head \"" + name_of(heads_[i], i) + "\": no row has a class that is counted");
+        return bad(
+            message("head \"", name_of(heads_[i], i), "\": no row has a class that is counted"));
     LOOM_TRY(inputs_.check("x", "begin with", learning_.x_parts));
     return targets_.check("y", "end with", learning_.y_parts);
   }
@@ -162,10 +162,10 @@ class SampleCheck {
                                                     : batch_.wide_values[column];
     const bool classes = takes_classes(head.loss);
     if (classes ? known(value, head.axis.classes) : takes_value(head.loss, value)) return {};
-    return bad("y, row " + std::to_string(data_.row_of(sample)) + ", " +
-               column_text(learning_.y_parts, column) +
-               (classes ? class_refusal(value, head.axis.classes, spec_.ignore)
-                        : value_refusal(head.loss, value)));
+    return bad(message("y, row ", data_.row_of(sample), ", ",
+                       column_text(learning_.y_parts, column),
+                       (classes ? class_refusal(value, head.axis.classes, spec_.ignore)
+                                : value_refusal(head.loss, value))));
   }
 
   const DataSource& data_;

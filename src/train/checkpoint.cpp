@@ -4,6 +4,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
+#include "base/message.h"
 #include "formats/safetensors/safetensors.h"
 
 namespace loom {
@@ -16,9 +17,9 @@ constexpr std::string_view kSection = "training", kFolder = "training/", kWeight
 Status read_tensor(const Entity& file, const EntityEntry& entry, std::string name,
                    TrainingState& state) {
   if (entry.shape.size() != 2)
-    return Status(Code::corrupt, file.name() + ": tensor '" + entry.name + "' of a training has " +
-                                     std::to_string(entry.shape.size()) +
-                                     " dimensions, expected 2");
+    return Status(Code::corrupt,
+                  message(file.name(), ": tensor '", entry.name, "' of a training has ",
+                          entry.shape.size(), " dimensions, expected 2"));
   TrainingTensor t{std::move(name), entry.shape[0], entry.shape[1], {}, {}};
   if (entry.type == TensorType::plain(DType::f64)) {
     LOOM_ASSIGN(t.f64, file.f64(entry.name));
@@ -70,7 +71,7 @@ Result<Json> adapter_info(const Safetensors& file, const std::string& name) {
   const auto section = std::find_if(file.metadata().begin(), file.metadata().end(),
                                     [](const auto& m) { return m.first == kSection; });
   if (section == file.metadata().end())
-    return Status(Code::not_found, name + ": holds no training");
+    return Status(Code::not_found, message(name, ": holds no training"));
   auto info = Json::parse(section->second);
   if (!info.ok()) return info.status().at(name);
   return info;
@@ -78,8 +79,8 @@ Result<Json> adapter_info(const Safetensors& file, const std::string& name) {
 
 Result<Json> network_info(const Entity& file) {
   if (!file.find_section(kSection))
-    return Status(Code::not_found, file.name() + ": holds no training: it has no section '" +
-                                       std::string(kSection) + "'");
+    return Status(Code::not_found,
+                  message(file.name(), ": holds no training: it has no section '", kSection, "'"));
   return file.json(kSection);
 }
 
@@ -96,9 +97,9 @@ Status resume_adapter(SourcePtr source, Trainer& trainer, Best* best) {
   }
   for (const TensorInfo& t : file.tensors()) {
     if (t.shape.size() != 2 || (t.type != StorageType::f32 && t.type != StorageType::f64))
-      return Status(Code::corrupt, name + ": tensor " + quoted(t.name) + " of a training is " +
-                                       std::string(loom::name(t.type)) + " " + shape_text(t.shape) +
-                                       ", expected two dimensions of f32 or f64");
+      return Status(Code::corrupt, message(name, ": tensor ", quoted(t.name), " of a training is ",
+                                           loom::name(t.type), " ", shape_text(t.shape),
+                                           ", expected two dimensions of f32 or f64"));
     const bool of_best = t.name.starts_with(kBest);
     TrainingTensor tensor{
         of_best ? t.name.substr(kBest.size()) : t.name, t.shape[0], t.shape[1], {}, {}};

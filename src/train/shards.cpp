@@ -6,6 +6,7 @@
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
 #include "base/json/json.h"
+#include "base/message.h"
 #include "base/numerics_version.h"
 #include "ops/cpu/kernel_args.h"
 #include "train/check_data.h"
@@ -19,9 +20,11 @@ constexpr std::size_t kHead = 16, kSha = 32;
 constexpr std::uint64_t kMaxValues = std::uint64_t{1} << 40;
 
 Status bad(std::string what) {
-  return Status(Code::invalid_argument, "training: " + std::move(what));
+  return Status(Code::invalid_argument, message("training: ", std::move(what)));
 }
-Status broken(std::string what) { return Status(Code::corrupt, "shard: " + std::move(what)); }
+Status broken(std::string what) {
+  return Status(Code::corrupt, message("shard: ", std::move(what)));
+}
 
 template <class Tensor>
 auto& list_of(Tensor& shard, bool averages) {
@@ -200,8 +203,8 @@ Result<Shard> Shard::from_bytes(std::span<const std::byte> bytes) {
   if (bytes.size() < kHead + kSha || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
     return broken("these bytes are none");
   if (const auto version = load_le<std::uint32_t>(bytes.data() + 8); version != kVersion)
-    return Status(Code::unsupported, "shard: version " + std::to_string(version) +
-                                         ", this library reads " + std::to_string(kVersion));
+    return Status(Code::unsupported,
+                  message("shard: version ", version, ", this library reads ", kVersion));
   const std::size_t json = load_le<std::uint32_t>(bytes.data() + 12);
   if (json > bytes.size() - kHead - kSha) return broken("it ends early");
   const auto body = bytes.first(bytes.size() - kSha);
@@ -232,7 +235,7 @@ Status Trainer::check_shards() const {
                            : learning_.device                                  ? "a device"
                            : observation_.observer                             ? "an observer"
                                                                                : nullptr;
-  if (what) return bad("a step is not cut into shards with " + std::string(what));
+  if (what) return bad(message("a step is not cut into shards with ", what));
   return whole();
 }
 
@@ -275,8 +278,8 @@ Result<Shard> Trainer::shard(std::int64_t number, const DataSource* given) {
   LOOM_TRY(check_shards());
   const std::int64_t shards = spec_.micro_batches, part = spec_.batch / shards;
   if (number < 0 || number >= shards)
-    return bad("shard " + std::to_string(number) + ": \"micro_batches\" cuts a step into " +
-               std::to_string(shards) + ", numbered from 0");
+    return bad(message("shard ", number, ": \"micro_batches\" cuts a step into ", shards,
+                       ", numbered from 0"));
   LOOM_TRY(next_dtype());
   LOOM_TRY(cut_into(shards));
   const auto by_places = [](const HeadSpec& head) { return takes_classes(head.loss); };
@@ -289,8 +292,8 @@ Result<Shard> Trainer::shard(std::int64_t number, const DataSource* given) {
     LOOM_TRY(check_data(*given, network_, spec_, true));
     if (given->samples() * given->max_rows() > learning_.max_rows ||
         given->max_rows() > learning_.max_positions)
-      return bad("a shard that is given has at most the " + std::to_string(part) +
-                 " samples of a micro-batch, got " + std::to_string(given->samples()));
+      return bad(message("a shard that is given has at most the ", part,
+                         " samples of a micro-batch, got ", given->samples()));
   }
   HeadSums sums;
   for (std::int64_t micro = 0; several && micro < shards; ++micro) {
@@ -324,13 +327,13 @@ Result<Shard> Trainer::shard(std::int64_t number, const DataSource* given) {
 Status Trainer::check_shard(const Shard& s, const Shard& own, std::size_t index) const {
   const std::string where = "shard " + std::to_string(index) + " ";
   if (s.shard != static_cast<std::int64_t>(index) || s.shards != spec_.micro_batches)
-    return bad(where + "is number " + std::to_string(s.shard) + " of " + std::to_string(s.shards) +
-               ": expects all " + std::to_string(spec_.micro_batches) + " in their order");
+    return bad(message(where, "is number ", s.shard, " of ", s.shards, ": expects all ",
+                       spec_.micro_batches, " in their order"));
   if (s.step != done_ + 1)
-    return bad(where + "is of step " + std::to_string(s.step) + ", the next one is " +
-               std::to_string(done_ + 1));
-  if (s.run != own.run) return bad(where + "is of a training with another spec, topology or data");
-  if (s.weights != own.weights) return bad(where + "is of other weights than these");
+    return bad(message(where, "is of step ", s.step, ", the next one is ", done_ + 1));
+  if (s.run != own.run)
+    return bad(message(where, "is of a training with another spec, topology or data"));
+  if (s.weights != own.weights) return bad(message(where, "is of other weights than these"));
   const auto agrees = [](const TrainingTensor& t, const auto& g, std::int64_t rows) {
     return t.name == g.path + ":" + g.role && t.rows == rows && t.cols == g.value.cols &&
            t.f64.empty() == (g.type != ValueType::f64);
@@ -342,7 +345,7 @@ Status Trainer::check_shard(const Shard& s, const Shard& own, std::size_t index)
     same = agrees(s.gradients[i], learner_.gradients()[i], learner_.gradients()[i].rows);
   for (std::size_t i = 0; same && i < s.averages.size(); ++i)
     same = agrees(s.averages[i], learner_.averages()[i], 1);
-  return same ? Status() : bad(where + "has other gradients than this training");
+  return same ? Status() : bad(message(where, "has other gradients than this training"));
 }
 
 Result<StepReport> Trainer::apply(std::span<Shard> shards) {
@@ -350,8 +353,7 @@ Result<StepReport> Trainer::apply(std::span<Shard> shards) {
   LOOM_TRY(next_dtype());
   LOOM_TRY(cut_into(spec_.micro_batches));
   if (static_cast<std::int64_t>(shards.size()) != spec_.micro_batches)
-    return bad("got " + std::to_string(shards.size()) + " shards: a step has " +
-               std::to_string(spec_.micro_batches));
+    return bad(message("got ", shards.size(), " shards: a step has ", spec_.micro_batches));
   const std::string given = run_hash(true);
   const Shard own{.run = shards[0].run == given ? given : run_hash(false),
                   .weights = weights_checksum()};
@@ -401,10 +403,10 @@ Result<const Learner::Moment*> Trainer::find_moment(std::string_view name) const
   for (const Learner::Moment& m : learner_.moments())
     if (m.name == name && !m.of_streams) return &m;
   return Status(Code::not_found,
-                "training: no moment \"" + std::string(name) + "\": " +
-                    (learner_.moments().empty()
-                         ? "the optimizer has none"
-                         : "they are called as \"" + learner_.moments().front().name + "\""));
+                message("training: no moment \"", name, "\": ",
+                        (learner_.moments().empty()
+                             ? "the optimizer has none"
+                             : "they are called as \"" + learner_.moments().front().name + "\"")));
 }
 
 Result<TrainingTensor> Trainer::moment(std::string_view name) {
@@ -420,10 +422,10 @@ Status Trainer::set_moment(std::string_view name, std::span<const double> values
   LOOM_ASSIGN(const Learner::Moment* m, find_moment(name));
   TrainingTensor t = read(*m);
   if (values.size() != t.f32.size() + t.f64.size())
-    return bad("moment " + m->name + " has " + std::to_string(m->rows) + " x " +
-               std::to_string(m->cols) + " values, got " + std::to_string(values.size()));
+    return bad(message("moment ", m->name, " has ", m->rows, " x ", m->cols, " values, got ",
+                       values.size()));
   for (const double v : values)
-    if (!(v - v == 0)) return bad("moment " + m->name + ": a value is not finite");
+    if (!(v - v == 0)) return bad(message("moment ", m->name, ": a value is not finite"));
   for (std::size_t i = 0; i < t.f32.size(); ++i) t.f32[i] = static_cast<float>(values[i]);
   for (std::size_t i = 0; i < t.f64.size(); ++i) t.f64[i] = values[i];
   exchange(*m, t);
@@ -433,8 +435,8 @@ Status Trainer::set_moment(std::string_view name, std::span<const double> values
 Status Trainer::set_done(std::int64_t step) {
   LOOM_TRY(whole());
   if (step < 0 || step > spec_.steps)
-    return bad("set_step: expects 0 to the " + std::to_string(spec_.steps) +
-               " steps of the training, got " + std::to_string(step));
+    return bad(
+        message("set_step: expects 0 to the ", spec_.steps, " steps of the training, got ", step));
   done_ = step;
   learner_.resume(step);
   return {};

@@ -1,13 +1,14 @@
 // The steps of a training: whole, and in slices.
 #include <algorithm>
 
+#include "base/message.h"
 #include "train/check_data.h"
 #include "train/trainer.h"
 
 namespace loom {
 
 static Status bad(std::string what) {
-  return Status(Code::invalid_argument, "training: " + std::move(what));
+  return Status(Code::invalid_argument, message("training: ", std::move(what)));
 }
 
 Result<StepReport> Trainer::step() {
@@ -47,7 +48,7 @@ Status Trainer::take(const DataSource& batch) {
   room.max_rows = std::max(room.max_rows, batch.samples() * batch.max_rows());
   room.weighted = room.weighted || batch.form().weighted;
   if (room.max_rows > INT32_MAX)
-    return bad("a batch of " + std::to_string(room.max_rows) + " rows is too large");
+    return bad(message("a batch of ", room.max_rows, " rows is too large"));
   if (room.max_rows != learning_.max_rows || room.max_positions != learning_.max_positions ||
       room.weighted != learning_.weighted)
     LOOM_TRY(remake(room));
@@ -102,22 +103,23 @@ void Trainer::add_losses(StepReport& report, double& weight) {
 // Means of the losses; whether they can be learned from.
 Status Trainer::mean_losses(StepReport& report, double weight) {
   const std::string number = std::to_string(report.step);
-  if (report.counted == 0) return bad("step " + number + ": no row has a target");
-  if (!(weight > 0)) return bad("step " + number + ": all of its rows have the weight 0");
+  if (report.counted == 0) return bad(message("step ", number, ": no row has a target"));
+  if (!(weight > 0)) return bad(message("step ", number, ": all of its rows have the weight 0"));
   report.loss /= weight;
   for (double& loss : report.heads) loss /= weight;
   if (!(report.loss - report.loss == 0))
-    return bad(
-        "step " + number +
-        ": the loss is not finite; a lower rate, a longer warm-up or \"clip_norm\" may help");
+    return bad(message(
+        "step ", number,
+        ": the loss is not finite; a lower rate, a longer warm-up or \"clip_norm\" may help"));
   if (spec_.fp8) {
     report.loss_scale = scale_.value();
     report.skipped = !learner_.gradients_finite();
   }
   if (report.skipped && scale_.exponent == kMinScale)
-    return bad("step " + number +
-               ": gradients are not finite in fp8 at any loss scale; a lower rate, or \"fp8\" "
-               "off, may help");
+    return bad(
+        message("step ", number,
+                ": gradients are not finite in fp8 at any loss scale; a lower rate, or \"fp8\" "
+                "off, may help"));
   return {};
 }
 
@@ -165,7 +167,7 @@ bool Trainer::aligns(std::int64_t step) const {
 
 // The weights are seen in the dtype that the next step has.
 Status Trainer::next_dtype() {
-  if (done_ >= spec_.steps) return bad("all " + std::to_string(spec_.steps) + " steps are done");
+  if (done_ >= spec_.steps) return bad(message("all ", spec_.steps, " steps are done"));
   if (!matrices_.empty() && done_ >= spec_.quantize.after) LOOM_TRY(set_quantized(true));
   return {};
 }

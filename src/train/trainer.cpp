@@ -7,6 +7,7 @@
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
 #include "base/json/json.h"
+#include "base/message.h"
 #include "base/numerics_version.h"
 #include "train/check_data.h"
 #include "train/data/images/augment.h"
@@ -15,7 +16,7 @@ namespace loom {
 namespace {
 
 Status bad(std::string what) {
-  return Status(Code::invalid_argument, "training: " + std::move(what));
+  return Status(Code::invalid_argument, message("training: ", std::move(what)));
 }
 
 // Calls f(row of a float or double matrix) for each row of a moment.
@@ -68,7 +69,7 @@ static Status resolve(TrainingSpec& spec, const DataSource& data, const Network&
     const auto samples = checked_mul(static_cast<std::uint64_t>(data.samples()),
                                      static_cast<std::uint64_t>(spec.epochs));
     if (!samples || *samples > (std::uint64_t{1} << 60))
-      return bad(std::to_string(spec.epochs) + " epochs are too many samples");
+      return bad(message(spec.epochs, " epochs are too many samples"));
     spec.steps = static_cast<std::int64_t>((*samples + static_cast<std::uint64_t>(spec.batch) - 1) /
                                            static_cast<std::uint64_t>(spec.batch));
   }
@@ -76,18 +77,16 @@ static Status resolve(TrainingSpec& spec, const DataSource& data, const Network&
   // memory.
   constexpr std::int64_t kFreeBatch = 1 << 16;
   if (spec.batch > std::max(kFreeBatch, data.samples()))
-    return bad("\"batch\" is " + std::to_string(spec.batch) + " samples, the data has " +
-               std::to_string(data.samples()) + ": at most as many, or " +
-               std::to_string(kFreeBatch));
+    return bad(message("\"batch\" is ", spec.batch, " samples, the data has ", data.samples(),
+                       ": at most as many, or ", kFreeBatch));
   // Samples are numbered through the whole training.
   if (spec.steps > (std::int64_t{1} << 60) / spec.batch)
-    return bad(std::to_string(spec.steps) + " steps of " + std::to_string(spec.batch) +
-               " samples are too many");
+    return bad(message(spec.steps, " steps of ", spec.batch, " samples are too many"));
   if (spec.fp8 && spec.quantize.dtype.empty()) spec.quantize.dtype = "fp8e4m3";
   if (has_end(spec.schedule.kind) && spec.schedule.steps == 0) spec.schedule.steps = spec.steps;
   LOOM_TRY(spec.schedule.check());
   if (spec.quantize.after >= spec.steps)
-    return bad("quantize: \"after\" must be below the " + std::to_string(spec.steps) + " steps");
+    return bad(message("quantize: \"after\" must be below the ", spec.steps, " steps"));
   if (spec.validation.share > 0 && spec.validation.every == 0)
     spec.validation.every = (data.samples() + spec.batch - 1) / spec.batch;
   return {};
@@ -100,8 +99,8 @@ static Result<LearnerOptions> learner_options(const TrainingSpec& spec, const Da
   const auto rows = checked_mul(static_cast<std::uint64_t>(data.max_rows()),
                                 static_cast<std::uint64_t>(spec.batch / spec.micro_batches));
   if (!rows || *rows > INT32_MAX)
-    return bad("a micro-batch of " + std::to_string(spec.batch / spec.micro_batches) +
-               " samples of up to " + std::to_string(data.max_rows()) + " rows is too large");
+    return bad(message("a micro-batch of ", spec.batch / spec.micro_batches, " samples of up to ",
+                       data.max_rows(), " rows is too large"));
   LearnerOptions learning;
   learning.loss = spec.loss;
   learning.delta = spec.delta;
@@ -226,9 +225,9 @@ Result<std::vector<Trainer::Quantized>> Trainer::find_quantized(const QuantizeSp
                                                : name;
     if (std::none_of(matrices.begin(), matrices.end(),
                      [&](const auto& p) { return cell(p) == path; }))
-      return bad("quantize: \"keep\": \"" + name +
-                 "\" is no cell with matrices: expects first, last, or a path as " +
-                 (matrices.empty() ? "0.0.0.0" : cell(matrices.front())));
+      return bad(message("quantize: \"keep\": \"", name,
+                         "\" is no cell with matrices: expects first, last, or a path as ",
+                         (matrices.empty() ? "0.0.0.0" : cell(matrices.front()))));
     kept.push_back(path);
   }
   auto keeps = [&](const Network::NamedParam& p) {
@@ -241,7 +240,7 @@ Result<std::vector<Trainer::Quantized>> Trainer::find_quantized(const QuantizeSp
     });
     if (!stays) list.push_back({p, p.param->store->format()});
   }
-  if (list.empty()) return bad("quantize: no matrix is left to learn as " + spec.dtype);
+  if (list.empty()) return bad(message("quantize: no matrix is left to learn as ", spec.dtype));
   return list;
 }
 
@@ -278,8 +277,8 @@ Status Trainer::follow() {
                            : network_.ticks() > 0 ? "\"step_mesh\""
                                                   : nullptr;
   if (what)
-    return bad("rules have changed the network, and a training with " + std::string(what) +
-               " does not follow them: make a new trainer");
+    return bad(message("rules have changed the network, and a training with ", what,
+                       " does not follow them: make a new trainer"));
   std::vector<TrainingTensor> before;
   for (const Learner::Moment& m : learner_.moments()) before.push_back(read(m));
   LOOM_ASSIGN(Learner next, Learner::create(network_, pool_, learning_));
@@ -373,8 +372,8 @@ Status Trainer::run(const std::function<Result<bool>(const StepReport&)>& after_
     LOOM_ASSIGN(const bool go_on, after_step(report));
     if (!go_on || done_ == spec_.steps) LOOM_TRY(sync());
     if (!go_on)
-      return Status(Code::cancelled, "training: stopped after step " + std::to_string(done_) +
-                                         " of " + std::to_string(spec_.steps));
+      return Status(Code::cancelled,
+                    message("training: stopped after step ", done_, " of ", spec_.steps));
   }
   return {};
 }
@@ -396,9 +395,9 @@ Status Trainer::extend(std::int64_t steps, std::int64_t epochs) {
   if (!total || *total > max / batch) return bad("extend: that is more than 2^60 samples");
   const auto end = static_cast<std::uint64_t>(spec_.schedule.steps);
   if (has_end(spec_.schedule.kind) && end < *total)
-    return bad("extend: the schedule \"" + std::string(name(spec_.schedule.kind)) +
-               "\" ends at step " + std::to_string(end) + ", this would be step " +
-               std::to_string(*total) + ": give it \"steps\" at the beginning");
+    return bad(message("extend: the schedule \"", name(spec_.schedule.kind), "\" ends at step ",
+                       end, ", this would be step ", *total,
+                       ": give it \"steps\" at the beginning"));
   spec_.steps = static_cast<std::int64_t>(*total);
   spec_.epochs = 0;
   return {};
@@ -466,7 +465,7 @@ Status Trainer::set_weights(const std::vector<TrainingTensor>& weights) {
   for (const auto& [name, store] : learned()) {
     if (next == weights.end() || next->f32.size() != store->mutable_master().size() ||
         next->f64.size() != store->mutable_master64().size())
-      return Status(Code::corrupt, "training state: " + name + " has another size");
+      return Status(Code::corrupt, message("training state: ", name, " has another size"));
     std::copy(next->f32.begin(), next->f32.end(), store->mutable_master().begin());
     std::copy(next->f64.begin(), next->f64.end(), store->mutable_master64().begin());
     store->touch();
@@ -519,8 +518,8 @@ Status Trainer::check_info(const Json& info) const {
   if (!written || !written->is_object()) return Status(Code::corrupt, "training state: no spec");
   const Json spec = spec_by_present_names(*written);
   auto differs = [](const std::string& key, const Json* saved, const Json* now) {
-    return bad("the state was saved with another \"" + key +
-               "\": " + (saved ? saved->dump() : "none") + ", now " + (now ? now->dump() : "none"));
+    return bad(message("the state was saved with another \"", key, "\": ",
+                       (saved ? saved->dump() : "none"), ", now ", (now ? now->dump() : "none")));
   };
   auto same = [](const Json* a, const Json* b) {
     return (!a && !b) || (a && b && a->dump() == b->dump());
@@ -540,14 +539,14 @@ Status Trainer::check_info(const Json& info) const {
   }
   LOOM_ASSIGN(const std::string data, info.get_string("data", ""));
   if (data != data_.hash())
-    return bad("the state was saved with other data: its SHA-256 is " + data + ", now " +
-               data_.hash());
+    return bad(message("the state was saved with other data: its SHA-256 is ", data, ", now ",
+                       data_.hash()));
   LOOM_ASSIGN(const std::string base, info.get_string("base", ""));
   if (base != base_)
-    return bad(
-        "the state was saved with an adapter on another network: the SHA-256 of its base is " +
-        (base.empty() ? "missing" : base) + ", now " +
-        (base_.empty() ? "the network itself learns" : base_));
+    return bad(message(
+        "the state was saved with an adapter on another network: the SHA-256 of its base is ",
+        (base.empty() ? "missing" : base), ", now ",
+        (base_.empty() ? "the network itself learns" : base_)));
   const Json* topology = info.find("topology");
   const auto text_of = [](const Json& t) { return topology_by_old_names(t).dump(); };
   if (!topology || !topology->is_object() ||
@@ -585,16 +584,14 @@ static Result<TrainingTensor*> find_tensor(TrainingState& state, const std::stri
   const auto t = std::find_if(state.tensors.begin(), state.tensors.end(),
                               [&](const TrainingTensor& s) { return s.name == name; });
   if (t == state.tensors.end())
-    return Status(Code::not_found, "training state: no tensor '" + name + "'");
+    return Status(Code::not_found, message("training state: no tensor '", name, "'"));
   const auto elements = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
   if (t->rows != rows || t->cols != cols || t->f32.size() != (f64 ? 0 : elements) ||
       t->f64.size() != (f64 ? elements : 0))
-    return Status(Code::corrupt, "training state: tensor '" + name + "': expects " +
-                                     std::to_string(rows) + " x " + std::to_string(cols) +
-                                     (f64 ? " f64" : " f32") + ", got " + std::to_string(t->rows) +
-                                     " x " + std::to_string(t->cols) + " with " +
-                                     std::to_string(t->f32.size()) + " f32 and " +
-                                     std::to_string(t->f64.size()) + " f64 values");
+    return Status(Code::corrupt,
+                  message("training state: tensor '", name, "': expects ", rows, " x ", cols,
+                          (f64 ? " f64" : " f32"), ", got ", t->rows, " x ", t->cols, " with ",
+                          t->f32.size(), " f32 and ", t->f64.size(), " f64 values"));
   return &*t;
 }
 
@@ -612,8 +609,8 @@ Result<std::vector<TrainingTensor*>> Trainer::find_tensors(TrainingState& state)
     found.push_back(t);
   }
   if (found.size() != state.tensors.size())
-    return Status(Code::corrupt, "training state: has " + std::to_string(state.tensors.size()) +
-                                     " tensors, this training " + std::to_string(found.size()));
+    return Status(Code::corrupt, message("training state: has ", state.tensors.size(),
+                                         " tensors, this training ", found.size()));
   return found;
 }
 
@@ -636,8 +633,7 @@ Status Trainer::restore(TrainingState state) {
   LOOM_ASSIGN(const std::int64_t step, state.info.get_integer("step", -1));
   if (step < 0) return Status(Code::corrupt, "training state: no step");
   if (step > spec_.steps)
-    return bad("the state is after step " + std::to_string(step) + ", the spec ends at " +
-               std::to_string(spec_.steps));
+    return bad(message("the state is after step ", step, ", the spec ends at ", spec_.steps));
   LossScale scale;
   if (spec_.fp8) {
     LOOM_ASSIGN(scale, saved_scale(state.info, step));

@@ -247,6 +247,18 @@ TEST(Stories, ConvertedWeightsRunAndErrorsAreTold) {
   EXPECT_NE(logits(copy / ""), logits(folder));
 }
 
+TEST(Stories, AnEntityGoesThroughJson) {
+  LOOM_TEST_FILE(folder, "tales/hf");
+  const Folder made;
+  ASSERT_EQ(loom({"convert", folder, made / "a.entity"}).code, 0);
+  const Outcome there = loom({"convert", made / "a.entity", made / "b.json"});
+  ASSERT_EQ(there.code, 0) << there.err;
+  const Outcome back = loom({"convert", made / "b.json", made / "c.entity"});
+  ASSERT_EQ(back.code, 0) << back.err;
+  EXPECT_EQ(file_bytes(made / "c.entity"), file_bytes(made / "a.entity"));
+  LOOM_EXPECT_REFUSED(loom({"convert", folder, made / "d.json"}), 3, "write .entity first");
+}
+
 TEST(Stories, AnEntityIsTheModel) {
   LOOM_TEST_FILE(model, "tales/tales.gguf");
   LOOM_TEST_FILE(text, "tales/golden_greedy_256.txt");

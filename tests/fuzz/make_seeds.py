@@ -3,11 +3,13 @@
 import argparse
 import base64
 import gzip
+import io
 import json
 import pathlib
 import random
 import re
 import struct
+import zipfile
 import zlib
 
 
@@ -296,6 +298,29 @@ def safetensors_seeds():
          ("none", "U8", [0, 7], b"")])
 
 
+def torch_seeds():
+    """Files of torch.save: a zip archive of stored records, one of them a pickle."""
+    word = lambda t: b"X" + struct.pack("<I", len(t)) + t.encode()
+    tensor = lambda kind, key, shape, strides: (
+        b"ctorch._utils\n_rebuild_tensor_v2\n((" + word("storage") + b"ctorch\n" + kind +
+        b"\n" + word(key) + word("cpu") + b"K\x06tQK\0(" +
+        b"".join(b"K" + bytes([n]) for n in shape) + b"t(" +
+        b"".join(b"K" + bytes([n]) for n in strides) + b"t\x89ccollections\nOrderedDict\n)RtR")
+    matrix = tensor(b"FloatStorage", "0", [2, 3], [3, 1])
+    turned = tensor(b"FloatStorage", "0", [3, 2], [1, 3])
+    ids = tensor(b"LongStorage", "1", [6], [1])
+    for items in (word("w") + matrix, word("w") + matrix + word("t") + turned + word("n") + ids,
+                  word("model") + b"}(" + word("w") + turned + b"u" + word("epoch") + b"K\3" +
+                  word("rest") + b"](NG" + struct.pack(">d", 0.1) + b"\x88e"):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("a/data.pkl", b"\x80\x02}(" + items + b"u.")
+            archive.writestr("a/byteorder", "little")
+            archive.writestr("a/data/0", bytes(range(24)))
+            archive.writestr("a/data/1", bytes(range(48)))
+        yield "torch", file.getvalue()
+
+
 def gguf_seeds():
     scalars = [("u8", 0, b"\1"), ("i8", 1, b"\xff"), ("u16", 2, b"\1\2"), ("i16", 3, b"\1\2"),
                ("u32", 4, b"\1\2\3\4"), ("i32", 5, b"\1\2\3\4"),
@@ -452,6 +477,7 @@ def json_seeds():
 
 def seeds():
     yield from safetensors_seeds()
+    yield from torch_seeds()
     yield from gguf_seeds()
     yield from npy_seeds()
     yield from onnx_seeds()

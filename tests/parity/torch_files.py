@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """State dicts of random nn.Sequential in safetensors files, as networks by welvet.from_weights:
-outputs within 1e-5 of the largest, and refused with questions where the settings are missing.
+outputs within 1e-5 of the largest, and refused with questions where the settings are missing. The
+same by torch.save has the same bits, for every dtype and stride.
 
     torch_files.py [--count 30] [--seed N]
 
@@ -9,11 +10,15 @@ have the prefix of a wrapper ("module.", "_orig_mod.") before their names.
 """
 
 import argparse
+import hashlib
+import io
 import json
 import pathlib
 import random
+import shutil
 import struct
 import sys
+import tempfile
 
 try:
     import numpy as np
@@ -25,6 +30,8 @@ except ImportError as e:
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bindings" / "python"))
 import welvet
+from welvet._core.call import call
+from welvet._core.source import open_file
 
 BOUND = 1e-5
 torch.set_num_threads(1)
@@ -69,6 +76,95 @@ def safetensors(state):
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     return struct.pack("<Q", len(text)) + text + b"".join(blobs)
+
+
+def saved(value, protocol=2):
+    """The bytes of a file of torch.save."""
+    file = io.BytesIO()
+    torch.save(value, file, pickle_protocol=protocol)
+    return file.getvalue()
+
+
+def strided(rng, tensor):
+    """The same values in a larger storage, perhaps with other strides."""
+    if rng.random() < 0.3:
+        tensor = torch.nn.Parameter(tensor, requires_grad=tensor.is_floating_point())
+    elif tensor.dim() == 2 and rng.random() < 0.4:
+        tensor = tensor.t().contiguous().t()
+    elif tensor.dim() > 0 and rng.random() < 0.4:
+        tensor = torch.cat([tensor, tensor])[tensor.shape[0]:]
+    return tensor
+
+
+DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
+          "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8,
+          "U64": torch.uint64, "U32": torch.uint32, "U16": torch.uint16, "U8": torch.uint8,
+          "BOOL": torch.bool, "F8_E4M3": torch.float8_e4m3fn, "F8_E5M2": torch.float8_e5m2}
+
+
+def check_dtypes():
+    """The SHA-256 of each tensor is that of its bytes."""
+    whole = torch.arange(24).reshape(2, 3, 4)
+    for name, dtype in DTYPES.items():
+        tensor = whole.to(dtype)
+        views = {"whole": tensor, "turned": tensor.permute(2, 0, 1), "part": tensor[:, 1:, ::2],
+                 "empty": tensor[:0], "scalar": tensor[1, 1, 1]}
+        file = open_file(saved({"a": views, "epoch": 3}))
+        for key, view in views.items():
+            raw = view.contiguous().flatten().view(torch.uint8).numpy().tobytes()
+            want = hashlib.sha256(raw).hexdigest()
+            assert call("file_hash", file, "a." + key) == want, (name, key)
+        call("release", file)
+
+
+def check_refused():
+    for value in (nn.Linear(2, 3), {"w": torch.eye(3).to_sparse()}, {"w": np.float64(1)},
+                  {"w": torch.zeros(1).expand(9)}, {"w": torch.zeros(2, dtype=torch.complex64)}):
+        try:
+            welvet.weights_report(saved(value))
+            raise AssertionError("%r was read" % (value,))
+        except welvet.Unsupported:
+            pass
+
+
+def tensors_of(file):
+    """The tensors of a safetensors file, by torch."""
+    raw = file.read_bytes()
+    n = struct.unpack("<Q", raw[:8])[0]
+    header = json.loads(raw[8:8 + n])
+    for name, entry in header.items():
+        if name != "__metadata__":
+            begin, end = entry["data_offsets"]
+            yield name, torch.frombuffer(bytearray(raw[8 + n + begin:8 + n + end]),
+                                         dtype=DTYPES[entry["dtype"]]).reshape(entry["shape"])
+
+
+def check_folder(given):
+    """A folder with pytorch_model.bin, and one with its shards, run as that with safetensors."""
+    want = None
+    for shards in (0, 1, 3):
+        with tempfile.TemporaryDirectory() as made:
+            folder = pathlib.Path(made)
+            tensors = {}
+            for file in sorted(given.iterdir()):
+                if file.suffix == ".safetensors":
+                    tensors.update(tensors_of(file))
+                if shards == 0 or ".safetensors" not in file.name:
+                    shutil.copy(file, folder)
+            names = sorted(tensors)
+            if shards == 1:
+                torch.save(tensors, folder / "pytorch_model.bin")
+            elif shards > 1:
+                where = {n: "pytorch_model-0000%d-of-00003.bin" % (i % 3 + 1)
+                         for i, n in enumerate(names)}
+                for shard in set(where.values()):
+                    torch.save({n: tensors[n] for n in names if where[n] == shard},
+                               folder / shard)
+                (folder / "pytorch_model.bin.index.json").write_text(
+                    json.dumps({"weight_map": where}))
+            got = welvet.Transformer.load_model(str(folder)).network.digest()
+            want = want or got
+            assert got == want, (given.name, shards)
 
 
 class Drawn:
@@ -208,6 +304,9 @@ def check(rng):
     except welvet.OpenQuestions as asked:
         assert asked.report["open"] == report["open"]
     network, report = welvet.from_weights(file, settings)
+    state = {prefix + name: strided(rng, t) for name, t in module.state_dict().items()}
+    pickled, _ = welvet.from_weights(saved(state, rng.choice([2, 3, 4, 5])), settings)
+    assert pickled.digest() == network.digest(), "torch.save: other bits"
     worst = 0.0
     for n in (1, 3):
         x = make(n)
@@ -226,6 +325,11 @@ def main():
     parser.add_argument("--count", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
+    check_dtypes()
+    check_refused()
+    families = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data" / "families"
+    for name in ("llama2_untied", "qwen2_bias") if families.exists() else ():
+        check_folder(families / name)
     worst, failed = 0.0, 0
     for i in range(args.count):
         seed = args.seed * 1000 + i

@@ -19,12 +19,12 @@ struct Args {
 
 void bind(CommandLine& c, Args& a) {
   c.add("IN", a.in,
-        "a model: folder, .safetensors, .gguf, .onnx, .entity, or a name in the local HuggingFace "
-        "cache")
+        "a model: folder, .safetensors, .pt, .gguf, .onnx, .entity, .json, or a name in the local "
+        "HuggingFace cache")
       .required();
   c.add("OUT", a.out,
-        "what to write: a name that ends in .safetensors, .entity, .gguf or .onnx, or in / for a "
-        "HuggingFace folder")
+        "what to write: a name that ends in .safetensors, .entity, .json, .gguf or .onnx, or in / "
+        "for a HuggingFace folder")
       .required();
   c.add("--dtype", a.dtype,
         "of the weights (as they are); safetensors takes f64, f32, f16, bf16, a folder f32, f16, "
@@ -37,8 +37,8 @@ void bind(CommandLine& c, Args& a) {
   c.flag("--matmul-nbits", a.matmul_nbits,
          "of .onnx: products of 4 and 8 bits by ONNX Runtime's own MatMulNBits");
   c.add("--settings", a.settings,
-        "of a .safetensors file that becomes .entity: JSON with what names and shapes do not tell "
-        "(docs/reference/weights.md)")
+        "of a .safetensors or .pt file that becomes .entity: JSON with what names and shapes do "
+        "not tell (docs/reference/weights.md)")
       .type_name("FILE");
   c.flag("--report", a.report,
          "write nothing: print which layers a file of weights has by names and shapes, and which "
@@ -62,25 +62,33 @@ bool is_exported(const std::string& dtype, bool folder) {
   return (is_float(dtype) && dtype != "f64") || (!folder && (dtype == "q8_0" || dtype == "q4_0"));
 }
 
+bool has_weights_ending(const std::string& in) {
+  for (const char* ending : {".safetensors", ".pt", ".pth", ".bin"})
+    if (in.ends_with(ending)) return true;
+  return false;
+}
+
 // Ends the action where the command line is wrong, before IN is read.
 void check_arguments(const Args& a) {
   const auto usage = [](const std::string& what) {
     return problem(LOOM_INVALID_ARGUMENT, what, kUsage);
   };
-  const bool decoder = a.out.ends_with(".onnx"), entity = a.out.ends_with(".entity");
+  const bool decoder = a.out.ends_with(".onnx"), text = a.out.ends_with(".json"),
+             entity = a.out.ends_with(".entity") || text;
   const bool folder = a.out.ends_with("/") || std::filesystem::is_directory(a.out),
              exported = folder || a.out.ends_with(".gguf");
   if (!entity && !exported && !decoder && !a.out.ends_with(".safetensors"))
     throw Exit{
-        "OUT must end in .safetensors, .entity, .gguf or .onnx, or in / for a HuggingFace folder, "
+        "OUT must end in .safetensors, .entity, .json, .gguf or .onnx, or in / for a HuggingFace "
+        "folder, "
         "got '" +
             a.out + "'",
         kUsage};
   if (a.matmul_nbits && !decoder) throw usage("--matmul-nbits goes with OUT of .onnx");
   if (is_onnx(a.in) && !entity)
-    throw usage("an ONNX graph is written as .entity, got '" + a.out + "'");
+    throw usage("an ONNX graph is written as .entity or .json, got '" + a.out + "'");
   if (is_json(a.in) && !entity)
-    throw usage("a network of JSON is written as .entity, got '" + a.out + "'");
+    throw usage("a network of JSON is written as .entity or .json, got '" + a.out + "'");
   if (!a.adapter.empty() && ((!entity && !exported && !decoder) || is_onnx(a.in) || is_json(a.in)))
     throw usage("--adapter goes with a language model that is not written as .safetensors");
   if (!a.dtype.empty() && (entity || decoder)) or_exit(kUsage, [&] { format_info(a.dtype); });
@@ -92,7 +100,9 @@ void check_arguments(const Args& a) {
     throw usage("safetensors files are written as f64, f32, f16 or bf16, not '" + a.dtype +
                 "': --dtype, or write .entity");
   if ((a.report || !a.settings.empty()) && (!entity || is_onnx(a.in) || is_json(a.in)))
-    throw usage("--settings and --report go with a .safetensors file that becomes .entity");
+    throw usage(
+        "--settings and --report go with a .safetensors, .pt, .pth or .bin file that becomes "
+        ".entity");
   if (a.report && (!a.dtype.empty() || !a.adapter.empty() || a.no_tokenizer))
     throw usage("--report writes nothing: it goes without --dtype, --adapter and --no-tokenizer");
   if (!folder) check_file_output("OUT", a.out, {located(a.in), a.adapter});
@@ -151,7 +161,8 @@ int print_report(const Args& a) {
 // Where a file of weights was refused for open questions: says all of them, of which the error has
 // the first alone, and throws.
 void refuse_open_questions(const Args& a) {
-  if (!a.in.ends_with(".safetensors") || !a.out.ends_with(".entity")) return;
+  if (!has_weights_ending(a.in) || (!a.out.ends_with(".entity") && !a.out.ends_with(".json")))
+    return;
   Json made;
   try {
     made = parsed(File(a.in).weights(settings_of(a).dump()));

@@ -49,7 +49,7 @@ def weights_report(source: Union[Path, bytes, BinaryIO], settings: Settings = No
 
 
 def from_weights(source: Union[Path, bytes, BinaryIO], settings: Settings = None) -> FromWeights:
-    """The network of a file of weights (safetensors, GGUF, a folder of shards): each module becomes
+    """The network of a file of weights (safetensors, PyTorch, GGUF, shards): each module becomes
     a layer by the names and shapes of its tensors, as PyTorch writes them.
 
     `source`: a path, bytes, or a binary file with seek and readinto. `settings`: a dict, or the

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/math/fp_env.h"
+#include "base/message.h"
 #include "c_api/call.h"
 #include "c_api/options/options.h"
 #include "cluster/cluster.h"
@@ -23,8 +24,8 @@ Result<int> choice(std::string_view name, const std::string_view (&names)[N],
     if (names[i] == name) return static_cast<int>(i);
     list += std::string(i ? ", " : "") + std::string(names[i]);
   }
-  return Status(Code::invalid_argument, std::string(what) + ": expects one of " + list +
-                                            ", got \"" + std::string(name) + "\"");
+  return Status(Code::invalid_argument,
+                message(what, ": expects one of ", list, ", got \"", name, "\""));
 }
 
 Result<cluster::Rows2d> rows_in(std::span<const double> x, std::int64_t width) {
@@ -71,7 +72,7 @@ Status hierarchy(const cluster::Rows2d& rows, const ClusterHierarchy& o, std::sp
 Result<std::vector<cluster::Merge>> read_merges(std::span<const double> values) {
   if (values.size() % 4 != 0)
     return Status(Code::invalid_argument,
-                  "merges: expects rows of 4 values, got " + std::to_string(values.size()));
+                  message("merges: expects rows of 4 values, got ", values.size()));
   std::vector<cluster::Merge> merges;
   const std::size_t rows = values.size() / 4 + 1;
   std::vector<bool> joined(2 * rows);
@@ -83,15 +84,14 @@ Result<std::vector<cluster::Merge>> read_merges(std::span<const double> values) 
       const bool there = group >= 0 && group < static_cast<double>(rows + i) &&
                          group == std::floor(group) && !joined[static_cast<std::size_t>(group)];
       if (!there)
-        return Status(Code::invalid_argument, "merges: row " + std::to_string(i) +
-                                                  " joins the group " + std::to_string(group) +
-                                                  ", which is not there or has been joined");
+        return Status(Code::invalid_argument,
+                      message("merges: row ", i, " joins the group ", std::to_string(group),
+                              ", which is not there or has been joined"));
       joined[static_cast<std::size_t>(group)] = true;
       (side == 0 ? merge.first : merge.second) = static_cast<std::int64_t>(group);
     }
     if (!(m[2] >= (i == 0 ? 0 : m[-2])))
-      return Status(Code::invalid_argument,
-                    "merges: row " + std::to_string(i) + ": distances must ascend");
+      return Status(Code::invalid_argument, message("merges: row ", i, ": distances must ascend"));
     merges.push_back(merge);
   }
   return merges;
@@ -104,9 +104,8 @@ Status cut(std::span<const double> values, const ClusterCut& o, std::span<std::i
   if (o.clusters.has_value() == o.distance.has_value())
     return Status(Code::invalid_argument, "one of \"clusters\" and \"distance\" is wanted");
   if (o.clusters && *o.clusters > rows)
-    return Status(Code::invalid_argument, "clusters: expects 1 to " + std::to_string(rows) +
-                                              ", the number of rows, got " +
-                                              std::to_string(*o.clusters));
+    return Status(Code::invalid_argument, message("clusters: expects 1 to ", rows,
+                                                  ", the number of rows, got ", *o.clusters));
   std::ranges::copy(
       o.clusters ? cluster::cut(merges, *o.clusters) : cluster::cut_at(merges, *o.distance),
       labels.begin());

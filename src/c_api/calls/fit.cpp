@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "base/message.h"
 #include "c_api/call.h"
 #include "c_api/calls/images.h"
 #include "c_api/options/options.h"
@@ -101,8 +102,7 @@ int32_t loom_training_step(loom_training training, int64_t steps, loom_bytes* re
   return call(error, [&]() -> Status {
     LOOM_TRY(want(report));
     if (steps < 1)
-      return Status(Code::invalid_argument,
-                    "steps: must be at least 1, got " + std::to_string(steps));
+      return Status(Code::invalid_argument, message("steps: must be at least 1, got ", steps));
     return ::training(training, [&](Fit& fit) -> Status {
       LOOM_ASSIGN(const Fit::Step step, fit.step(steps));
       *report = new_json(report_of(step, fit));

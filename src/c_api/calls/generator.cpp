@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "base/files/sha256.h"
+#include "base/message.h"
 #include "base/numerics_version.h"
 #include "c_api/call.h"
 #include "c_api/calls/chat.h"
@@ -69,9 +70,8 @@ Status feed(const Inside& in, std::int64_t sequence, std::span<const std::int32_
 
 Status check_sequence(const Inside& in, std::int64_t sequence) {
   if (sequence >= 0 && sequence < in.object->options.sequences) return {};
-  return Status(Code::out_of_range, "sequence " + std::to_string(sequence) +
-                                        ": the generator has " +
-                                        std::to_string(in.object->options.sequences));
+  return Status(Code::out_of_range, message("sequence ", sequence, ": the generator has ",
+                                            in.object->options.sequences));
 }
 
 std::int32_t finish_code(const std::optional<Finish>& finish) {
@@ -177,7 +177,7 @@ int32_t loom_generator_logits(loom_generator generator, int64_t sequence, float*
     const std::span<const float> row = in->logits(sequence);
     if (row.empty())
       return Status(Code::invalid_argument,
-                    "sequence " + std::to_string(sequence) + " is empty: feed it first");
+                    message("sequence ", sequence, " is empty: feed it first"));
     LOOM_TRY(expect_count("logits", logits_count, static_cast<std::int64_t>(row.size())));
     std::copy(row.begin(), row.end(), out.begin());
     return {};

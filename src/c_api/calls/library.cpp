@@ -4,6 +4,7 @@
 
 #include "base/files/paths.h"
 #include "base/files/source.h"
+#include "base/message.h"
 #include "base/numerics_version.h"
 #include "c_api/call.h"
 #include "c_api/options/options.h"
@@ -96,8 +97,8 @@ int32_t loom_fake_quantize(const float* values, size_t values_count, const char*
     LOOM_ASSIGN(const std::span<float> out, c_api::span(rounded, rounded_count, "rounded"));
     LOOM_TRY(expect_count("rounded", rounded_count, static_cast<std::int64_t>(values_count)));
     if (rows < 1 || in.empty() || values_count % static_cast<std::uint64_t>(rows) != 0)
-      return Status(Code::invalid_argument, "values: " + std::to_string(values_count) +
-                                                " are not " + std::to_string(rows) + " whole rows");
+      return Status(Code::invalid_argument,
+                    message("values: ", values_count, " are not ", rows, " whole rows"));
     LOOM_ASSIGN(WeightStore store,
                 WeightStore::from_f32(rows, static_cast<std::int64_t>(values_count) / rows,
                                       {in.begin(), in.end()}));
@@ -151,7 +152,7 @@ int32_t loom_release(loom_handle handle, loom_error* error) {
   return call(error, [&]() -> Status {
     if (handle == 0 || c_api::remove(handle)) return {};
     return Status(Code::invalid_handle,
-                  "the handle " + std::to_string(handle) + " was released before or never made");
+                  message("the handle ", handle, " was released before or never made"));
   });
 }
 
@@ -164,8 +165,8 @@ int32_t loom_pause_after(loom_handle handle, int64_t microseconds, loom_error* e
     if (!object) return no_such_handle(handle, 0);
     constexpr std::int64_t kMax = INT64_C(1000000) * 86400;
     if (microseconds < 0 || microseconds > kMax)
-      return Status(Code::invalid_argument, "microseconds: expects 0 to " + std::to_string(kMax) +
-                                                " (a day), got " + std::to_string(microseconds));
+      return Status(Code::invalid_argument,
+                    message("microseconds: expects 0 to ", kMax, " (a day), got ", microseconds));
     return object->pause_after(microseconds);
   });
 }
@@ -192,13 +193,12 @@ int32_t loom_bytes_create(uint64_t size, loom_bytes* bytes, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(bytes));
     if (size > PTRDIFF_MAX - 64)
-      return Status(Code::out_of_memory, "bytes: " + std::to_string(size) +
-                                             " bytes are more than this machine addresses");
+      return Status(Code::out_of_memory,
+                    message("bytes: ", size, " bytes are more than this machine addresses"));
     // Fresh pages from calloc are zero without being touched; the rest is alignment.
     auto* raw = static_cast<std::byte*>(std::calloc(static_cast<std::size_t>(size) + 64, 1));
     if (!raw)
-      return Status(Code::out_of_memory,
-                    "bytes: " + std::to_string(size) + " bytes could not be allocated");
+      return Status(Code::out_of_memory, message("bytes: ", size, " bytes could not be allocated"));
     const std::shared_ptr<void> owner(raw, [](void* p) { std::free(p); });
     auto* data = raw + (64 - reinterpret_cast<std::uintptr_t>(raw) % 64) % 64;
     *bytes = add(std::make_shared<Bytes>(owner, data, static_cast<std::size_t>(size)));

@@ -1,4 +1,5 @@
 // Language models.
+#include "base/message.h"
 #include "c_api/call.h"
 #include "c_api/options/options.h"
 #include "llm/config/architecture.h"
@@ -47,16 +48,16 @@ Result<ModelConfig> config_of(ModelCreate& o, Network& network,
   const auto is_its_own = [](const char* key, const std::optional<std::int64_t>& given,
                              std::int64_t own) {
     if (!given || *given == own) return Status();
-    return Status(Code::invalid_argument, std::string("options: \"") + key + "\" is " +
-                                              std::to_string(*given) + ", the network's is " +
-                                              std::to_string(own));
+    return Status(Code::invalid_argument,
+                  message("options: \"", key, "\" is ", *given, ", the network's is ", own));
   };
   LOOM_TRY(is_its_own("vocab_size", o.vocab_size, network.input().ids));
   LOOM_TRY(is_its_own("parameters", o.parameters, network.parameter_count()));
   if (!o.architecture.empty()) {
     c.architecture = find_architecture(o.architecture);
     if (!c.architecture)
-      return Status(Code::invalid_argument, "options: " + unknown_architecture(o.architecture));
+      return Status(Code::invalid_argument,
+                    message("options: ", unknown_architecture(o.architecture)));
   }
   c.max_positions = o.max_positions;
   const auto its = [](TokenIds& given, const std::optional<std::int32_t>& id) {

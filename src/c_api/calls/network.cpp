@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/message.h"
 #include "c_api/call.h"
 #include "c_api/options/options.h"
 #include "checkpoint/entity.h"
@@ -35,11 +36,9 @@ Result<std::size_t> parse_cell(const Network& network, std::string_view text) {
   if (at != text.size()) return wrong;
   const Coordinate c{part[0], part[1], part[2], part[3]};
   if (!network.contains(c)) {
-    return Status(Code::out_of_range, "cell " + std::string(text) + ": the grid has " +
-                                          std::to_string(network.depth()) + " x " +
-                                          std::to_string(network.rows()) + " x " +
-                                          std::to_string(network.cols()) + " x " +
-                                          std::to_string(network.layers_per_cell()) + " cells");
+    return Status(Code::out_of_range,
+                  message("cell ", text, ": the grid has ", network.depth(), " x ", network.rows(),
+                          " x ", network.cols(), " x ", network.layers_per_cell(), " cells"));
   }
   return network.index(c);
 }
@@ -67,7 +66,7 @@ Result<loom_handle> load(SourcePtr source) {
   if (json) {
     constexpr std::uint64_t kMax = std::uint64_t{1} << 30;
     if (source->size() > kMax)
-      return Status(Code::invalid_argument, source->name() + ": JSON of more than 1 GiB");
+      return Status(Code::invalid_argument, message(source->name(), ": JSON of more than 1 GiB"));
     std::string text(static_cast<std::size_t>(source->size()), '\0');
     LOOM_TRY(source->read(0, std::as_writable_bytes(std::span(text))));
     LOOM_ASSIGN(const Json saved, Json::parse(text, {.max_bytes = kMax}));
@@ -132,9 +131,8 @@ Result<WeightStore*> find_parameter(Network& network, const char* path, size_t p
   LOOM_ASSIGN(const std::string_view r, text_argument(role, role_size, "role"));
   WeightStore* store = network.find(p, r);
   if (!store)
-    return Status(Code::not_found,
-                  "the network has no parameter '" + std::string(p.substr(0, 100)) + ":" +
-                      std::string(r.substr(0, 100)) + "': network_parameters lists them");
+    return Status(Code::not_found, message("the network has no parameter '", p.substr(0, 100), ":",
+                                           r.substr(0, 100), "': network_parameters lists them"));
   return store;
 }
 
@@ -265,7 +263,7 @@ int32_t loom_network_load_file(loom_file file, loom_network* network, loom_error
     LOOM_ASSIGN(const auto f, get<FileObject>(file));
     if (!f->file.source)
       return Status(Code::unsupported,
-                    f->file.path + ": is a folder: networks are loaded from files");
+                    message(f->file.path, ": is a folder: networks are loaded from files"));
     LOOM_ASSIGN(*network, load(f->file.source));
     return {};
   });

@@ -1,4 +1,5 @@
 // Learning beside answers.
+#include "base/message.h"
 #include "c_api/call.h"
 #include "c_api/options/options.h"
 #include "c_api/options/structs.h"
@@ -143,11 +144,10 @@ int32_t loom_online_learn(loom_online online, int64_t microseconds, int64_t step
     LOOM_TRY(want(done));
     constexpr std::int64_t kMaxTime = INT64_MAX / 1000;
     if (microseconds < -1 || microseconds > kMaxTime)
-      return Status(Code::out_of_range, "microseconds: expects -1 to " + std::to_string(kMaxTime) +
-                                            ", got " + std::to_string(microseconds));
-    if (steps < 0)
       return Status(Code::out_of_range,
-                    "steps: must not be negative, got " + std::to_string(steps));
+                    message("microseconds: expects -1 to ", kMaxTime, ", got ", microseconds));
+    if (steps < 0)
+      return Status(Code::out_of_range, message("steps: must not be negative, got ", steps));
     OnlineLearner::Learned learned;
     const Status status = cancellable(o, [&] {
       return o.learner->learn(microseconds < 0 ? -1 : 1000 * microseconds, steps, learned);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/files/bytes.h"
+#include "base/message.h"
 #include "c_api/call.h"
 
 using namespace loom;
@@ -55,7 +56,7 @@ Result<onnx::Runner::Input> run_input(const Json& in, const onnx::Graph& graph,
     if (v.name == name->as_string()) info = &v;
   if (!info)
     return Status(Code::invalid_argument,
-                  "inputs: the graph has no input '" + name->as_string() + "'");
+                  message("inputs: the graph has no input '", name->as_string(), "'"));
   onnx::Dims shape;
   std::uint64_t count = 1;
   for (const Json& d : dims->as_array()) {
@@ -68,9 +69,8 @@ Result<onnx::Runner::Input> run_input(const Json& in, const onnx::Graph& graph,
     count *= static_cast<std::uint64_t>(d.as_integer());
   }
   if (count > left.size())
-    return Status(Code::invalid_argument, "values: '" + name->as_string() + "' takes " +
-                                              std::to_string(count) + " of them, " +
-                                              std::to_string(left.size()) + " are left");
+    return Status(Code::invalid_argument, message("values: '", name->as_string(), "' takes ", count,
+                                                  " of them, ", left.size(), " are left"));
   LOOM_ASSIGN(onnx::Tensor tensor, onnx::make_tensor(name->as_string(), info->type,
                                                      std::move(shape), left.first(count)));
   left = left.subspan(count);
@@ -87,7 +87,7 @@ Result<std::vector<onnx::Runner::Input>> run_inputs(const Json& list, const onnx
   }
   if (!left.empty())
     return Status(Code::invalid_argument,
-                  "values: " + std::to_string(left.size()) + " more than the inputs take");
+                  message("values: ", left.size(), " more than the inputs take"));
   return given;
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/math/fp_env.h"
+#include "base/message.h"
 #include "breed/weights.h"
 #include "c_api/call.h"
 #include "populations/genome_network.h"
@@ -55,9 +56,8 @@ Result<const populations::Member*> member_at(const PopulationObject& p, std::int
     return Status(Code::invalid_argument, "index: no champion before the first evaluation");
   }
   if (index < 0 || index >= static_cast<std::int64_t>(members.size()))
-    return Status(Code::out_of_range, "index: " + std::to_string(index) + "; the population has " +
-                                          std::to_string(members.size()) +
-                                          " networks, and -1 is the champion");
+    return Status(Code::out_of_range, message("index: ", index, "; the population has ",
+                                              members.size(), " networks, and -1 is the champion"));
   return &members[static_cast<std::size_t>(index)];
 }
 
@@ -68,9 +68,8 @@ Result<const evolve::Genome*> genome_at(const PopulationObject& p, std::int64_t 
     return Status(Code::invalid_argument, "index: no champion before the first evaluation");
   }
   if (index < 0 || index >= static_cast<std::int64_t>(genomes.size()))
-    return Status(Code::out_of_range, "index: " + std::to_string(index) + "; the population has " +
-                                          std::to_string(genomes.size()) +
-                                          " genomes, and -1 is the champion");
+    return Status(Code::out_of_range, message("index: ", index, "; the population has ",
+                                              genomes.size(), " genomes, and -1 is the champion"));
   return &genomes[static_cast<std::size_t>(index)];
 }
 

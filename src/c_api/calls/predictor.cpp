@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "base/message.h"
 #include "c_api/call.h"
 #include "c_api/calls/images.h"
 #include "c_api/options/options.h"
@@ -75,8 +76,7 @@ int32_t loom_predictor_next(loom_predictor predictor, int64_t rows, loom_bytes* 
   return call(error, [&]() -> Status {
     LOOM_TRY(want(answers));
     if (rows < 1)
-      return Status(Code::invalid_argument,
-                    "rows: must be at least 1, got " + std::to_string(rows));
+      return Status(Code::invalid_argument, message("rows: must be at least 1, got ", rows));
     return answered(predictor, answers, [&](Predictor& p) { return p.next(rows); });
   });
 }

@@ -1,6 +1,7 @@
 // Sessions: networks that run.
 #include <algorithm>
 
+#include "base/message.h"
 #include "c_api/call.h"
 #include "c_api/options/options.h"
 #include "c_api/options/structs.h"
@@ -293,9 +294,8 @@ int32_t loom_session_run_tokens(loom_session session, const int32_t* ids, size_t
       if (h.empty()) h.push_back(static_cast<std::uint32_t>(i.size() - 1));
       for (std::size_t k = 0; k < h.size(); ++k) {
         if (h[k] >= i.size())
-          return Status(Code::out_of_range, "head[" + std::to_string(k) + "] is " +
-                                                std::to_string(h[k]) + ", the run has " +
-                                                std::to_string(i.size()) + " rows");
+          return Status(Code::out_of_range,
+                        message("head[", k, "] is ", h[k], ", the run has ", i.size(), " rows"));
         if (k > 0 && h[k] <= h[k - 1])
           return Status(Code::invalid_argument, "head: rows must ascend");
       }

@@ -1,5 +1,6 @@
 // Tokenizers and streaming decoders.
 #include "base/escape.h"
+#include "base/message.h"
 #include "c_api/call.h"
 #include "c_api/calls/chat.h"
 #include "c_api/options/options.h"
@@ -18,8 +19,9 @@ Result<Conversation> conversation(const char* data, std::size_t size) {
   if (json.is_object() && list) {
     for (const auto& [key, value] : json.as_object())
       if (key != "messages" && key != "variables")
-        return Status(Code::invalid_argument, "messages: unknown key " + quoted(key) +
-                                                  "; known are \"messages\" and \"variables\"");
+        return Status(Code::invalid_argument,
+                      message("messages: unknown key ", quoted(key),
+                              "; known are \"messages\" and \"variables\""));
     if (variables) out.options.variables = *variables;
   } else {
     list = &json;
@@ -139,8 +141,8 @@ int32_t loom_tokenizer_token(loom_tokenizer tokenizer, int32_t id, loom_bytes* t
     LOOM_TRY(want(token));
     LOOM_ASSIGN(const auto t, get<TokenizerObject>(tokenizer));
     if (id < 0 || static_cast<std::size_t>(id) >= t->tokenizer.vocab_size())
-      return Status(Code::out_of_range, "id " + std::to_string(id) + ": the vocabulary has " +
-                                            std::to_string(t->tokenizer.vocab_size()));
+      return Status(Code::out_of_range,
+                    message("id ", id, ": the vocabulary has ", t->tokenizer.vocab_size()));
     *token = new_text(t->tokenizer.id_to_token(id));
     return {};
   });
@@ -185,8 +187,7 @@ int32_t loom_decoder_push(loom_decoder decoder, int32_t id, loom_bytes* text, lo
     LOOM_TRY(want(text));
     LOOM_ASSIGN(const auto d, get<DecoderObject>(decoder));
     LOOM_ASSIGN(const auto inside, enter(*d));
-    if (id < 0)
-      return Status(Code::out_of_range, "id " + std::to_string(id) + ": expected at least 0");
+    if (id < 0) return Status(Code::out_of_range, message("id ", id, ": expected at least 0"));
     *text = new_text(d->decoder.push(id));
     return {};
   });

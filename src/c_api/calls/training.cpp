@@ -1,4 +1,5 @@
 // Data and trainers.
+#include "base/message.h"
 #include "c_api/call.h"
 #include "c_api/options/options.h"
 #include "c_api/options/structs.h"
@@ -25,12 +26,10 @@ template <class T>
 Result<std::vector<T>> samples(const T* x, std::size_t count, std::int64_t width) {
   LOOM_ASSIGN(const std::span<const T> in, c_api::span(x, count, "x"));
   if (width < 1)
-    return Status(Code::invalid_argument,
-                  "width: must be at least 1, got " + std::to_string(width));
+    return Status(Code::invalid_argument, message("width: must be at least 1, got ", width));
   if (count % static_cast<std::uint64_t>(width) != 0)
-    return Status(
-        Code::invalid_argument,
-        "x: " + std::to_string(count) + " values are no whole rows of " + std::to_string(width));
+    return Status(Code::invalid_argument,
+                  message("x: ", count, " values are no whole rows of ", width));
   return std::vector<T>(in.begin(), in.end());
 }
 
@@ -171,7 +170,7 @@ Status observe(TrainerObject& t, const PassesObserve& o) {
 
 Status given_twice(const std::string& key) {
   return Status(Code::invalid_argument,
-                "options: " + key + " is given, and \"spec\" has it, too: give one of them");
+                message("options: ", key, " is given, and \"spec\" has it, too: give one of them"));
 }
 
 // The training spec of a struct: its "spec", and the keys that its members give.
@@ -254,8 +253,7 @@ int32_t loom_data_tokens(const int32_t* ids, size_t ids_count, const int64_t* en
     LOOM_ASSIGN(std::vector<std::uint32_t> i, unsigned_values(ids, ids_count, "ids"));
     LOOM_ASSIGN(const std::span<const std::int64_t> e, c_api::span(ends, ends_count, "ends"));
     for (const std::int64_t end : e)
-      if (end < 0)
-        return Status(Code::out_of_range, "ends: " + std::to_string(end) + " is below 0");
+      if (end < 0) return Status(Code::out_of_range, message("ends: ", end, " is below 0"));
     const std::vector<std::uint64_t> document_ends(e.begin(), e.end());
     return give(TokenData::create(std::move(i), document_ends, length), data);
   });
@@ -331,8 +329,7 @@ int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, do
   return call(error, [&]() -> Status {
     LOOM_TRY(want(step, loss, lr, rows));
     if (steps < 0)
-      return Status(Code::invalid_argument,
-                    "steps: must not be negative, got " + std::to_string(steps));
+      return Status(Code::invalid_argument, message("steps: must not be negative, got ", steps));
     LOOM_ASSIGN(const auto object, get<TrainerObject>(trainer));
     StepReport last;
     std::int64_t done = 0, seen = 0;
@@ -460,9 +457,8 @@ int32_t loom_trainer_get_moment(loom_trainer trainer, const char* name, size_t n
     return training(trainer, false, [&](Trainer& t) -> Status {
       LOOM_ASSIGN(const TrainingTensor m, t.moment(wanted));
       if (to.size() != m.f32.size() + m.f64.size())
-        return Status(Code::invalid_argument,
-                      "values: moment " + m.name + " has " + std::to_string(m.rows) + " x " +
-                          std::to_string(m.cols) + ", got room for " + std::to_string(to.size()));
+        return Status(Code::invalid_argument, message("values: moment ", m.name, " has ", m.rows,
+                                                      " x ", m.cols, ", got room for ", to.size()));
       std::ranges::copy(m.f64, std::ranges::copy(m.f32, to.begin()).out);
       return {};
     });

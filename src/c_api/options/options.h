@@ -47,7 +47,7 @@ void fields(V& v, ConvertOptions& o) {
   v("matmul_nbits", o.matmul_nbits,
     {.doc = "of .onnx: products of 4 and 8 bits by ONNX Runtime's own `MatMulNBits`"});
   v("settings", o.settings,
-    {.doc = "of a .safetensors file that becomes .entity: what names and shapes do not tell "
+    {.doc = "of a .safetensors or .pt file that becomes .entity: what names and shapes do not tell "
             "([weights](weights.md)), an object"});
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/message.h"
+
 namespace loom {
 namespace {
 
@@ -58,18 +60,18 @@ class Assembler {
   Status check_names() {
     for (const auto& [path, cell] : s_.cells.as_object())
       if (!find(path) && !cell.find("type"))
-        return wrong("settings: \"cells\": no module is called " + quoted(path) +
-                     ", and a cell without tensors needs a \"type\"");
+        return wrong(message("settings: \"cells\": no module is called ", quoted(path),
+                             ", and a cell without tensors needs a \"type\""));
     for (const Json* values : {&s_.activation, &s_.heads})
       for (const auto& [path, value] : values->as_object())
         if (path != "*" && !find(path))
-          return wrong("settings: no module is called " + quoted(path));
+          return wrong(message("settings: no module is called ", quoted(path)));
     for (const auto& [type, value] : s_.types.as_object()) {
       const auto is = [&](const FoundLayer& l) {
         return std::find(l.types.begin(), l.types.end(), type) != l.types.end();
       };
       if (std::none_of(layers_.begin(), layers_.end(), is))
-        return wrong("settings: \"types\": no module is a " + quoted(type));
+        return wrong(message("settings: \"types\": no module is a ", quoted(type)));
     }
     return {};
   }
@@ -123,9 +125,9 @@ class Assembler {
       if (find(path)) continue;
       if (!by_names && layers_.size() > 1)
         return wrong(
-            "settings: \"cells\": " + quoted(path) +
-            " has no tensors, and where names are not numbered \"layers\" alone says where "
-            "it stands");
+            message("settings: \"cells\": ", quoted(path),
+                    " has no tensors, and where names are not numbered \"layers\" alone says where "
+                    "it stands"));
       entries_.push_back({path, nullptr});
     }
     if (by_names || layers_.size() < 2)
@@ -189,14 +191,14 @@ class Assembler {
     for (const Json& item : s_.layers.as_array()) LOOM_TRY(mark(item, seen));
     for (FoundLayer& l : layers_) {
       if (!seen.contains(l.module->path))
-        return wrong("settings: \"layers\" does not name the module " + quoted(l.module->path) +
-                     ": list it, or \"leave\" its tensors");
+        return wrong(message("settings: \"layers\" does not name the module ",
+                             quoted(l.module->path), ": list it, or \"leave\" its tensors"));
       if (may_activate(l)) answer(l, "activation", "\"layers\" lists what stands behind it");
     }
     for (const auto& [path, cell] : s_.cells.as_object())
       if (!find(path))
-        return wrong("settings: \"cells\": " + quoted(path) +
-                     " is no module of the file: with \"layers\" it stands in that list");
+        return wrong(message("settings: \"cells\": ", quoted(path),
+                             " is no module of the file: with \"layers\" it stands in that list"));
     return {};
   }
 
@@ -207,11 +209,13 @@ class Assembler {
     if (from) {
       FoundLayer* l = from->is_string() ? find(from->as_string()) : nullptr;
       if (!l)
-        return Status(Code::not_found, "settings: \"layers\": no module of the file is called " +
-                                           quoted(from->is_string() ? from->as_string() : "?"));
+        return Status(Code::not_found,
+                      message("settings: \"layers\": no module of the file is called ",
+                              quoted(from->is_string() ? from->as_string() : "?")));
       if (!seen.insert(l->module->path).second)
-        return wrong("settings: \"layers\" names the module " + quoted(l->module->path) +
-                     " twice: the second time, a cell with a link {\"run\": cell} shares it");
+        return wrong(
+            message("settings: \"layers\" names the module ", quoted(l->module->path),
+                    " twice: the second time, a cell with a link {\"run\": cell} shares it"));
       if (item.is_object())
         for (const auto& [key, value] : item.as_object()) answer(*l, key, nullptr);
       out_.order.push_back(l->module->path);

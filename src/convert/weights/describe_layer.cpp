@@ -1,6 +1,7 @@
 // The cell that a module becomes, and what is still to be asked about it.
 #include <algorithm>
 
+#include "base/message.h"
 #include "convert/weights/recognize.h"
 
 namespace loom {
@@ -187,9 +188,9 @@ Status describe_layer(FoundLayer& layer, const WeightSettings& settings) {
     layer.types.push_back(wanted);
   if (!wanted.empty() && !layer.types.empty()) {
     if (std::find(layer.types.begin(), layer.types.end(), wanted) == layer.types.end())
-      return Status(Code::invalid_argument, "module " + quoted(layer.module->path) + " is no " +
-                                                wanted + " by its tensors, but " +
-                                                joined(layer.types));
+      return Status(Code::invalid_argument,
+                    message("module ", quoted(layer.module->path), " is no ", wanted,
+                            " by its tensors, but ", joined(layer.types)));
     layer.types = {wanted};
   }
   if (layer.types.empty()) return {};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/message.h"
+
 namespace loom {
 namespace {
 
@@ -68,15 +70,15 @@ bool stays_zero(const BoundModule& b, const Network::NamedParam& p) {
 Status fill_parameter(WeightStore& store, const ParameterSource& s, const std::string& where) {
   const TensorInfo& t = *s.tensor;
   if (!is_real(t.type))
-    return Status(Code::unsupported, "tensor " + quoted(t.name) + " is stored as " +
-                                         std::string(name(t.type)) +
-                                         ": weights are read from floating-point tensors");
+    return Status(Code::unsupported,
+                  message("tensor ", quoted(t.name), " is stored as ", name(t.type),
+                          ": weights are read from floating-point tensors"));
   if (!fits(store, s)) {
     const std::int64_t shape[] = {store.rows(), store.cols()};
-    return Status(Code::invalid_argument, "tensor " + quoted(t.name) + " is " +
-                                              shape_text(t.shape) + ", the parameter " + where +
-                                              " is " + shape_text(shape) +
-                                              ": are input, groups and layers those of the model?");
+    return Status(
+        Code::invalid_argument,
+        message("tensor ", quoted(t.name), " is ", shape_text(t.shape), ", the parameter ", where,
+                " is ", shape_text(shape), ": are input, groups and layers those of the model?"));
   }
   const auto rows = static_cast<std::size_t>(store.rows()),
              cols = static_cast<std::size_t>(store.cols());
@@ -94,16 +96,16 @@ Status fill_network(Network& network, const std::vector<BoundModule>& bound,
     const BoundModule* b = find(bound, p.path);
     if (!b)
       return Status(Code::not_found,
-                    "no module of the file fills the parameter " + where +
-                        (p.node->name.empty() ? "" : " of " + quoted(p.node->name)));
+                    message("no module of the file fills the parameter ", where,
+                            (p.node->name.empty() ? "" : " of " + quoted(p.node->name))));
     const auto sources = sources_of(*b->module, b->type, b->layout, b->groups);
     const auto s = std::find_if(sources.begin(), sources.end(), [&](const ParameterSource& x) {
       return x.role == p.param->spec.role;
     });
     if (s == sources.end()) {
       if (stays_zero(*b, p)) continue;
-      return Status(Code::not_found, "module " + quoted(b->module->path) +
-                                         " has no tensor for the parameter " + where);
+      return Status(Code::not_found, message("module ", quoted(b->module->path),
+                                             " has no tensor for the parameter ", where));
     }
     LOOM_TRY(fill_parameter(*p.param->store, *s, where));
     used.insert(s->tensor);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/json/json_text.h"
+#include "base/message.h"
 #include "convert/weights/assemble.h"
 #include "convert/weights/fill.h"
 
@@ -73,7 +74,8 @@ class Reading {
       one.leave = {name};
       if (std::none_of(left.begin(), left.end(),
                        [&](const std::string& t) { return one.leaves(t); }))
-        return Status(Code::not_found, "settings: \"leave\": no tensor is called " + quoted(name));
+        return Status(Code::not_found,
+                      message("settings: \"leave\": no tensor is called ", quoted(name)));
     }
     if (kept_.empty()) return Status(Code::invalid_argument, "\"leave\" leaves no tensor");
     out_.json.set("left", list_of(left));
@@ -101,7 +103,7 @@ class Reading {
       const auto t = std::find_if(kept_.begin(), kept_.end(),
                                   [&](const TensorInfo& x) { return x.name == where; });
       if (t == kept_.end())
-        return Status(Code::not_found, "the file has no tensor for the parameter " + where);
+        return Status(Code::not_found, message("the file has no tensor for the parameter ", where));
       LOOM_TRY(fill_parameter(*p.param->store, {p.param->spec.role, &*t}, where));
       used.insert(&*t);
     }
@@ -120,9 +122,9 @@ class Reading {
       if (!used.contains(&t) && ++count <= 20)
         names += (names.empty() ? "" : ", ") + quoted(t.name);
     if (count == 0) return {};
-    return Status(Code::not_found, std::to_string(count) + " tensors that nothing takes: " + names +
-                                       (count > 20 ? ", ..." : "") +
-                                       "; \"leave\" names those that may be left");
+    return Status(Code::not_found,
+                  message(count, " tensors that nothing takes: ", names,
+                          (count > 20 ? ", ..." : ""), "; \"leave\" names those that may be left"));
   }
 
   // The module of a layer: as "map" says, else the one with the name of the cell.
@@ -155,7 +157,7 @@ class Reading {
     for (const auto& [path, to] : s_.map.as_object()) {
       if (!to.is_string() || !network.find_node(path))
         return Status(Code::invalid_argument,
-                      "settings: \"map\": " + quoted(path) + " is no layer of the topology");
+                      message("settings: \"map\": ", quoted(path), " is no layer of the topology"));
     }
     std::vector<BoundModule> bound;
     for (std::size_t i = 0; i < network.size(); ++i) bind(network.path(i), network.node(i), bound);
@@ -333,9 +335,9 @@ Result<WeightsReport> network_from_weights(std::span<const TensorInfo> tensors,
 
 Result<WeightsReport> weights_of(const ModelFile& file, const Json& settings, OpenQuestions open) {
   if (file.tensors.empty())
-    return Status(Code::unsupported, file.path + ": is " + std::string(name(file.kind)) +
-                                         ", whose tensors are not read as weights of modules: "
-                                         "safetensors and GGUF are");
+    return Status(Code::unsupported, message(file.path, ": is ", name(file.kind),
+                                             ", whose tensors are not read as weights of modules: "
+                                             "safetensors, PyTorch and GGUF are"));
   auto made = open == OpenQuestions::report
                   ? read_weights(file.tensors, file.metadata, settings)
                   : network_from_weights(file.tensors, file.metadata, settings);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/message.h"
+
 namespace loom {
 namespace {
 
@@ -71,7 +73,7 @@ class Stripping {
     }
     if (!any)
       return Status(Code::invalid_argument,
-                    "\"strip\": no tensor has a name that begins with " + quoted(prefix));
+                    message("\"strip\": no tensor has a name that begins with ", quoted(prefix)));
     s_.prefixes.push_back(prefix);
     return {};
   }
@@ -229,9 +231,9 @@ Result<StrippedNames> strip_prefixes(std::span<const TensorInfo> tensors,
   std::vector<std::string> sorted = s.names;
   std::sort(sorted.begin(), sorted.end());
   if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
-    return Status(Code::invalid_argument, "without their prefixes two tensors are called " +
-                                              quoted(*twice) +
-                                              ": \"strip\" says which prefixes go, [] none");
+    return Status(Code::invalid_argument,
+                  message("without their prefixes two tensors are called ", quoted(*twice),
+                          ": \"strip\" says which prefixes go, [] none"));
   return s;
 }
 
@@ -249,10 +251,11 @@ Result<std::vector<WeightModule>> modules_of(std::span<const TensorInfo> tensors
   for (const std::size_t i : order) {
     if (names[i].find(".lora_A.") != std::string::npos ||
         names[i].find(".lora_B.") != std::string::npos)
-      return Status(Code::unsupported,
-                    "tensor " + quoted(names[i]) +
-                        " is of a LoRA adapter, which is no network: load it beside its network, "
-                        "or merge it first");
+      return Status(
+          Code::unsupported,
+          message("tensor ", quoted(names[i]),
+                  " is of a LoRA adapter, which is no network: load it beside its network, "
+                  "or merge it first"));
     groups.add(names[i], tensors[i]);
   }
   if (join) join_layers(groups);

@@ -1,13 +1,13 @@
 #include "convert/weights/settings.h"
 
 #include "base/escape.h"
+#include "base/message.h"
 
 namespace loom {
 namespace {
 
 Status wrong(std::string_view key, const char* expected) {
-  return Status(Code::invalid_argument,
-                "settings: \"" + std::string(key) + "\" must be " + expected);
+  return Status(Code::invalid_argument, message("settings: \"", key, "\" must be ", expected));
 }
 
 Status read_object(std::string_view key, const Json& value, Json& out) {
@@ -81,9 +81,9 @@ Status read(std::string_view key, const Json& value, WeightSettings& s) {
     return {};
   }
   return Status(Code::invalid_argument,
-                "settings: unknown key " + quoted(key, '"') +
-                    "; known are input, activation, heads, types, cells, layers, sequential, "
-                    "defaults, layout, leave, strip, topology, map");
+                message("settings: unknown key ", quoted(key, '"'),
+                        "; known are input, activation, heads, types, cells, layers, sequential, "
+                        "defaults, layout, leave, strip, topology, map"));
 }
 
 void merge(const Json* from, Json& into) {

@@ -7,9 +7,9 @@
 
 #include "base/files/bytes.h"
 #include "base/json/json.h"
+#include "base/message.h"
 #include "formats/byte_reader.h"
 #include "formats/gguf/gguf_types.h"
-#include "formats/message.h"
 #include "formats/sniff.h"
 
 namespace loom {

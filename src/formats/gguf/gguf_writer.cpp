@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/files/bytes.h"
+#include "base/message.h"
 #include "formats/gguf/gguf_types.h"
-#include "formats/message.h"
 #include "formats/stream.h"
 
 namespace loom {

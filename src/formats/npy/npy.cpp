@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/files/bytes.h"
-#include "formats/message.h"
+#include "base/message.h"
 #include "formats/sniff.h"
 
 namespace loom {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/files/paths.h"
-#include "formats/message.h"
+#include "base/message.h"
 #include "formats/onnx/onnx.h"
 #include "formats/onnx/protobuf.h"
 #include "formats/onnx/tensor_reader.h"

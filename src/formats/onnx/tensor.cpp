@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "base/files/bytes.h"
+#include "base/message.h"
 #include "formats/decode.h"
-#include "formats/message.h"
 #include "formats/onnx/onnx.h"
 #include "numeric/codec.h"
 

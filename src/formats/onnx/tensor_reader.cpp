@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "base/files/bytes.h"
-#include "formats/message.h"
+#include "base/message.h"
 
 namespace loom::onnx {
 namespace {

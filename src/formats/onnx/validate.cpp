@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "formats/message.h"
+#include "base/message.h"
 
 namespace loom::onnx {
 namespace {

@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "base/files/bytes.h"
-#include "formats/message.h"
+#include "base/message.h"
 
 namespace loom::onnx {
 namespace {

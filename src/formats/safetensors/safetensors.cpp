@@ -7,15 +7,18 @@
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
 #include "base/json/json.h"
-#include "formats/message.h"
+#include "base/message.h"
 #include "formats/sniff.h"
 #include "formats/stream.h"
+#include "formats/torch/torch.h"
 
 namespace loom {
 namespace {
 
 constexpr std::string_view kMetadataKey = "__metadata__";
-constexpr std::string_view kIndexName = "model.safetensors.index.json";
+constexpr std::string_view kWhole[] = {"model.safetensors", "pytorch_model.bin"};
+constexpr std::string_view kIndex[] = {"model.safetensors.index.json",
+                                       "pytorch_model.bin.index.json"};
 
 // Writers lay tensors out in the reverse of the reference implementation's order of types: rising
 // alignment. bool is the first; dtypes.def has the others.
@@ -173,10 +176,10 @@ struct Promise {
   std::string tensor, shard;
 };
 
-Result<std::vector<Promise>> read_index(const std::string& folder) {
-  const std::string path = message(folder, "/", kIndexName);
+Result<std::vector<Promise>> read_index(const std::string& folder, std::string_view name) {
+  const std::string path = message(folder, "/", name);
   LOOM_ASSIGN(const std::string text,
-              read_text_within(folder, std::string(kIndexName), Safetensors::kMaxHeader));
+              read_text_within(folder, std::string(name), Safetensors::kMaxHeader));
   auto json = Json::parse(text, {.max_depth = 8});
   if (!json.ok()) return json.status().at(path);
   const Json* map = json->find("weight_map");
@@ -258,25 +261,40 @@ Result<Safetensors> Safetensors::open(SourcePtr source) {
   return file;
 }
 
+Result<Safetensors> Safetensors::open_weights(SourcePtr source) {
+  LOOM_ASSIGN(const FileKind kind, sniff(*source));
+  if (kind != FileKind::torch) return open(std::move(source));
+  LOOM_ASSIGN(TorchFile read, open_torch(std::move(source)));
+  Safetensors file;
+  file.tensors_ = std::move(read.tensors);
+  file.metadata_ = std::move(read.metadata);
+  return file;
+}
+
 Result<Safetensors> Safetensors::open_folder(const std::string& folder, MapMode mode) {
-  const std::string single = folder + "/model.safetensors",
-                    index = message(folder, "/", kIndexName);
-  LOOM_ASSIGN(const bool whole_file, anything_at(single));
-  LOOM_ASSIGN(const bool shards, anything_at(index));
-  if (whole_file || !shards) {
-    if (!whole_file)
-      return Status(Code::not_found,
-                    message(folder, ": holds neither model.safetensors nor ", kIndexName));
-    LOOM_ASSIGN(SourcePtr source, open_within(folder, "model.safetensors", mode));
-    return open(std::move(source));
+  for (std::size_t i = 0; i < std::size(kWhole); ++i) {
+    LOOM_ASSIGN(const bool whole, anything_at(message(folder, "/", kWhole[i])));
+    if (whole) {
+      LOOM_ASSIGN(SourcePtr source, open_within(folder, std::string(kWhole[i]), mode));
+      return i == 0 ? open(std::move(source)) : open_weights(std::move(source));
+    }
+    LOOM_ASSIGN(const bool shards, anything_at(message(folder, "/", kIndex[i])));
+    if (shards) return open_shards(folder, kIndex[i], mode);
   }
-  LOOM_ASSIGN(const std::vector<Promise> promises, read_index(folder));
+  return Status(Code::not_found, message(folder, ": holds neither ", kWhole[0], " nor ", kIndex[0],
+                                         ", nor ", kWhole[1], " or its index"));
+}
+
+Result<Safetensors> Safetensors::open_shards(const std::string& folder, std::string_view name,
+                                             MapMode mode) {
+  const std::string index = message(folder, "/", name);
+  LOOM_ASSIGN(const std::vector<Promise> promises, read_index(folder, name));
   Safetensors whole;
   for (std::size_t at = 0; at < promises.size();) {
     const std::string& shard = promises[at].shard;
     auto source = open_within(folder, shard, mode);
     if (!source.ok()) return source.status().at(index);
-    LOOM_ASSIGN(Safetensors part, open(std::move(*source)));
+    LOOM_ASSIGN(Safetensors part, open_weights(std::move(*source)));
     for (; at < promises.size() && promises[at].shard == shard; ++at) {
       if (!part.find(promises[at].tensor)) {
         return Status(Code::corrupt,

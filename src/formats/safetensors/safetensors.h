@@ -23,8 +23,10 @@ class Safetensors {
 
   // All or nothing: every tensor is checked against the file before the first is given out.
   static Result<Safetensors> open(SourcePtr source);
+  // The same of safetensors or a PyTorch file (formats/torch/torch.h), whichever it is.
+  static Result<Safetensors> open_weights(SourcePtr source);
   // model.safetensors, or every shard of model.safetensors.index.json: each promised tensor must
-  // lie in the shard promised for it.
+  // lie in the shard promised for it. Where neither is there, pytorch_model.bin or its shards.
   static Result<Safetensors> open_folder(const std::string& folder,
                                          MapMode mode = MapMode::map_if_possible);
   // The header length that the first 8 bytes state, checked against kMaxHeader and the size of the
@@ -38,6 +40,9 @@ class Safetensors {
   }  // sorted by key; of a folder: its first shard's
 
  private:
+  static Result<Safetensors> open_shards(const std::string& folder, std::string_view index,
+                                         MapMode mode);
+
   std::vector<TensorInfo> tensors_;
   Metadata metadata_;
 };

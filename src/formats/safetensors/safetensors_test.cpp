@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files/sha256.h"
-#include "formats/message.h"
+#include "base/message.h"
 #include "formats/test_files.h"
 #include "support/data.h"
 

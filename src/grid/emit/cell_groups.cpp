@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/message.h"
 #include "grid/emit/emitter.h"
 #include "ops/cpu/kernel_args.h"
 
@@ -121,9 +122,9 @@ Status pack_values(WeightStore& store, std::uint64_t& epoch, std::vector<float>&
                    const F& to) {
   if (epoch == store.epoch()) return {};
   if (!plain(store.format()))
-    return Status(Code::invalid_argument, "step mesh: the network has " +
-                                              to_string(store.format()) +
-                                              " where it was made for f32: make it anew");
+    return Status(Code::invalid_argument,
+                  message("step mesh: the network has ", to_string(store.format()),
+                          " where it was made for f32: make it anew"));
   room.resize(static_cast<std::size_t>(store.rows() * store.cols()));
   LOOM_TRY(store.values(std::span<float>(room)));
   for (std::size_t i = 0; i < room.size(); ++i) to(i) = cpu::stored(room[i]);

@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "base/message.h"
 #include "grid/emit/emitter.h"
 
 namespace loom {
@@ -49,8 +50,9 @@ Status NetworkEmitter::list_by_ticks(View x) {
   const std::vector<ValueType> types = value_types();
   for (std::size_t i = 0; i < types.size(); ++i)
     if (types[i] == ValueType::u32)
-      return Status(Code::unsupported, "step mesh: cell " + network_.coordinate(i).to_string() +
-                                           " hands ids on: put an embedding there");
+      return Status(Code::unsupported,
+                    message("step mesh: cell ", network_.coordinate(i).to_string(),
+                            " hands ids on: put an embedding there"));
   outside_.clear();
   for (std::int64_t t = 0; t < ticks; ++t)
     outside_.push_back(ticks == 1 ? x

@@ -4,6 +4,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
+#include "base/message.h"
 #include "layers/metacognition/rules.h"
 #include "layers/pull.h"
 
@@ -321,9 +322,9 @@ Status NetworkEmitter::run(Execution& execution) {
   record(network_.path(execution.cell), false, execution.y);
   if (looks_outside_.empty()) return {};
   return Status(Code::unsupported,
-                looks_outside_ +
-                    " looks at other rows, and each row of a step mesh is a stream of "
-                    "its own: give it the steps of a row");
+                message(looks_outside_,
+                        " looks at other rows, and each row of a step mesh is a stream of "
+                        "its own: give it the steps of a row"));
 }
 
 View NetworkEmitter::answer() {

@@ -1,5 +1,7 @@
 #include "grid/metacognition/act.h"
 
+#include "base/message.h"
+
 namespace loom {
 namespace {
 
@@ -31,7 +33,8 @@ void configure(Node& node, const Change& change) {
 Status make_identity(Node& node, const std::string& path) {
   for (Param& p : node.params) {
     WeightStore& store = *p.store;
-    if (!store.has_master()) return bad(path + ":" + p.spec.role + ": has no master to reset");
+    if (!store.has_master())
+      return bad(message(path, ":", p.spec.role, ": has no master to reset"));
     const bool matrix = p.spec.role == "weight";
     const auto cols = static_cast<std::size_t>(store.cols());
     const auto fill = [&](auto values) {
@@ -88,7 +91,7 @@ struct Actor {
     const bool identity = rule.to != "initial" && inner.type && inner.enabled &&
                           inner.type->has_identity(*inner.config, inner.in);
     if (!identity && rule.to == "identity")
-      return bad(path + ": reset: the layer has no identity here");
+      return bad(message(path, ": reset: the layer has no identity here"));
     if (saved) {
       saved->save(inner);
       LOOM_TRY(identity ? make_identity(inner, path + "/0")
@@ -181,7 +184,7 @@ Result<ActChange> act(Network& network, std::string_view path, const Rule& rule,
                       SavedWeights* saved) {
   Node* node = network.find_node(path);
   if (!node || !node->type || !node->type->metacognition(*node->config))
-    return Status(Code::not_found, std::string(path) + ": no metacognition is there");
+    return Status(Code::not_found, message(path, ": no metacognition is there"));
   const std::string where(path);
   auto done = Actor{network, where, rule, saved, *node, node->children[0]}.run();
   if (done.ok()) {
@@ -209,10 +212,10 @@ std::string frozen_layer(const Network& network) {
 Status refuse_rules(const Network& network, std::string_view what) {
   const std::vector<RuledLayer> found = ruled_layers(network);
   if (found.empty()) return {};
-  return Status(Code::unsupported, "metacognition at " + found[0].path + " has rules, which " +
-                                       std::string(what) +
-                                       " does not evaluate: run the network in a session, or take "
-                                       "\"rules\" out of the cell");
+  return Status(Code::unsupported,
+                message("metacognition at ", found[0].path, " has rules, which ", what,
+                        " does not evaluate: run the network in a session, or take "
+                        "\"rules\" out of the cell"));
 }
 
 }  // namespace loom

@@ -1,5 +1,6 @@
 // Multi-head attention (Vaswani et al., arXiv 1706.03762) with grouped key/value heads, rotary
 // positions, sliding window, q/k norm, biases.
+#include "base/message.h"
 #include "layers/attention/scores.h"
 #include "layers/pull.h"
 
@@ -135,29 +136,28 @@ class Attention : public LayerWith<AttentionConfig> {
     const Shape& in = first_operand(row);
     LOOM_TRY(expect_values(in));
     if (in.dims.size() > 2 || in.axis == Axis::channels)
-      return bad("expects rows of [steps, features], or of one position, got " + in.to_string() +
-                 ": put a reshape or a permute before it");
+      return bad(message("expects rows of [steps, features], or of one position, got ",
+                         in.to_string(), ": put a reshape or a permute before it"));
     const std::int64_t width = in.dims.empty() ? in.width : in.dims.back();
     if (c.head_dim == 0 && width % c.heads != 0)
-      return bad("width " + std::to_string(width) + " is not divisible by " +
-                 std::to_string(c.heads) + " heads: set \"head_dim\"");
+      return bad(
+          message("width ", width, " is not divisible by ", c.heads, " heads: set \"head_dim\""));
     const Dims d = dims(c, width);
     if (d.kv_heads > d.heads || d.heads % d.kv_heads != 0)
-      return bad(std::to_string(d.heads) + " heads cannot share " + std::to_string(d.kv_heads) +
-                 " kv_heads");
+      return bad(message(d.heads, " heads cannot share ", d.kv_heads, " kv_heads"));
     if (!c.takes.empty() && d.head_dim == 65536)
       return bad("\"head_dim\" is at most 65535 with \"takes\"");
     if (d.head_dim < 1 || d.head_dim > 65536)
-      return bad("\"head_dim\" must be in 1..65536, got " + std::to_string(d.head_dim));
+      return bad(message("\"head_dim\" must be in 1..65536, got ", d.head_dim));
     if (c.alibi && c.rope)
       return bad(
           "\"alibi\" and \"rope\" both give positions: with \"alibi\" set \"rope\" to false");
     if (c.rope && d.head_dim % 2 != 0)
-      return bad("rotary positions need an even head_dim, got " + std::to_string(d.head_dim));
+      return bad(message("rotary positions need an even head_dim, got ", d.head_dim));
     if (c.rope) LOOM_TRY(rope_spec(c).status());
     if (!in_row(in) && !c.step && (c.dropout > 0 || !c.takes.empty()))
-      return bad(std::string(c.dropout > 0 ? "\"dropout\"" : "\"takes\"") +
-                 " is of rows of [steps, features], and rows are single positions here");
+      return bad(message(c.dropout > 0 ? "\"dropout\"" : "\"takes\"",
+                         " is of rows of [steps, features], and rows are single positions here"));
     if (in_row(in)) LOOM_TRY(check_keys(c.takes, row, 1, in.dims[0]));
     if (in_row(in) && (place_of(c.takes, "mask") > 0 || c.dropout > 0))
       LOOM_TRY(scores(c, d, in.dims[0]).check());

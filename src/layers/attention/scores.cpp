@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/message.h"
 #include "layers/pull.h"
 
 namespace loom {
@@ -15,8 +16,8 @@ Status check_keys(const Names& takes, const Shape& in, std::size_t first, std::i
   LOOM_TRY(check_lengths(in, place_of(takes, "lengths", first), keys));
   const std::size_t i = place_of(takes, "mask", first);
   if (i == 0 || (in.parts[i].dims.size() <= 1 && in.parts[i].width == keys)) return {};
-  return bad("the mask has a value for each of the " + std::to_string(keys) +
-             " steps attended to, got " + in.parts[i].to_string());
+  return bad(message("the mask has a value for each of the ", keys, " steps attended to, got ",
+                     in.parts[i].to_string()));
 }
 
 Status Scores::check() const {

@@ -2,6 +2,7 @@
 // each channel (Ulyanov et al., arXiv 1607.08022), over groups of channels (Wu and He, arXiv
 // 1803.08494). Then a gain and a bias per channel. A row without dimensions is channels of one
 // value.
+#include "base/message.h"
 #include "layers/pull.h"
 
 namespace loom {
@@ -14,8 +15,8 @@ Status expect_channels(const Shape& in) {
   LOOM_TRY(expect_values(in));
   if (in.axis != Axis::steps) return {};
   return Status(Code::invalid_argument,
-                "works on [channels, space...], and the first dimension of " + in.to_string() +
-                    " is steps: put a permute before it");
+                message("works on [channels, space...], and the first dimension of ",
+                        in.to_string(), " is steps: put a permute before it"));
 }
 
 void add_affine(LayerPlan& plan, std::int64_t channels) {
@@ -149,12 +150,11 @@ class GroupNorm : public LayerWith<GroupNormConfig> {
     const std::int64_t channels = channels_of(in);
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     if (channels % c.groups != 0)
-      return bad("\"groups\" must divide " + std::to_string(channels) + " channels, got " +
-                 std::to_string(c.groups));
+      return bad(message("\"groups\" must divide ", channels, " channels, got ", c.groups));
     if (size(c, in) == 1)
-      return bad(
-          "a norm over one value is always 0: expects an input of [channels, space...], got " +
-          in.to_string());
+      return bad(message(
+          "a norm over one value is always 0: expects an input of [channels, space...], got ",
+          in.to_string()));
     LayerPlan plan{in, {}};
     if (c.affine) add_affine(plan, channels);
     return plan;

@@ -2,6 +2,7 @@
 // their transposes. A row is channels x space. The window is unfolded into rows, which a matrix
 // product takes in the arithmetic of the cell's dtype: weight [filters, channels / groups x
 // kernel].
+#include "base/message.h"
 #include "layers/pull.h"
 #include "layers/spatial.h"
 
@@ -53,8 +54,8 @@ View to_places(ProgramBuilder& emit, View y, std::int64_t places, std::int64_t f
 Status check(const ConvConfig& c, std::int64_t channels) {
   auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
   if (channels % c.groups != 0 || c.filters % c.groups != 0)
-    return bad("\"groups\" must divide " + std::to_string(channels) + " channels and " +
-               std::to_string(c.filters) + " filters, got " + std::to_string(c.groups));
+    return bad(message("\"groups\" must divide ", channels, " channels and ", c.filters,
+                       " filters, got ", c.groups));
   return {};
 }
 
@@ -206,15 +207,15 @@ class ConvTransposed : public LayerWith<ConvConfig> {
     if (extra.size() == 1) extra = std::vector<std::int64_t>(rank_, c.output_padding[0]);
     if (extra.size() != rank_)
       return Status(Code::invalid_argument,
-                    "\"output_padding\": expected one number or " + std::to_string(rank_));
+                    message("\"output_padding\": expected one number or ", rank_));
     w.out = w.in;
     w.channels = c.filters;
     for (std::size_t i = 3 - rank_; i < 3; ++i) {
       const std::int64_t more = extra[i - (3 - rank_)];
       if (more < 0 || (more >= w.stride[i] && more >= w.dilation[i]))
-        return Status(Code::invalid_argument,
-                      "\"output_padding\" must be below the stride or the dilation, got " +
-                          std::to_string(more));
+        return Status(
+            Code::invalid_argument,
+            message("\"output_padding\" must be below the stride or the dilation, got ", more));
       if (w.out[i] > INT32_MAX / w.stride[i] || w.kernel[i] > INT32_MAX / w.dilation[i])
         return Status(Code::invalid_argument, "gives more than 2^31-1 values");
       w.in[i] = (w.out[i] - 1) * w.stride[i] - w.pad[i] - w.pad_end[i] +

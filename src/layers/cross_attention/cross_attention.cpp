@@ -2,6 +2,7 @@
 // section 3.2.3), or to itself, with a mask of keys.
 #include <algorithm>
 
+#include "base/message.h"
 #include "layers/attention/scores.h"
 
 namespace loom {
@@ -60,21 +61,21 @@ class CrossAttention : public LayerWith<CrossAttentionConfig> {
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     if (in.parts.size() < 2 || (c.takes.empty() && in.parts.size() > 3))
       return bad(
-          "expects two operands, [steps, features] that attend and [steps, features] that "
-          "are attended to, and a mask [steps] as a third where there is one, got " +
-          in.to_string() + ": bring them by \"merge\": \"operands\"");
+          message("expects two operands, [steps, features] that attend and [steps, features] that "
+                  "are attended to, and a mask [steps] as a third where there is one, got ",
+                  in.to_string(), ": bring them by \"merge\": \"operands\""));
     const Names takes = takes_of(c, in);
     LOOM_TRY(check_takes(takes, kKeyOperands, in, 2));
     for (std::size_t i = 0; i < 2; ++i)
       if (!(c.step && i == 0) &&
           (in.parts[i].dims.size() != 2 || in.parts[i].axis == Axis::channels))
-        return bad("operand " + std::to_string(i) + " must be [steps, features], got " +
-                   in.parts[i].to_string());
+        return bad(
+            message("operand ", i, " must be [steps, features], got ", in.parts[i].to_string()));
     const Geometry s = sizes(c, in);
     LOOM_TRY(check_keys(takes, in, 2, s.keys));
     if (c.head_dim == 0 && s.width % c.heads != 0)
-      return bad("width " + std::to_string(s.width) + " is not divisible by " +
-                 std::to_string(c.heads) + " heads: set \"head_dim\"");
+      return bad(
+          message("width ", s.width, " is not divisible by ", c.heads, " heads: set \"head_dim\""));
     LOOM_TRY(s.check());
     return LayerPlan{out_of(in), params(c, s)};
   }

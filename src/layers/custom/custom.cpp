@@ -1,4 +1,5 @@
 // Custom: a layer that was registered by its host (ops/calls/custom_layer.h).
+#include "base/message.h"
 #include "layers/layer.h"
 
 namespace loom {
@@ -59,9 +60,9 @@ class Custom : public LayerWith<CustomConfig> {
     const CustomConfig& c = of(config);
     const bool f64 = v.type == ValueType::f64;
     if (f64 ? !c.registered->f64 : !c.registered->f32)
-      return Status(Code::unsupported, c.layer + " computes in " + (f64 ? "f32" : "f64") +
-                                           " alone: give its cell the dtype " +
-                                           (f64 ? "f32" : "f64"));
+      return Status(Code::unsupported,
+                    message(c.layer, " computes in ", (f64 ? "f32" : "f64"),
+                            " alone: give its cell the dtype ", (f64 ? "f32" : "f64")));
     const Call call = call_of(c, v.in(), v.path());
     LOOM_ASSIGN(const CallPlan plan, plan_call(*c.registered, call));
     const View y = v.emit.call(v.emit.add_call(call), x, weights(v, plan), plan.width);
@@ -78,9 +79,10 @@ class Custom : public LayerWith<CustomConfig> {
     if (!c.registered->differentiable) {
       // Of the network's input nobody asks for a gradient.
       if (plan.params.empty() && v.emit.of(x).kind == BufferKind::input) return View{};
-      return Status(Code::unsupported,
-                    c.layer + " at " + std::string(v.path()) +
-                        " has no backward: neither it nor what comes before it can be trained");
+      return Status(
+          Code::unsupported,
+          message(c.layer, " at ", v.path(),
+                  " has no backward: neither it nor what comes before it can be trained"));
     }
     std::vector<View> sums;
     for (const CallParam& p : plan.params) sums.push_back(v.emit.temp(v.type, {p.rows}, p.cols));

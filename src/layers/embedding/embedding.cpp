@@ -1,4 +1,5 @@
 // Embedding: row id of a table.
+#include "base/message.h"
 #include "layers/layer.h"
 
 namespace loom {
@@ -28,7 +29,7 @@ class Embedding : public LayerWith<EmbeddingConfig> {
                          ChildPlanner&) const override {
     const EmbeddingConfig& c = of(config);
     if (in.ids < 1)
-      return Status(Code::invalid_argument, "expects ids, got values " + in.to_string());
+      return Status(Code::invalid_argument, message("expects ids, got values ", in.to_string()));
     LayerPlan plan{{c.out}, {{"weight", in.ids, c.out, Init::normal, c.std}}};
     if (in.dims.empty()) return plan;
     if (in.count() > INT32_MAX / c.out)

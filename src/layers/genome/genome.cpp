@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/message.h"
 #include "layers/layer.h"
 
 namespace loom {
@@ -268,16 +269,16 @@ class Genome : public LayerWith<GenomeConfig> {
       return Status(Code::invalid_argument, std::move(text));
     };
     if (c.out > c.nodes())
-      return bad("\"out\": " + std::to_string(c.out) + " of " + std::to_string(c.nodes()) +
-                 " nodes in \"activations\"");
+      return bad(message("\"out\": ", c.out, " of ", c.nodes(), " nodes in \"activations\""));
     for (const std::string& one : c.activations)
       if (!function_named(one)) {
         std::vector<std::string_view> names;
         for (const Function& f : kFunctions) names.push_back(f.name);
-        return bad("\"activations\": unknown activation \"" + one + "\"" + nearest(one, names));
+        return bad(
+            message("\"activations\": unknown activation \"", one, "\"", nearest(one, names)));
       }
     if (c.edges.size() % 2 != 0)
-      return bad("\"edges\": pairs of nodes, got " + std::to_string(c.edges.size()) + " numbers");
+      return bad(message("\"edges\": pairs of nodes, got ", c.edges.size(), " numbers"));
     if ((c.count() + c.nodes()) > kMaxParts / std::max<std::int64_t>(c.ticks, 1))
       return bad("\"edges\": more than 2^20 edges and nodes in all ticks");
     for (std::int64_t e = 0; e < c.count(); ++e) {
@@ -286,10 +287,10 @@ class Genome : public LayerWith<GenomeConfig> {
       const std::string edge = "\"edges\": edge " + std::to_string(e) + " from " +
                                std::to_string(from) + " to " + std::to_string(to) + ": ";
       if (std::max(from, to) >= inputs + c.nodes())
-        return bad(edge + "there are the nodes 0 to " + std::to_string(inputs + c.nodes() - 1));
-      if (to < inputs) return bad(edge + "leads to a value of the row");
+        return bad(message(edge, "there are the nodes 0 to ", inputs + c.nodes() - 1));
+      if (to < inputs) return bad(message(edge, "leads to a value of the row"));
       if (c.ticks == 0 && from >= to)
-        return bad(edge + "must lead to a later node where \"ticks\" is 0");
+        return bad(message(edge, "must lead to a later node where \"ticks\" is 0"));
     }
     return {};
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/message.h"
 #include "layers/layer.h"
 #include "layers/metacognition/rules.h"
 
@@ -40,12 +41,11 @@ Status check_keys(const RuleConfig& c, const Json& json, ActKind act) {
                       {"layer", layer, true}};
   for (const Key& k : keys) {
     const bool given = json.find(k.key) != nullptr;
-    if (given && !k.used) return bad("\"" + std::string(k.key) + "\" is not of \"" + c.act + "\"");
-    if (!given && k.used && k.needed)
-      return bad("\"" + c.act + "\" needs \"" + std::string(k.key) + "\"");
+    if (given && !k.used) return bad(message("\"", k.key, "\" is not of \"", c.act, "\""));
+    if (!given && k.used && k.needed) return bad(message("\"", c.act, "\" needs \"", k.key, "\""));
   }
   if (json.find("over") && c.when != name(CellStatistic::growth))
-    return bad("\"over\" is of \"growth\", not of \"" + c.when + "\"");
+    return bad(message("\"over\" is of \"growth\", not of \"", c.when, "\""));
   return {};
 }
 
@@ -71,8 +71,8 @@ Result<Rule> parse_rule(const Json& json) {
   rule.threshold = rule.above ? *c.above : *c.below;
   rule.release = c.release.value_or(rule.threshold);
   if (rule.above ? rule.release > rule.threshold : rule.release < rule.threshold)
-    return bad(std::string("\"release\" lies beyond \"") + (rule.above ? "above" : "below") +
-               "\": the rule would be armed while it holds");
+    return bad(message("\"release\" lies beyond \"", (rule.above ? "above" : "below"),
+                       "\": the rule would be armed while it holds"));
   rule.passes = c.passes, rule.cooldown = c.cooldown, rule.limit = c.limit, rule.over = c.over;
   rule.seed = static_cast<std::uint64_t>(c.seed);
   rule.to = c.to;

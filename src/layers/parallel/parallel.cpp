@@ -4,6 +4,7 @@
 // the rows alone that have it among their best) or grid_scatter (each at its place of a grid).
 #include <algorithm>
 
+#include "base/message.h"
 #include "layers/layer.h"
 
 namespace loom {
@@ -64,18 +65,20 @@ Status check_branches(const ParallelConfig& c, const Shape& in, std::int64_t cou
   if (count == 0) return bad("\"layers\" is empty: a parallel needs at least one branch");
   const bool split = c.input == "split";
   if (split && (in.ids > 0 || in.width % count != 0))
-    return bad("cannot split " + in.to_string() + " among " + std::to_string(count) + " branches");
+    return bad(message("cannot split ", in.to_string(), " among ", count, " branches"));
   if (c.combine == "gated" && in.ids > 0)
-    return bad("the gate of \"gated\" expects real values, got " + in.to_string());
+    return bad(message("the gate of \"gated\" expects real values, got ", in.to_string()));
   if (c.top_k > count)
-    return bad("\"top_k\" must be 1 to the " + std::to_string(count) +
-               " branches, or 0 for all of them without routing, got " + std::to_string(c.top_k));
+    return bad(message("\"top_k\" must be 1 to the ", count,
+                       " branches, or 0 for all of them without routing, got ", c.top_k));
   if (shaped && c.stitch && !c.meets())
-    return bad("\"stitch\" has no effect on " + c.combine + ", whose branches keep their widths");
+    return bad(
+        message("\"stitch\" has no effect on ", c.combine, ", whose branches keep their widths"));
   if (shaped && in.dims.size() > 1 && (split || c.combine == "gated"))
-    return bad(std::string(split ? "splits" : "weighs") + " whole rows, and " + in.to_string() +
-               " has dimensions: put it into a time_distributed, for every step, or a flatten "
-               "before it");
+    return bad(
+        message(split ? "splits" : "weighs", " whole rows, and ", in.to_string(),
+                " has dimensions: put it into a time_distributed, for every step, or a flatten "
+                "before it"));
   return {};
 }
 
@@ -89,8 +92,7 @@ Result<std::vector<Shape>> plan_branches(const ParallelConfig& c, const Shape& i
                 children.plan(static_cast<std::size_t>(i),
                               c.input == "split" ? Shape{in.width / count} : in, nullptr));
     const bool operand = c.combine == "operands" && !in.parts.empty() && out.count() == 1;
-    if (out.ids > 0 && !operand)
-      return bad("branch " + std::to_string(i) + " gives ids, which do not meet");
+    if (out.ids > 0 && !operand) return bad(message("branch ", i, " gives ids, which do not meet"));
     outs.push_back(std::move(out));
     if (c.routes())
       LOOM_TRY(children.rows_alone(static_cast<std::size_t>(i)).at("branch " + std::to_string(i)));
@@ -108,13 +110,12 @@ Status stitch(const ParallelConfig& c, const std::vector<Shape>& outs, bool shap
     const std::int64_t own = other.width;
     if (shaped && (other.dims != outs[0].dims || !axes_agree(other, outs[0])) &&
         (other.dims.size() > 1 || outs[0].dims.size() > 1))
-      return bad("branch 0 gives " + outs[0].to_string() + " and branch " + std::to_string(i) +
-                 " " + other.to_string() + ": for " + c.combine + " they must agree");
+      return bad(message("branch 0 gives ", outs[0].to_string(), " and branch ", i, " ",
+                         other.to_string(), ": for ", c.combine, " they must agree"));
     if (own == width) continue;
     if (!c.stitch)
-      return bad("branch 0 gives " + std::to_string(width) + " values and branch " +
-                 std::to_string(i) + " " + std::to_string(own) + ": for " + c.combine +
-                 " they must agree, or set \"stitch\"");
+      return bad(message("branch 0 gives ", width, " values and branch ", i, " ", own, ": for ",
+                         c.combine, " they must agree, or set \"stitch\""));
     plan.params.push_back(ParamSpec::product(stitch_role(static_cast<std::int64_t>(i)), width, own,
                                              1 / __builtin_sqrt(static_cast<double>(own))));
   }
@@ -347,11 +348,12 @@ class Parallel : public LayerWith<ParallelConfig> {
     for (std::size_t i = 1; i < outs.size(); ++i) {
       const bool steps = outs[0].axis == Axis::steps || outs[i].axis == Axis::steps;
       if (steps || !joinable(outs[0], outs[i]))
-        return bad("cannot join " + outs[0].to_string() + " of branch 0 and " +
-                   outs[i].to_string() + " of branch " + std::to_string(i) +
-                   (steps ? ": cells of the grid join steps, by \"merge\"; or put a flatten at the "
-                            "end of each"
-                          : ": all but the first dimension must agree"));
+        return bad(message(
+            "cannot join ", outs[0].to_string(), " of branch 0 and ", outs[i].to_string(),
+            " of branch ", i,
+            (steps ? ": cells of the grid join steps, by \"merge\"; or put a flatten at the "
+                     "end of each"
+                   : ": all but the first dimension must agree")));
       all.dims[0] += outs[i].dims[0];
     }
     whole = std::move(all);
@@ -361,15 +363,15 @@ class Parallel : public LayerWith<ParallelConfig> {
     if (c.grid.size() != 2 || c.grid[0] < 1 || c.grid[1] < 1 || c.grid[0] > (1 << 20) / c.grid[1])
       return bad("\"grid\" must be rows and columns, each at least 1, at most 2^20 places");
     if (static_cast<std::int64_t>(c.places.size()) != 2 * count)
-      return bad("\"places\" must hold a row and a column for each of " + std::to_string(count) +
-                 " branches");
+      return bad(
+          message("\"places\" must hold a row and a column for each of ", count, " branches"));
     std::vector<bool> taken(static_cast<std::size_t>(c.grid[0] * c.grid[1]), false);
     for (std::size_t i = 0; i < c.places.size(); i += 2) {
       const std::int64_t y = c.places[i], x = c.places[i + 1];
       if (y < 0 || y >= c.grid[0] || x < 0 || x >= c.grid[1])
-        return bad("\"places\": branch " + std::to_string(i / 2) + " stands outside of the grid");
+        return bad(message("\"places\": branch ", i / 2, " stands outside of the grid"));
       if (taken[static_cast<std::size_t>(y * c.grid[1] + x)])
-        return bad("\"places\": branch " + std::to_string(i / 2) + " stands on another");
+        return bad(message("\"places\": branch ", i / 2, " stands on another"));
       taken[static_cast<std::size_t>(y * c.grid[1] + x)] = true;
     }
     return {};

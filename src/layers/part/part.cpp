@@ -1,4 +1,5 @@
 // Part: one operand of a row that has several.
+#include "base/message.h"
 #include "layers/layer.h"
 
 namespace loom {
@@ -52,7 +53,8 @@ class Part : public LayerWith<PartConfig> {
   };
   static Result<Place> place_of(const PartConfig& c, const Shape& in) {
     auto bad = [](std::string what) { return Status(Code::invalid_argument, std::move(what)); };
-    if (in.parts.empty()) return bad("expects a row of several operands, got " + in.to_string());
+    if (in.parts.empty())
+      return bad(message("expects a row of several operands, got ", in.to_string()));
     if (c.of.empty() == (c.index < 0))
       return bad("give \"of\", the name of a part, or its \"index\"");
     Place place;
@@ -65,8 +67,8 @@ class Part : public LayerWith<PartConfig> {
       place.column += part.count();
     }
     const std::string got = in.to_string() + " arrive";
-    if (c.of.empty()) return bad("\"index\" " + std::to_string(c.index) + ": " + got);
-    return bad("\"of\": no part is named \"" + c.of + "\", " + got + nearest(c.of, names));
+    if (c.of.empty()) return bad(message("\"index\" ", c.index, ": ", got));
+    return bad(message("\"of\": no part is named \"", c.of, "\", ", got, nearest(c.of, names)));
   }
 };
 

@@ -1,4 +1,5 @@
 // Max and average pooling over 1 to 3 dimensions of space, of a window or of everything.
+#include "base/message.h"
 #include "layers/pull.h"
 #include "layers/spatial.h"
 
@@ -81,9 +82,9 @@ class Pool : public LayerWith<PoolConfig> {
     for (std::size_t i = 0; i < 3; ++i)
       if (const std::int64_t reach = (w.kernel[i] - 1) * w.dilation[i] + 1;
           w.pad[i] >= reach || w.pad_end[i] >= reach)
-        return Status(Code::invalid_argument, "\"padding\" must be below the window's reach of " +
-                                                  std::to_string(reach) +
-                                                  ": a window would see nothing else");
+        return Status(Code::invalid_argument,
+                      message("\"padding\" must be below the window's reach of ", reach,
+                              ": a window would see nothing else"));
     LOOM_TRY(place_window(w, c.ceil_mode));
     return w;
   }

@@ -1,4 +1,5 @@
 // Pooling over the steps of a row, of those within its length.
+#include "base/message.h"
 #include "layers/takes.h"
 
 namespace loom {
@@ -32,7 +33,7 @@ class PoolSteps : public LayerWith<PoolStepsConfig> {
     const Shape& in = first_operand(row);
     if (in.ids > 0 || in.dims.size() != 2 || in.axis == Axis::channels)
       return Status(Code::invalid_argument,
-                    "expects rows of [steps, features], got " + in.to_string());
+                    message("expects rows of [steps, features], got ", in.to_string()));
     LOOM_TRY(check_lengths(row, place_of(takes, "lengths"), in.dims[0]));
     return LayerPlan{{in.dims[1]}, {}};
   }

@@ -1,5 +1,6 @@
 // Positions: a vector for every step of a sequence is added to it, learned (Gehring et al., arXiv
 // 1705.03122, section 3.1) or of sines and cosines (Vaswani et al., arXiv 1706.03762, section 3.5).
+#include "base/message.h"
 #include "layers/layer.h"
 
 namespace loom {
@@ -37,22 +38,23 @@ class Positions : public LayerWith<PositionsConfig> {
     LOOM_TRY(expect_values(in));
     const bool in_row = in.dims.size() == 2 && in.axis != Axis::channels;
     if (!in_row && in.axis != Axis::positions)
-      return bad("expects rows of [steps, features], or of one position, got " + in.to_string());
+      return bad(
+          message("expects rows of [steps, features], or of one position, got ", in.to_string()));
     LayerPlan plan{in, {}};
     if (in_row) plan.out.axis = Axis::steps;
     const std::int64_t features = in_row ? in.dims[1] : in.width;
     if (sinusoidal(c)) {
       if (features % 2 != 0 || features > 65536)
-        return bad("sines and cosines need an even number of features, at most 65536, got " +
-                   in.to_string());
+        return bad(message("sines and cosines need an even number of features, at most 65536, got ",
+                           in.to_string()));
       return plan;
     }
     if (!in_row && c.count == 0)
       return bad("\"count\": rows are single positions here, say how many there are at most");
     const std::int64_t steps = in_row ? in.dims[0] : c.count, count = c.count > 0 ? c.count : steps;
     if (count < steps)
-      return bad("\"count\": " + std::to_string(count) + " positions for the " +
-                 std::to_string(steps) + " steps of " + in.to_string());
+      return bad(message("\"count\": ", count, " positions for the ", steps, " steps of ",
+                         in.to_string()));
     plan.params.push_back({"weight", count, features, Init::normal, c.std});
     return plan;
   }

@@ -4,6 +4,7 @@
 // it in the arithmetic of the cell's dtype. Weights, gate orders and names are PyTorch's:
 // weight_ih_l0 [gates x hidden, features], weight_hh_l0, bias_ih_l0, bias_hh_l0, then
 // "_reverse", then layer 1.
+#include "base/message.h"
 #include "layers/takes.h"
 
 namespace loom {
@@ -456,22 +457,21 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     const Shape& in = first_operand(row);
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     if (in.ids > 0 || (!in.dims.empty() && in.dims.size() != 2))
-      return bad(
-          "expects an input of [steps, features], got " + in.to_string() +
-          ": say so by the network's \"input\": {\"dims\": [...]}, or with a reshape before it");
+      return bad(message(
+          "expects an input of [steps, features], got ", in.to_string(),
+          ": say so by the network's \"input\": {\"dims\": [...]}, or with a reshape before it"));
     if (in.axis == Axis::channels)
-      return bad("runs over [steps, features], and the first dimension of " + in.to_string() +
-                 " is channels: put a permute before it, \"order\": [1, 0]");
+      return bad(message("runs over [steps, features], and the first dimension of ", in.to_string(),
+                         " is channels: put a permute before it, \"order\": [1, 0]"));
     if ((c.stateful || in.axis == Axis::positions) && c.bidirectional)
-      return bad(
-          std::string(c.stateful ? "\"stateful\"" : "a sequence that goes on in other rows") +
-          " has one direction: the other would begin at the end of what has not arrived yet");
+      return bad(message(
+          c.stateful ? "\"stateful\"" : "a sequence that goes on in other rows",
+          " has one direction: the other would begin at the end of what has not arrived yet"));
     const std::int64_t steps = steps_of(in);  // of a row
     LOOM_TRY(check_operands(c, row, steps));
     if (steps > kMaxSteps / c.directions() / c.num_layers)
-      return bad("steps x directions x layers must be at most " + std::to_string(kMaxSteps) +
-                 ", got " + std::to_string(steps) + " x " + std::to_string(c.directions()) + " x " +
-                 std::to_string(c.num_layers));
+      return bad(message("steps x directions x layers must be at most ", kMaxSteps, ", got ", steps,
+                         " x ", c.directions(), " x ", c.num_layers));
     if (c.hidden > INT32_MAX / c.gates() / (steps + 1) / c.directions())
       return bad("gives more than 2^31-1 values");
 
@@ -652,8 +652,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
     const bool goes_on = c.stateful || (in.axis == Axis::positions && !c.step);
     if (goes_on && (c.return_state || !c.takes.empty()))
       return bad(
-          std::string(c.stateful ? "\"stateful\"" : "a sequence that goes on in other rows") +
-          " keeps its states by itself: it has no \"takes\" and no \"return_state\"");
+          message(c.stateful ? "\"stateful\"" : "a sequence that goes on in other rows",
+                  " keeps its states by itself: it has no \"takes\" and no \"return_state\""));
     if (!c.step) LOOM_TRY(check_lengths(in, place_of(c.takes, "lengths"), steps));
     for (const char* name : {"h0", "c0"}) {
       const std::size_t i = place_of(c.takes, name);
@@ -661,9 +661,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       if (i == 0 || (in.parts[i].width == c.runs() * c.hidden &&
                      (in.parts[i].dims.size() < 2 || in.parts[i].dims == dims)))
         continue;
-      return bad(std::string(name) + " is [num_layers x directions, hidden], [" +
-                 std::to_string(dims[0]) + ", " + std::to_string(dims[1]) + "], got " +
-                 in.parts[i].to_string());
+      return bad(message(name, " is [num_layers x directions, hidden], [", dims[0], ", ", dims[1],
+                         "], got ", in.parts[i].to_string()));
     }
     return {};
   }
@@ -676,8 +675,8 @@ class Recurrent : public LayerWith<RecurrentConfig> {
       return Status(Code::unsupported,
                     "goes from row to row of a sequence: use a session with a cache");
     if (v.steps > kMaxSteps)
-      return Status(Code::unsupported, "learns over at most " + std::to_string(kMaxSteps) +
-                                           " rows of a sequence, got " + std::to_string(v.steps));
+      return Status(Code::unsupported, message("learns over at most ", kMaxSteps,
+                                               " rows of a sequence, got ", v.steps));
     return v.steps;
   }
   static std::string suffix(std::int64_t layer, std::int64_t direction) {

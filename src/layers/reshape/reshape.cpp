@@ -1,5 +1,6 @@
 // Reshape and flatten: the same values, counted in the same order, arranged in other dimensions.
 // They cost nothing.
+#include "base/message.h"
 #include "layers/layer.h"
 
 namespace loom {
@@ -34,7 +35,7 @@ class Reshape : public LayerWith<ReshapeConfig> {
     }
     if (open && in.width % known == 0) *open = in.width / known;
     const auto cannot = [&](const std::string& as) {
-      return bad("cannot arrange " + in.to_string() + " as " + as);
+      return bad(message("cannot arrange ", in.to_string(), " as ", as));
     };
     if (open && *open == -1) return cannot("blocks of " + std::to_string(known));
     LOOM_ASSIGN(Shape out, Shape::of(dims));

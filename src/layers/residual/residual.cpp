@@ -1,5 +1,6 @@
 // Residual: y = x + skip, where skip is the input of the layer before it in a Sequential: [A,
 // residual] gives A(x) + x.
+#include "base/message.h"
 #include "layers/layer.h"
 
 namespace loom {
@@ -25,8 +26,8 @@ class Residual : public LayerWith<ResidualConfig> {
       return Status(Code::invalid_argument,
                     "a residual needs a layer before it in the same sequential");
     if (skip->ids > 0 || skip->width != in.width || skip->dims != in.dims || !axes_agree(*skip, in))
-      return Status(Code::invalid_argument, "cannot add a skip of " + skip->to_string() +
-                                                " to an input of " + in.to_string());
+      return Status(Code::invalid_argument, message("cannot add a skip of ", skip->to_string(),
+                                                    " to an input of ", in.to_string()));
     Shape out = in;
     if (out.axis == Axis::none) out.axis = skip->axis;
     return LayerPlan{std::move(out), {}};

@@ -2,6 +2,8 @@
 // (Yang et al., arXiv 1711.03953).
 #include "layers/softmax/output.h"
 
+#include "base/message.h"
+
 namespace loom {
 namespace {
 
@@ -45,15 +47,14 @@ class Adaptive : public LayerWith<AdaptiveConfig> {
     if (c.cutoffs.empty()) return bad("\"cutoffs\" must list at least one class");
     for (std::size_t i = 0; i < c.cutoffs.size(); ++i)
       if (c.cutoffs[i] <= (i == 0 ? 0 : c.cutoffs[i - 1]) || c.cutoffs[i] >= c.out)
-        return bad("\"cutoffs\" must ascend between 0 and " + std::to_string(c.out));
+        return bad(message("\"cutoffs\" must ascend between 0 and ", c.out));
     LayerPlan plan{{c.out}, {ParamSpec::product("head", head(c), in.width, initial_std(in.width))}};
     if (c.bias) plan.params.push_back({"head_bias", 1, head(c), Init::zeros, 0, false});
     double width = static_cast<double>(in.width);
     for (std::size_t i = 0; i < c.cutoffs.size(); ++i) {
       const auto narrow = static_cast<std::int64_t>(width /= c.divide);
       if (narrow < 1)
-        return bad("\"divide\" leaves nothing of " + std::to_string(in.width) +
-                   " values for cluster " + std::to_string(i));
+        return bad(message("\"divide\" leaves nothing of ", in.width, " values for cluster ", i));
       plan.params.push_back(
           ParamSpec::product(tail(i, "_down"), narrow, in.width, initial_std(in.width)));
       plan.params.push_back(

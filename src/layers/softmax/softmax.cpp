@@ -1,5 +1,6 @@
 // Softmax and its relatives: distributions over the last dimension of a row, or over what the kind
 // says.
+#include "base/message.h"
 #include "layers/softmax/output.h"
 
 namespace loom {
@@ -124,13 +125,11 @@ class Softmax : public LayerWith<SoftmaxConfig> {
     LOOM_TRY(expect_values(in));
     if (c.alpha > 1 && c.alpha < 1.01) return bad("\"alpha\" must be 1, or in 1.01..8");
     if (c.is("grid") && (c.rows > in.width || c.cols > in.width || c.rows * c.cols != in.width))
-      return bad("\"rows\" x \"cols\" must be the " + std::to_string(in.width) +
-                 " values that arrive, got " + std::to_string(c.rows) + " x " +
-                 std::to_string(c.cols));
+      return bad(message("\"rows\" x \"cols\" must be the ", in.width, " values that arrive, got ",
+                         c.rows, " x ", c.cols));
     if (c.is("masked")) {
       if (static_cast<std::int64_t>(c.mask.size()) != last_dim(in))
-        return bad("\"mask\" must have " + std::to_string(last_dim(in)) + " places, got " +
-                   std::to_string(c.mask.size()));
+        return bad(message("\"mask\" must have ", last_dim(in), " places, got ", c.mask.size()));
       if (Mask(c.mask).count == 0) return bad("\"mask\" leaves nothing");
     }
     if (!c.is("hierarchical")) return LayerPlan{in, {}};
@@ -144,8 +143,7 @@ class Softmax : public LayerWith<SoftmaxConfig> {
     }
     const Tree tree(c.levels);
     if (tree.logits != in.width)
-      return bad("\"levels\" have " + std::to_string(tree.logits) + " nodes, " +
-                 std::to_string(in.width) + " values arrive");
+      return bad(message("\"levels\" have ", tree.logits, " nodes, ", in.width, " values arrive"));
     return LayerPlan{{tree.leaves()}, {}};
   }
 

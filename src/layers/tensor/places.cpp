@@ -2,6 +2,7 @@
 // a row.
 #include <algorithm>
 
+#include "base/message.h"
 #include "layers/tensor/layers.h"
 
 namespace loom {
@@ -58,12 +59,12 @@ class Permute : public LayerWith<PermuteConfig> {
     for (const std::int64_t d : dims) {
       if (d < 1 || left % d != 0)
         return Status(Code::invalid_argument,
-                      "\"dims\" " + text_of(dims) + " do not arrange " + in.to_string());
+                      message("\"dims\" ", text_of(dims), " do not arrange ", in.to_string()));
       left /= d;
     }
     if (left != 1)
       return Status(Code::invalid_argument,
-                    "\"dims\" " + text_of(dims) + " do not arrange " + in.to_string());
+                    message("\"dims\" ", text_of(dims), " do not arrange ", in.to_string()));
     return dims;
   }
   static Result<std::vector<std::size_t>> order_of(const PermuteConfig& c, std::size_t rank) {
@@ -75,9 +76,8 @@ class Permute : public LayerWith<PermuteConfig> {
       order.push_back(static_cast<std::size_t>(d));
     }
     if (order.size() != rank || c.order.size() != rank)
-      return Status(Code::invalid_argument, "\"order\" must name each of the " +
-                                                std::to_string(rank) +
-                                                " dimensions once, counted from 0");
+      return Status(Code::invalid_argument, message("\"order\" must name each of the ", rank,
+                                                    " dimensions once, counted from 0"));
     return order;
   }
 };
@@ -105,7 +105,8 @@ class IndexSelect : public LayerWith<IndexSelectConfig> {
     const IndexSelectConfig& c = of(config);
     LOOM_TRY(expect_values(in));
     const auto list = GatherIndices::list(runs(c), in.width);
-    if (!list.ok()) return Status(Code::invalid_argument, "\"runs\": " + list.status().message());
+    if (!list.ok())
+      return Status(Code::invalid_argument, message("\"runs\": ", list.status().message()));
     Dims dims = c.dims;
     if (dims.empty()) dims.push_back(static_cast<std::int64_t>(list->size()));
     std::int64_t count = 1;
@@ -116,8 +117,8 @@ class IndexSelect : public LayerWith<IndexSelectConfig> {
       count *= d;
     }
     if (count != static_cast<std::int64_t>(list->size()))
-      return Status(Code::invalid_argument, "\"dims\" " + text_of(dims) + " do not arrange " +
-                                                std::to_string(list->size()) + " places");
+      return Status(Code::invalid_argument, message("\"dims\" ", text_of(dims), " do not arrange ",
+                                                    list->size(), " places"));
     LOOM_ASSIGN(Shape shape, shape_of(dims));
     return LayerPlan{std::move(shape), {}};
   }

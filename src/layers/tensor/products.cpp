@@ -1,6 +1,7 @@
 // Reductions over any dimensions, and products of matrices that are both values.
 #include <algorithm>
 
+#include "base/message.h"
 #include "layers/tensor/layers.h"
 
 namespace loom {
@@ -60,14 +61,15 @@ class ReduceLayer : public LayerWith<ReduceConfig> {
     std::int64_t left = in.width;
     for (const std::int64_t d : dims) {
       if (d < 1 || left % d != 0)
-        return bad("\"dims\" " + text_of(dims) + " do not arrange " + in.to_string());
+        return bad(message("\"dims\" ", text_of(dims), " do not arrange ", in.to_string()));
       left /= d;
     }
-    if (left != 1) return bad("\"dims\" " + text_of(dims) + " do not arrange " + in.to_string());
+    if (left != 1)
+      return bad(message("\"dims\" ", text_of(dims), " do not arrange ", in.to_string()));
     std::vector<bool> gone(dims.size(), c.axes.empty());
     for (const std::int64_t a : c.axes) {
       if (a < 0 || static_cast<std::size_t>(a) >= dims.size() || gone[static_cast<std::size_t>(a)])
-        return bad("\"axes\": each is one of 0 to " + std::to_string(dims.size() - 1) + ", once");
+        return bad(message("\"axes\": each is one of 0 to ", dims.size() - 1, ", once"));
       gone[static_cast<std::size_t>(a)] = true;
     }
     Cut cut;
@@ -169,13 +171,14 @@ class ValueMatmul : public LayerWith<MatmulConfig> {
   static Result<Plan> plan_of(const MatmulConfig& c) {
     const Dims &a = c.shapes.list[0], &b = c.shapes.list[1];
     if (a.size() < 2 || b.size() < 2 || a.back() != b[b.size() - 2])
-      return Status(Code::invalid_argument, "cannot multiply " + text_of(a) + " by " + text_of(b));
+      return Status(Code::invalid_argument,
+                    message("cannot multiply ", text_of(a), " by ", text_of(b)));
     const Dims a_outer(a.begin(), a.end() - 2), b_outer(b.begin(), b.end() - 2);
     LOOM_ASSIGN(Dims outer, broadcast(a_outer, b_outer));
     LOOM_ASSIGN(const Spread s, spread(outer, {a_outer, b_outer}));
     if (s.sizes[0] * s.sizes[1] * s.sizes[2] != 1)
-      return Status(Code::unsupported, "multiplying " + text_of(a) + " by " + text_of(b) +
-                                           " takes more than two loops over matrices");
+      return Status(Code::unsupported, message("multiplying ", text_of(a), " by ", text_of(b),
+                                               " takes more than two loops over matrices"));
     Plan p;
     p.shape = {s.sizes[3], s.sizes[4], a[a.size() - 2], b.back(), a.back(), {}, {}};
     const std::int64_t a_size = p.shape.m * p.shape.k, b_size = p.shape.k * p.shape.n;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/message.h"
+
 namespace loom {
 namespace {
 
@@ -24,31 +26,28 @@ Status check_size(std::string_view key, const Dims& dims) {
   std::int64_t count = 1;
   for (const std::int64_t d : dims) {
     if (dims.size() > 16 || d > INT32_MAX / count)
-      return bad("\"" + std::string(key) +
-                 "\": a shape has at most 16 dimensions and 2^31-1 values");
+      return bad(message("\"", key, "\": a shape has at most 16 dimensions and 2^31-1 values"));
     count *= d;
   }
   return {};
 }
 Status check_operands(const OperandShapes& set, const Shape& in) {
   if (in.parts.empty() || set.list.empty()) return {};
-  return bad("\"shapes\" are of operands in one row, and " + in.to_string() +
-             " arrive, which have their own");
+  return bad(message("\"shapes\" are of operands in one row, and ", in.to_string(),
+                     " arrive, which have their own"));
 }
 Status check_shapes(const OperandShapes& shapes, std::size_t operands, const Shape& in) {
   LOOM_TRY(expect_values(in));
   for (const Shape& part : in.parts) LOOM_TRY(expect_values(part));
   if (shapes.list.size() != operands)
-    return bad("\"shapes\": expected " + std::to_string(operands) + " of them, got " +
-               std::to_string(shapes.list.size()));
+    return bad(message("\"shapes\": expected ", operands, " of them, got ", shapes.list.size()));
   std::int64_t width = 0;
   for (const Dims& d : shapes.list) {
     LOOM_TRY(check_size("shapes", d));
     width += elements(d);
   }
   if (width != in.width)
-    return bad("\"shapes\" hold " + std::to_string(width) + " values together, " + in.to_string() +
-               " arrive");
+    return bad(message("\"shapes\" hold ", width, " values together, ", in.to_string(), " arrive"));
   return {};
 }
 Result<Shape> shape_of(const Dims& dims) {
@@ -72,7 +71,8 @@ Result<Dims> broadcast(const Dims& a, const Dims& b) {
     const std::int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1,
                        y = i < b.size() ? b[b.size() - 1 - i] : 1;
     if (x != y && x != 1 && y != 1)
-      return bad("shapes " + text_of(a) + " and " + text_of(b) + " do not spread to one another");
+      return bad(
+          message("shapes ", text_of(a), " and ", text_of(b), " do not spread to one another"));
     out[out.size() - 1 - i] = std::max(x, y);
   }
   return out;
@@ -104,8 +104,8 @@ Result<Spread> spread(const Dims& to, const std::vector<Dims>& operands) {
     else axes.push_back(std::move(axis));
   }
   if (axes.size() > 5)
-    return Status(Code::unsupported, "broadcasting to " + text_of(to) + " takes " +
-                                         std::to_string(axes.size()) + " loops, the limit is 5");
+    return Status(Code::unsupported, message("broadcasting to ", text_of(to), " takes ",
+                                             axes.size(), " loops, the limit is 5"));
   Spread s;
   s.steps.assign(operands.size(), {});
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -136,8 +136,8 @@ Result<Transposed> transposed(const Dims& dims, const std::vector<std::size_t>& 
     return t;
   }
   if (runs.size() > 5)
-    return Status(Code::unsupported, "this order of " + text_of(dims) + " takes " +
-                                         std::to_string(runs.size()) + " loops, the limit is 5");
+    return Status(Code::unsupported, message("this order of ", text_of(dims), " takes ",
+                                             runs.size(), " loops, the limit is 5"));
   t.same = false;
   auto sorted = runs;
   std::sort(sorted.begin(), sorted.end());

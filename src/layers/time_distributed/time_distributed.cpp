@@ -1,5 +1,6 @@
 // TimeDistributed: a row is `count` equal parts, and its one layer sees every part as a row of its
 // own (a batch inside of a row; a layer at every step). What the layer gives is joined again.
+#include "base/message.h"
 #include "layers/layer.h"
 
 namespace loom {
@@ -23,13 +24,13 @@ class TimeDistributed : public LayerWith<TimeDistributedConfig> {
                          ChildPlanner& children) const override {
     auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
     if (children.count() != 1)
-      return bad("holds one layer, got " + std::to_string(children.count()) +
-                 ": put several into a sequential");
+      return bad(
+          message("holds one layer, got ", children.count(), ": put several into a sequential"));
     LOOM_TRY(expect_values(in));
     const std::int64_t count = parts(of(config), in);
     if (count < 1 || in.width % count != 0)
-      return bad("cannot cut " + in.to_string() + " into " + std::to_string(count) +
-                 " parts: set \"count\", or give the row dimensions");
+      return bad(message("cannot cut ", in.to_string(), " into ", count,
+                         " parts: set \"count\", or give the row dimensions"));
     Shape part{in.width / count};
     if (in.dims.size() > 1 && in.dims[0] == count)
       part.dims.assign(in.dims.begin() + 1, in.dims.end());

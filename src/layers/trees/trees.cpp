@@ -4,6 +4,7 @@
 
 #include "base/files/base64.h"
 #include "base/files/bytes.h"
+#include "base/message.h"
 #include "layers/layer.h"
 
 namespace loom {
@@ -43,9 +44,8 @@ template <class T>
 Result<std::vector<T>> numbers_of(std::string_view text, std::string_view key) {
   LOOM_ASSIGN(const std::vector<std::byte> bytes, from_base64(text, key));
   if (bytes.size() % sizeof(T) != 0)
-    return Status(Code::invalid_argument, "\"" + std::string(key) + "\" has " +
-                                              std::to_string(bytes.size()) +
-                                              " bytes, a number has 4");
+    return Status(Code::invalid_argument,
+                  message("\"", key, "\" has ", bytes.size(), " bytes, a number has 4"));
   std::vector<T> numbers(bytes.size() / sizeof(T));
   for (std::size_t i = 0; i < numbers.size(); ++i)
     numbers[i] = load_le<T>(bytes.data() + i * sizeof(T));
@@ -57,13 +57,12 @@ Status read_trees(TreesConfig& c) {
   LOOM_ASSIGN(const std::vector<float> thresholds, numbers_of<float>(c.thresholds, "thresholds"));
   LOOM_ASSIGN(c.table, make_tree_table(c.sizes, nodes, thresholds, c.features));
   if (c.single && c.table.trees % c.outputs != 0)
-    return Status(Code::invalid_argument, "single: " + std::to_string(c.table.trees) +
-                                              " trees are not as many for each of " +
-                                              std::to_string(c.outputs) + " outputs");
+    return Status(Code::invalid_argument,
+                  message("single: ", c.table.trees, " trees are not as many for each of ",
+                          c.outputs, " outputs"));
   if (c.table.leaves > INT32_MAX / (c.single ? 1 : c.outputs))
-    return Status(Code::invalid_argument, "trees: " + std::to_string(c.table.leaves) +
-                                              " leaves of " + std::to_string(c.outputs) +
-                                              " outputs are too many");
+    return Status(Code::invalid_argument, message("trees: ", c.table.leaves, " leaves of ",
+                                                  c.outputs, " outputs are too many"));
   return {};
 }
 
@@ -86,9 +85,8 @@ class Trees : public LayerWith<TreesConfig> {
     const TreesConfig& c = of(config);
     LOOM_TRY(expect_values(in));
     if (in.width != c.features)
-      return Status(Code::invalid_argument, "trees of " + std::to_string(c.features) +
-                                                " features, a row has " + std::to_string(in.width) +
-                                                " values");
+      return Status(Code::invalid_argument,
+                    message("trees of ", c.features, " features, a row has ", in.width, " values"));
     return LayerPlan{Shape{c.outputs},
                      {{"values", c.table.leaves, c.single ? 1 : c.outputs, Init::normal, 1, false},
                       {"base", 1, c.outputs, Init::zeros, 0, false}}};

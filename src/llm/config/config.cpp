@@ -4,14 +4,17 @@
 
 #include <algorithm>
 
+#include "base/message.h"
 #include "formats/tensor_file.h"
 #include "llm/config/architecture.h"
 
 namespace loom {
 namespace {
 
-Status unsupported(std::string what) { return Status(Code::unsupported, "config.json: " + what); }
-Status corrupt(std::string what) { return Status(Code::corrupt, "config.json: " + what); }
+Status unsupported(std::string what) {
+  return Status(Code::unsupported, message("config.json: ", what));
+}
+Status corrupt(std::string what) { return Status(Code::corrupt, message("config.json: ", what)); }
 
 std::string quoted_value(const Json& value) {
   const std::string text = value.dump();
@@ -103,10 +106,9 @@ Status check_neutral(const Json& config, const Architecture& a) {
 
 Result<std::int64_t> positive(const Json& config, std::string_view key, std::int64_t fallback) {
   LOOM_ASSIGN(const std::int64_t value, config.get_integer(key, fallback));
-  if (value == 0 && !config.find(key)) return corrupt("\"" + std::string(key) + "\" is missing");
+  if (value == 0 && !config.find(key)) return corrupt(message("\"", key, "\" is missing"));
   if (value < 1 || value > INT32_MAX)
-    return corrupt("\"" + std::string(key) + "\" must be in 1..2^31-1, it is " +
-                   std::to_string(value));
+    return corrupt(message("\"", key, "\" must be in 1..2^31-1, it is ", value));
   return value;
 }
 
@@ -158,7 +160,7 @@ Result<RopeSpec> rope_of(const Json& config) {
     where = "rope_scaling";
   }
   if (!r || r->is_null()) return spec;
-  if (!r->is_object()) return corrupt("\"" + std::string(where) + "\" must be an object or null");
+  if (!r->is_object()) return corrupt(message("\"", where, "\" must be an object or null"));
   static constexpr std::string_view known[] = {"rope_theta",
                                                "rope_type",
                                                "type",
@@ -194,7 +196,7 @@ Result<RopeSpec> rope_of(const Json& config) {
   auto need = [&](std::string_view key, double* out) -> Status {
     const Json* value = r->find(key);
     if (!value || !value->is_number())
-      return corrupt("rope_type " + quoted(type) + " needs a number \"" + std::string(key) + "\"");
+      return corrupt(message("rope_type ", quoted(type), " needs a number \"", key, "\""));
     *out = value->as_number();
     return {};
   };
@@ -218,8 +220,7 @@ Result<std::vector<std::int64_t>> windows_of(const Json& config, const Architect
   const Json* types = config.find("layer_types");
   if (types && types->is_null()) types = nullptr;
   if (types && (!types->is_array() || types->as_array().size() != windows.size()))
-    return corrupt("\"layer_types\" must be a list of " + std::to_string(layers) +
-                   " names, one per layer");
+    return corrupt(message("\"layer_types\" must be a list of ", layers, " names, one per layer"));
   bool use = a.windows == Windows::all;
   if (a.windows == Windows::by_layer) {
     LOOM_ASSIGN(use, config.get_bool("use_sliding_window", false));
@@ -257,8 +258,8 @@ Status read_ids(const Json& json, std::string_view key, std::vector<std::int32_t
   ids->clear();
   for (const Json& id : list) {
     if (!id.is_integer() || id.as_integer() < 0 || id.as_integer() > INT32_MAX)
-      return corrupt("\"" + std::string(key) + "\": expected a token id or a list of them, got " +
-                     quoted_value(*value));
+      return corrupt(message("\"", key, "\": expected a token id or a list of them, got ",
+                             quoted_value(*value)));
     ids->push_back(static_cast<std::int32_t>(id.as_integer()));
   }
   return {};
@@ -278,14 +279,12 @@ Result<ModelConfig> config_from_hf(const Json& json) {
   LOOM_ASSIGN(c.intermediate_size, positive(json, "intermediate_size", 0));
   LOOM_ASSIGN(c.layers, positive(json, "num_hidden_layers", 0));
   if (c.layers > 65536)
-    return corrupt("\"num_hidden_layers\" is " + std::to_string(c.layers) +
-                   ", at most 65536 are read");
+    return corrupt(message("\"num_hidden_layers\" is ", c.layers, ", at most 65536 are read"));
   LOOM_ASSIGN(c.heads, positive(json, "num_attention_heads", 0));
   LOOM_ASSIGN(c.kv_heads, derived(json, "num_key_value_heads", a.default_kv_heads, c.heads));
   LOOM_ASSIGN(c.head_dim, derived(json, "head_dim", a.default_head_dim, c.hidden_size / c.heads));
   if (c.head_dim < 1)
-    return corrupt(std::to_string(c.heads) + " heads cannot share a \"hidden_size\" of " +
-                   std::to_string(c.hidden_size));
+    return corrupt(message(c.heads, " heads cannot share a \"hidden_size\" of ", c.hidden_size));
   LOOM_ASSIGN(c.max_positions, positive(json, "max_position_embeddings", a.default_max_positions));
   LOOM_ASSIGN(c.norm_eps, json.get_number("rms_norm_eps", 1e-6));
   LOOM_ASSIGN(c.rope, rope_of(json));

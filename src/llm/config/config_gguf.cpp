@@ -5,14 +5,15 @@
 
 #include "base/json/json.h"
 #include "base/math/exact_math.h"
+#include "base/message.h"
 #include "llm/config/architecture.h"
 #include "llm/config/config.h"
 
 namespace loom {
 namespace {
 
-Status unsupported(std::string what) { return Status(Code::unsupported, "GGUF: " + what); }
-Status corrupt(std::string what) { return Status(Code::corrupt, "GGUF: " + what); }
+Status unsupported(std::string what) { return Status(Code::unsupported, message("GGUF: ", what)); }
+Status corrupt(std::string what) { return Status(Code::corrupt, message("GGUF: ", what)); }
 
 // The settings of such a table where the file says them; those of Llama 3.1 but for the factor,
 // which is set, where it does not.
@@ -36,9 +37,8 @@ Status match_rope_factors(const Gguf& file, const TensorInfo& tensor, ModelConfi
   constexpr std::size_t kMax = 32768;  // attention's largest head_dim / 2
   const auto half = static_cast<std::size_t>(c->head_dim / 2);
   if (half < 1 || half > kMax || tensor.elements() != half) {
-    return corrupt("rope_freqs.weight has " + std::to_string(tensor.elements()) +
-                   " values, head_dim " + std::to_string(c->head_dim) + " needs " +
-                   std::to_string(half));
+    return corrupt(message("rope_freqs.weight has ", tensor.elements(), " values, head_dim ",
+                           c->head_dim, " needs ", half));
   }
   std::vector<float> factors(half);
   LOOM_TRY(read_f32(tensor, 0, factors));
@@ -104,7 +104,7 @@ Status read_count(const Gguf& file, const std::string& key, std::int64_t* out,
   if (fallback) absent = static_cast<std::uint64_t>(*fallback);
   LOOM_ASSIGN(const std::uint64_t value, file.get_u64(key, absent));
   if (value < 1 || value > INT32_MAX)
-    return corrupt(key + " must be in 1..2^31-1, it is " + std::to_string(value));
+    return corrupt(message(key, " must be in 1..2^31-1, it is ", value));
   *out = static_cast<std::int64_t>(value);
   return {};
 }
@@ -115,8 +115,7 @@ Status read_sizes(const Gguf& file, const std::string& prefix, ModelConfig& c) {
   LOOM_TRY(read_count(file, prefix + "feed_forward_length", &c.intermediate_size));
   LOOM_TRY(read_count(file, prefix + "block_count", &c.layers));
   if (c.layers > 65536)
-    return corrupt(prefix + "block_count is " + std::to_string(c.layers) +
-                   ", at most 65536 are read");
+    return corrupt(message(prefix, "block_count is ", c.layers, ", at most 65536 are read"));
   LOOM_TRY(read_count(file, prefix + "attention.head_count", &c.heads));
   LOOM_TRY(read_count(file, prefix + "attention.head_count_kv", &c.kv_heads, c.heads));
   LOOM_TRY(read_count(file, prefix + "attention.key_length", &c.head_dim,

@@ -2,6 +2,7 @@
 // decoder_topology.
 #include <algorithm>
 
+#include "base/message.h"
 #include "llm/config/architecture.h"
 #include "llm/export/outgoing.h"
 
@@ -124,10 +125,11 @@ Result<ModelConfig> config_of_network(const Network& network, const ModelConfig&
   const Json& cells = member(topology, "cells");
   const std::size_t count = cells.is_array() ? cells.as_array().size() : 0;
   const auto refused = [](const std::string& what) {
-    return Status(Code::unsupported,
-                  "only decoders of the families in docs/guide/models.md go into other programs' "
-                  "files; in this network differs " +
-                      what);
+    return Status(
+        Code::unsupported,
+        message("only decoders of the families in docs/guide/models.md go into other programs' "
+                "files; in this network differs ",
+                what));
   };
   if (count < 4) return refused("the number of cells");
   ModelConfig c = known;

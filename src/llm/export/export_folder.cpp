@@ -4,7 +4,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/paths.h"
-#include "formats/message.h"
+#include "base/message.h"
 #include "formats/safetensors/safetensors.h"
 #include "llm/config/architecture.h"
 #include "llm/export/outgoing.h"
@@ -76,18 +76,18 @@ class FolderWriter {
     LOOM_TRY(write(config));
     if (found_) return std::move(bytes_);
     return Status(Code::invalid_argument,
-                  "name: this model has gguf, onnx" + known_ + ", not " + quoted(name));
+                  message("name: this model has gguf, onnx", known_, ", not ", quoted(name)));
   }
 
  private:
   Status place() const {
     LOOM_ASSIGN(const PathKind kind, kind_at(out_));
     if (kind != PathKind::nothing && kind != PathKind::folder)
-      return Status(Code::invalid_argument, out_ + ": is no folder");
+      return Status(Code::invalid_argument, message(out_, ": is no folder"));
     LOOM_ASSIGN(const bool model, anything_at(out_ + "/config.json"));
     if (!model) return {};
     return Status(Code::invalid_argument,
-                  out_ + ": holds a model already (config.json): write to another folder");
+                  message(out_, ": holds a model already (config.json): write to another folder"));
   }
 
   Status make_tensors() {

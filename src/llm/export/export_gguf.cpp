@@ -4,8 +4,8 @@
 
 #include "base/files/bytes.h"
 #include "base/math/exact_math.h"
+#include "base/message.h"
 #include "formats/gguf/gguf_writer.h"
-#include "formats/message.h"
 #include "llm/config/architecture.h"
 #include "llm/export/outgoing.h"
 
@@ -22,7 +22,7 @@ const Architecture* gguf_family(const Architecture& a) {
 Status check_family(const ModelConfig& c) {
   const Architecture& a = *c.architecture;
   const auto refused = [&](const std::string& what) {
-    return Status(Code::unsupported, "llama.cpp has no '" + std::string(a.name) + "' " + what);
+    return Status(Code::unsupported, message("llama.cpp has no '", a.name, "' ", what));
   };
   const Architecture* family = gguf_family(a);
   if (!family) {

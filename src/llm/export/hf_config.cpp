@@ -2,6 +2,7 @@
 // inverse of config/config.cpp.
 #include <algorithm>
 
+#include "base/message.h"
 #include "llm/config/architecture.h"
 #include "llm/export/outgoing.h"
 
@@ -93,8 +94,8 @@ Result<Json> hf_config(const ModelConfig& c, std::string_view torch_dtype) {
   LOOM_ASSIGN(const ModelConfig again, config_from_hf(j));
   const std::string difference = topology_difference(decoder_topology(c), decoder_topology(again));
   if (!difference.empty())
-    return Status(Code::unsupported, "transformers' " + std::string(a.hf_class) +
-                                         " has no such model: it differs in " + difference);
+    return Status(Code::unsupported, message("transformers' ", a.hf_class,
+                                             " has no such model: it differs in ", difference));
   return j;
 }
 

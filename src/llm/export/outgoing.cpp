@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "formats/message.h"
+#include "base/message.h"
 #include "numeric/gguf/gguf_blocks.h"
 
 namespace loom {
@@ -25,7 +25,8 @@ Status take_tensors(const FoundModel& found, Outgoing& out) {
     const std::string name = t.place.spelled(found.naming);
     const auto at = std::find_if(found.tensors.begin(), found.tensors.end(),
                                  [&](const TensorInfo& info) { return info.name == name; });
-    if (at == found.tensors.end()) return Status(Code::internal, "no tensor " + quoted(name));
+    if (at == found.tensors.end())
+      return Status(Code::internal, message("no tensor ", quoted(name)));
     t.values = *at;
     t.rows = spec.rows;
     t.cols = spec.cols;
@@ -132,7 +133,7 @@ Result<Outgoing> outgoing_of(Model& model) {
     OutgoingTensor t;
     t.place = place_of(out.config, p.path, p.param->spec.role);
     if (!t.place.name)
-      return Status(Code::internal, "parameter " + p.path + " has no name in model files");
+      return Status(Code::internal, message("parameter ", p.path, " has no name in model files"));
     t.rows = p.param->spec.rows;
     t.cols = p.param->spec.cols;
     t.matrix = p.param->spec.quantized;

@@ -1,6 +1,6 @@
 // BitNet's matrices as transformers' quantizer "bitnet" has them.
 #include "base/files/bytes.h"
-#include "formats/message.h"
+#include "base/message.h"
 #include "llm/export/outgoing.h"
 
 namespace loom {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 
+#include "base/message.h"
 #include "grid/metacognition/act.h"
 #include "llm/generate/stop_filter.h"
 
@@ -18,23 +19,22 @@ std::string_view name(Finish finish) {
 Status check_ids(const ModelConfig& config, std::span<const std::int32_t> ids) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] >= 0 && ids[i] < config.vocab_size) continue;
-    return Status(Code::out_of_range, "id " + std::to_string(ids[i]) + " at position " +
-                                          std::to_string(i) + ": the vocabulary has " +
-                                          std::to_string(config.vocab_size));
+    return Status(Code::out_of_range, message("id ", ids[i], " at position ", i,
+                                              ": the vocabulary has ", config.vocab_size));
   }
   return {};
 }
 
 Status context_too_small(std::size_t tokens, std::int64_t context) {
-  return Status(Code::out_of_range, "the text has " + std::to_string(tokens) +
-                                        " tokens, the context holds " + std::to_string(context));
+  return Status(Code::out_of_range,
+                message("the text has ", tokens, " tokens, the context holds ", context));
 }
 
 Status check_context(const ModelConfig& config, std::int64_t context) {
   if (context <= config.max_positions) return {};
-  return Status(Code::out_of_range, "a context of " + std::to_string(context) +
-                                        " positions: the model was made for " +
-                                        std::to_string(config.max_positions) + " at most");
+  return Status(Code::out_of_range,
+                message("a context of ", context, " positions: the model was made for ",
+                        config.max_positions, " at most"));
 }
 
 namespace {
@@ -79,8 +79,7 @@ Generator::Generator(Model& model, Session session, const GeneratorOptions& opti
 Result<Generator> Generator::create(Model& model, ThreadPool& pool,
                                     const GeneratorOptions& options) {
   if (options.context < 0)
-    return Status(Code::invalid_argument,
-                  "generator: negative context " + std::to_string(options.context));
+    return Status(Code::invalid_argument, message("generator: negative context ", options.context));
   LOOM_TRY(check_context(model.config, options.context).at("generator"));
   SessionOptions session_options;
   GeneratorOptions own = options;
@@ -110,8 +109,8 @@ Status Generator::adapt(std::shared_ptr<Adapter> adapter) {
 
 Status Generator::check(std::int64_t sequence) const {
   if (sequence >= 0 && sequence < options_.sequences) return {};
-  return Status(Code::out_of_range, "generator: sequence " + std::to_string(sequence) + " of " +
-                                        std::to_string(options_.sequences));
+  return Status(Code::out_of_range,
+                message("generator: sequence ", sequence, " of ", options_.sequences));
 }
 
 std::span<const float> Generator::logits(std::int64_t sequence) {
@@ -140,7 +139,7 @@ Status Generator::append(std::span<const std::int32_t> ids, std::int64_t sequenc
   while (!ids.empty()) {
     if (cancelled())
       return Status(Code::cancelled,
-                    "generator: cancelled with " + std::to_string(ids.size()) + " ids left to run");
+                    message("generator: cancelled with ", ids.size(), " ids left to run"));
     const auto part = ids.first(std::min(ids.size(), static_cast<std::size_t>(options_.chunk)));
     ids = ids.subspan(part.size());
     run_ids_.assign(part.begin(), part.end());
@@ -231,8 +230,8 @@ Status Generator::start(const GenerateOptions& options, std::int64_t sequence) {
   if (s.logits.empty())
     return Status(Code::invalid_argument, "generator: feed the sequence before generating");
   if (options.max_tokens < 0)
-    return Status(Code::invalid_argument, "generator: max_tokens must not be negative: " +
-                                              std::to_string(options.max_tokens));
+    return Status(Code::invalid_argument,
+                  message("generator: max_tokens must not be negative: ", options.max_tokens));
   const Result<Tokenizer>& tokenizer = model_->tokenizer;
   if ((!options.stop.empty() || options.on_text) && !tokenizer.ok()) return tokenizer.status();
   LOOM_ASSIGN(Sampler sampler, Sampler::create(options.sampling));

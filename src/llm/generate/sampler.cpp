@@ -6,6 +6,7 @@
 
 #include "base/fields/field_checker.h"
 #include "base/math/exact_math.h"
+#include "base/message.h"
 #include "base/random.h"
 #include "llm/generate/sampler_fields.h"
 
@@ -86,9 +87,10 @@ Result<std::int32_t> Sampler::pick(std::span<const float> logits,
   const std::int32_t best = best_token(logits_);
   const float top = best < 0 ? -kInfinity : logits_[static_cast<std::size_t>(best)];
   if (!(top > -kInfinity && top < kInfinity))
-    return Status(Code::invalid_argument, "sampler: the " + std::to_string(logits.size()) +
-                                              " logits have no finite maximum: the model's weights "
-                                              "hold NaN or infinities, or are too large");
+    return Status(Code::invalid_argument,
+                  message("sampler: the ", logits.size(),
+                          " logits have no finite maximum: the model's weights "
+                          "hold NaN or infinities, or are too large"));
   if (options_.temperature == 0) return best;
 
   std::uint64_t total = weigh(top);

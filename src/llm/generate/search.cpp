@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/math/exact_math.h"
+#include "base/message.h"
 
 namespace loom {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 Status bad(std::string what) {
-  return Status(Code::invalid_argument, "search: " + std::move(what));
+  return Status(Code::invalid_argument, message("search: ", std::move(what)));
 }
 
 // What a row of answers is.
@@ -82,32 +83,31 @@ class Search {
   Status check() {
     const Shape& target = s_.target();
     if (target.ids == 0)
-      return bad("the target is " + target.to_string() +
-                 " of values: a search is for ids, take steps instead");
+      return bad(message("the target is ", target.to_string(),
+                         " of values: a search is for ids, take steps instead"));
     if (s_.answer().width != target.ids)
-      return bad("answers are " + s_.answer().to_string() +
-                 ", and a search wants one for each of the " + std::to_string(target.ids) + " ids");
+      return bad(message("answers are ", s_.answer().to_string(),
+                         ", and a search wants one for each of the ", target.ids, " ids"));
     if (o_.start.empty()) return bad("\"start\" has at least one id");
     for (const std::int64_t id : o_.start)
       if (id < 0 || id >= target.ids)
-        return Status(Code::out_of_range, "search: \"start\" has " + std::to_string(id) +
-                                              ", ids are below " + std::to_string(target.ids));
+        return Status(Code::out_of_range,
+                      message("search: \"start\" has ", id, ", ids are below ", target.ids));
     if (o_.end >= target.ids)
-      return Status(Code::out_of_range, "search: \"end\" is " + std::to_string(o_.end) +
-                                            ", ids are below " + std::to_string(target.ids));
+      return Status(Code::out_of_range,
+                    message("search: \"end\" is ", o_.end, ", ids are below ", target.ids));
     // The last id that is found is not run.
     const std::int64_t room = s_.max_positions() - static_cast<std::int64_t>(o_.start.size()) + 1;
     if (room < 1 || o_.max_tokens > room)
-      return Status(Code::out_of_range, "search: " + std::to_string(o_.start.size()) +
-                                            " ids of \"start\" and " +
-                                            std::to_string(o_.max_tokens) + " more, there are " +
-                                            std::to_string(s_.max_positions()) + " positions");
+      return Status(Code::out_of_range,
+                    message("search: ", o_.start.size(), " ids of \"start\" and ", o_.max_tokens,
+                            " more, there are ", s_.max_positions(), " positions"));
     max_ = o_.max_tokens > 0 ? o_.max_tokens : room;
-    if (o_.beams < 1) return bad("\"beams\" are at least 1, got " + std::to_string(o_.beams));
+    if (o_.beams < 1) return bad(message("\"beams\" are at least 1, got ", o_.beams));
     if (static_cast<std::int64_t>(rows_) > s_.lanes() / o_.beams)
       return Status(Code::out_of_range,
-                    "search: " + std::to_string(rows_) + " rows of " + std::to_string(o_.beams) +
-                        " beams need as many lanes, there are " + std::to_string(s_.lanes()));
+                    message("search: ", rows_, " rows of ", o_.beams,
+                            " beams need as many lanes, there are ", s_.lanes()));
     if (o_.beams > 1 && (o_.sampling.temperature != 0 || o_.sampling.repetition_penalty != 1))
       return bad(
           "several beams follow the most probable ids: \"temperature\" and "
@@ -171,9 +171,9 @@ class Search {
     }
     const double top = *std::max_element(logs_.begin(), logs_.end());
     if (top == kNever)
-      return bad("the answers of row " + std::to_string(lane / lanes_of_row_) +
-                 " have no number: the weights "
-                 "hold NaN or infinities, or are too large");
+      return bad(message("the answers of row ", lane / lanes_of_row_,
+                         " have no number: the weights "
+                         "hold NaN or infinities, or are too large"));
     if (answers_ != Answers::logits) return {};
     double sum = 0;
     for (const double v : logs_) sum += v == kNever ? 0 : exact::exp(v - top);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/files/bytes.h"
+#include "base/message.h"
 #include "checkpoint/entity.h"
 #include "llm/config/architecture.h"
 
@@ -39,9 +40,10 @@ Result<ModelConfig> parse_generation(const Json& json, const Json& topology) {
   c.architecture = find_architecture(type);
   LOOM_ASSIGN(c.max_positions, json.get_integer("max_position_embeddings", 0));
   if (c.max_positions < 1 || c.max_positions > INT32_MAX)
-    return Status(Code::corrupt,
-                  "section 'generation': \"max_position_embeddings\" must be in 1..2^31-1, got " +
-                      std::to_string(c.max_positions));
+    return Status(
+        Code::corrupt,
+        message("section 'generation': \"max_position_embeddings\" must be in 1..2^31-1, got ",
+                c.max_positions));
   const Json* input = topology.find("input");
   const Json* ids = input ? input->find("ids") : nullptr;
   if (!ids || !ids->is_integer() || ids->as_integer() < 1)
@@ -50,9 +52,8 @@ Result<ModelConfig> parse_generation(const Json& json, const Json& topology) {
   c.vocab_size = ids->as_integer();
   LOOM_ASSIGN(const std::int64_t bos, json.get_integer("bos_token_id", -1));
   if (bos >= c.vocab_size || bos < -1)
-    return Status(Code::corrupt, "section 'generation': \"bos_token_id\" is " +
-                                     std::to_string(bos) + ", the vocabulary has " +
-                                     std::to_string(c.vocab_size));
+    return Status(Code::corrupt, message("section 'generation': \"bos_token_id\" is ", bos,
+                                         ", the vocabulary has ", c.vocab_size));
   if (bos >= 0) c.bos = static_cast<std::int32_t>(bos);
   LOOM_TRY(add_generation_config(json, &c).at("section 'generation'"));
   return c;
@@ -60,9 +61,9 @@ Result<ModelConfig> parse_generation(const Json& json, const Json& topology) {
 
 Result<ModelConfig> config_of(const Entity& entity) {
   if (!entity.find_section("generation"))
-    return Status(
-        Code::unsupported,
-        entity.name() + ": has no section 'generation': it is a network, not a language model");
+    return Status(Code::unsupported,
+                  message(entity.name(),
+                          ": has no section 'generation': it is a network, not a language model"));
   LOOM_ASSIGN(const Json generation, entity.json("generation"));
   LOOM_ASSIGN(const Json topology, entity.json("topology"));
   auto config = parse_generation(generation, topology);
@@ -72,7 +73,7 @@ Result<ModelConfig> config_of(const Entity& entity) {
 
 Result<Tokenizer> tokenizer_of(const Entity& entity) {
   if (!entity.find_section("tokenizer"))
-    return Status(Code::not_found, entity.name() + ": has no section 'tokenizer'");
+    return Status(Code::not_found, message(entity.name(), ": has no section 'tokenizer'"));
   LOOM_ASSIGN(const EntityBytes section, entity.section("tokenizer"));
   return Tokenizer::deserialize(as_text(section.bytes));
 }
@@ -80,8 +81,8 @@ Result<Tokenizer> tokenizer_of(const Entity& entity) {
 Status check_output(const Entity& entity, const Network& network, const ModelConfig& config) {
   if (network.output().width == config.vocab_size) return {};
   return Status(Code::unsupported,
-                entity.name() + ": the network gives " + std::to_string(network.output().width) +
-                    " values for a vocabulary of " + std::to_string(config.vocab_size));
+                message(entity.name(), ": the network gives ", network.output().width,
+                        " values for a vocabulary of ", config.vocab_size));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "llm/import/found.h"
 
 #include "base/files/paths.h"
+#include "base/message.h"
 #include "formats/safetensors/safetensors.h"
 #include "llm/embedded_model.h"
 #include "llm/import/locate.h"
@@ -24,7 +25,7 @@ Result<ModelConfig> read_config(const std::string& folder) {
   LOOM_ASSIGN(const bool there, anything_at(folder + "/config.json"));
   if (!there)
     return Status(Code::not_found,
-                  folder + ": holds no config.json: expected a HuggingFace folder");
+                  message(folder, ": holds no config.json: expected a HuggingFace folder"));
   LOOM_ASSIGN(const Json json, read_json(folder, "config.json"));
   auto config = config_from_hf(json);
   if (!config.ok()) return config.status().at(folder);
@@ -55,7 +56,7 @@ Result<Tokenizer> tokenizer_of_folder(const std::string& folder) {
   LOOM_ASSIGN(const bool other, anything_at(folder + "/tokenizer.model"));
   if (!other) return Status(Code::not_found, none);
   return Status(Code::unsupported,
-                none + ", and its tokenizer.model is not read: save it with transformers");
+                message(none, ", and its tokenizer.model is not read: save it with transformers"));
 }
 
 Result<ModelConfig> gguf_config(const Gguf& file, const std::string& name) {
@@ -76,8 +77,8 @@ Result<Opened> open_model(const std::string& path) {
 }
 Status no_model(const std::string& path, FileKind kind) {
   return Status(Code::unsupported,
-                path + ": is " + std::string(name(kind)) +
-                    ", expected a HuggingFace folder, safetensors, GGUF or .entity");
+                message(path, ": is ", name(kind),
+                        ", expected a HuggingFace folder, safetensors, PyTorch, GGUF or .entity"));
 }
 
 // What a file holds, into `found`, whose name is set.
@@ -89,10 +90,10 @@ Status take_file(Opened file, FoundModel& found) {
     LOOM_ASSIGN(found.config, gguf_config(*found.gguf, found.name));
     found.tensors = found.gguf->tensors();
     found.naming = Naming::gguf;
-  } else if (file.kind == FileKind::safetensors) {
+  } else if (file.kind == FileKind::safetensors || file.kind == FileKind::torch) {
     found.folder = parent(found.name);
     LOOM_ASSIGN(found.config, read_config(found.folder));
-    LOOM_ASSIGN(const Safetensors weights, Safetensors::open(std::move(file.source)));
+    LOOM_ASSIGN(const Safetensors weights, Safetensors::open_weights(std::move(file.source)));
     found.tensors = weights.tensors();
   } else {
     return no_model(found.name, file.kind);

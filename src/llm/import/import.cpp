@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/files/bytes.h"
+#include "base/message.h"
 #include "llm/config/architecture.h"
 
 namespace loom {
@@ -102,9 +103,9 @@ class Importer {
     if (config_.tied) LOOM_TRY(check_tied());
     for (const TensorInfo& t : tensors_) {
       if (used_.contains(t.name) || is_leftover(t.name, naming_)) continue;
-      return Status(Code::unsupported, "tensor " + quoted(t.name) + " " + shape_text(t.shape) +
-                                           " belongs to no parameter of a '" +
-                                           std::string(config_.architecture->name) + "'");
+      return Status(Code::unsupported,
+                    message("tensor ", quoted(t.name), " ", shape_text(t.shape),
+                            " belongs to no parameter of a '", config_.architecture->name, "'"));
     }
     return network;
   }
@@ -123,8 +124,9 @@ class Importer {
     for (const TensorInfo& t : tensors_)
       held += static_cast<double>(t.elements()) * (packed(t) ? 4 : 1);
     if (expected <= held) return {};
-    return Status(Code::corrupt, "the configuration describes at least " + format_double(expected) +
-                                     " weights, the file holds " + format_double(held));
+    return Status(Code::corrupt,
+                  message("the configuration describes at least ", format_double(expected),
+                          " weights, the file holds ", format_double(held)));
   }
 
   // Four ternary values to a byte.
@@ -142,13 +144,13 @@ class Importer {
   Status fill(const Network::NamedParam& p) {
     const NamedPlace place = place_of(config_, p.path, p.param->spec.role);
     if (place.name) return fill(*p.param, *place.name, place.spelled(naming_));
-    return Status(Code::internal,
-                  "parameter " + p.path + ":" + p.param->spec.role + " has no name in model files");
+    return Status(Code::internal, message("parameter ", p.path, ":", p.param->spec.role,
+                                          " has no name in model files"));
   }
 
   Status fill(const Param& param, const TensorName& name, const std::string& spelling) {
     const TensorInfo* t = find(spelling);
-    if (!t) return Status(Code::not_found, "tensor " + quoted(spelling) + " is missing");
+    if (!t) return Status(Code::not_found, message("tensor ", quoted(spelling), " is missing"));
     const ParamSpec& spec = param.spec;
     std::vector<std::int64_t> expected = {spec.rows, spec.cols};
     if (!spec.quantized) expected = {spec.cols};  // a vector
@@ -157,28 +159,26 @@ class Importer {
     if (ternary && config_.ternary != Ternary::on_load) {
       if (t->type != StorageType::u8)
         return Status(Code::unsupported,
-                      "tensor " + quoted(spelling) + " is stored as " +
-                          std::string(loom::name(t->type)) +
-                          ", the configuration promises ternary values, four to a byte (u8)");
+                      message("tensor ", quoted(spelling), " is stored as ", loom::name(t->type),
+                              ", the configuration promises ternary values, four to a byte (u8)"));
       if (spec.rows % 4 != 0)
-        return Status(Code::unsupported, "tensor " + quoted(spelling) + ": " +
-                                             std::to_string(spec.rows) +
-                                             " rows are not whole bytes of four");
+        return Status(Code::unsupported, message("tensor ", quoted(spelling), ": ", spec.rows,
+                                                 " rows are not whole bytes of four"));
       expected[0] /= 4;
     }
     if (t->shape != expected) {
-      return Status(Code::corrupt, "tensor " + quoted(spelling) + ": the configuration expects " +
-                                       shape_text(expected) + ", the file has " +
-                                       shape_text(t->shape));
+      return Status(Code::corrupt,
+                    message("tensor ", quoted(spelling), ": the configuration expects ",
+                            shape_text(expected), ", the file has ", shape_text(t->shape)));
     }
     if (ternary && packed(*t)) {
       used_.insert(t->name);
       return ternary_of(*t, spec, param.store.get()).at("tensor " + quoted(spelling));
     }
     if (!holds_weights(t->type)) {
-      return Status(Code::unsupported, "tensor " + quoted(spelling) + " is stored as " +
-                                           std::string(loom::name(t->type)) +
-                                           ", which holds no weights without scales");
+      return Status(Code::unsupported,
+                    message("tensor ", quoted(spelling), " is stored as ", loom::name(t->type),
+                            ", which holds no weights without scales"));
     }
     used_.insert(t->name);
     return values_ ? load(*t, name.order, spec, param.store.get(), ternary) : Status();
@@ -190,9 +190,9 @@ class Importer {
   Status ternary_of(const TensorInfo& t, const ParamSpec& spec, WeightStore* store) {
     const std::string name = t.name + "_scale";
     const TensorInfo* s = find(name);
-    if (!s) return Status(Code::not_found, "its scale " + quoted(name) + " is missing");
+    if (!s) return Status(Code::not_found, message("its scale ", quoted(name), " is missing"));
     if (s->elements() != 1 || !holds_weights(s->type))
-      return Status(Code::corrupt, quoted(name) + " must be one number");
+      return Status(Code::corrupt, message(quoted(name), " must be one number"));
     used_.insert(s->name);
     if (!values_) return {};
     float scale = 0;
@@ -200,9 +200,9 @@ class Importer {
     if (config_.ternary == Ternary::divides)
       scale = static_cast<float>(1 / static_cast<double>(scale));
     if (!(scale >= 0x1p-100f && scale <= 0x1p100f))
-      return Status(Code::corrupt, quoted(name) + " is " +
-                                       format_double(static_cast<double>(scale)) +
-                                       ", which is no scale");
+      return Status(Code::corrupt,
+                    message(quoted(name), " is ", format_double(static_cast<double>(scale)),
+                            ", which is no scale"));
     WeightFormat format = store->format();
     const bool stays = format == WeightFormat{} || format == default_format(DType::ternary);
     if (stays) format = default_format(DType::ternary);
@@ -216,8 +216,8 @@ class Importer {
         for (float& v : rows.subspan(at, cols)) {
           const unsigned code = static_cast<unsigned>(v) >> shift & 3;
           if (code == 3)
-            return Status(Code::corrupt, "row " + std::to_string(first) +
-                                             " has the bits 11, which are no ternary value");
+            return Status(Code::corrupt,
+                          message("row ", first, " has the bits 11, which are no ternary value"));
           v = static_cast<float>(static_cast<int>(code) - 1) * (stays ? 1.0f : scale);
         }
       }
@@ -291,12 +291,11 @@ class Importer {
     const auto lost =
         std::find_if(values.begin(), values.end(), [](float v) { return !(v - v == 0); });
     if (lost != values.end())
-      return Status(Code::invalid_argument, "value " + std::to_string(lost - values.begin()) +
-                                                " is " +
-                                                (*lost != *lost ? "NaN"
-                                                 : *lost > 0    ? "infinite"
-                                                                : "-infinite") +
-                                                "; weights are finite numbers");
+      return Status(Code::invalid_argument, message("value ", lost - values.begin(), " is ",
+                                                    (*lost != *lost ? "NaN"
+                                                     : *lost > 0    ? "infinite"
+                                                                    : "-infinite"),
+                                                    "; weights are finite numbers"));
     if (interleaved) deinterleave(values, spec.quantized ? spec.rows : spec.cols, config_.head_dim);
     LOOM_ASSIGN(WeightStore loaded, WeightStore::from_f32(spec.rows, spec.cols, std::move(values)));
     LOOM_TRY(loaded.morph(format));
@@ -318,8 +317,9 @@ class Importer {
     if (!same) {
       return Status(
           Code::corrupt,
-          "the configuration ties the output projection to the embedding table, but tensor " +
-              quoted(b->name) + " differs from " + quoted(a->name));
+          message(
+              "the configuration ties the output projection to the embedding table, but tensor ",
+              quoted(b->name), " differs from ", quoted(a->name)));
     }
     used_.insert(b->name);
     return {};

@@ -11,6 +11,7 @@
 #include "base/edit_distance.h"
 #include "base/files/paths.h"
 #include "base/files/source.h"
+#include "base/message.h"
 #include "formats/tensor_file.h"
 
 namespace loom {
@@ -95,10 +96,10 @@ Result<std::string> find_in_cache(const std::string& cache, const std::string& n
     const std::string near = nearest(names, name),
                       what = quoted(name) + " is neither a file nor a folder";
     if (near.empty())
-      return Status(Code::not_found,
-                    what + ", and the HuggingFace cache " + quoted(cache) + " holds no models");
-    return Status(Code::not_found, what + ", and not in the HuggingFace cache " + quoted(cache) +
-                                       "; nearest: " + near);
+      return Status(Code::not_found, message(what, ", and the HuggingFace cache ", quoted(cache),
+                                             " holds no models"));
+    return Status(Code::not_found, message(what, ", and not in the HuggingFace cache ",
+                                           quoted(cache), "; nearest: ", near));
   }
   auto main = read_text_file(folder + "/refs/main", 4096);
   if (!main.ok() && main.status().code() != Code::not_found) return main.status();
@@ -108,16 +109,15 @@ Result<std::string> find_in_cache(const std::string& cache, const std::string& n
   if (revision.empty()) {
     LOOM_ASSIGN(const std::vector<std::string> all, entries(folder + "/snapshots"));
     if (all.size() != 1)
-      return Status(Code::not_found, folder + ": has no refs/main and " +
-                                         std::to_string(all.size()) +
-                                         " snapshots: give the path of one");
+      return Status(Code::not_found, message(folder, ": has no refs/main and ", all.size(),
+                                             " snapshots: give the path of one"));
     revision = all[0];
   }
   const std::string snapshot = folder + "/snapshots/" + revision;
   LOOM_ASSIGN(const bool there, is_folder(snapshot));
   if (revision.find('/') != std::string::npos || !there)
-    return Status(Code::not_found, folder + ": refs/main names the snapshot " + quoted(revision) +
-                                       ", which is not there");
+    return Status(Code::not_found, message(folder, ": refs/main names the snapshot ",
+                                           quoted(revision), ", which is not there"));
   return snapshot;
 }
 
@@ -126,9 +126,10 @@ Result<std::string> locate_model(const std::string& model) {
   if (kind == PathKind::folder || kind == PathKind::file) return model;
   const auto slashes = std::count(model.begin(), model.end(), '/');
   bool name = !model.empty() && model.front() != '/' && model.front() != '.' && slashes <= 1;
-  for (const std::string_view suffix : {".gguf", ".safetensors", ".entity", ".json"})
+  for (const std::string_view suffix :
+       {".gguf", ".safetensors", ".entity", ".json", ".pt", ".pth", ".bin"})
     name = name && !model.ends_with(suffix);
-  if (!name) return Status(Code::not_found, quoted(model) + ": no such file or folder");
+  if (!name) return Status(Code::not_found, message(quoted(model), ": no such file or folder"));
   return find_in_cache(huggingface_cache(), model);
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/files/source.h"
+#include "base/message.h"
 #include "formats/idx/idx.h"
 #include "train/auto_config/parts.h"
 
@@ -60,9 +61,10 @@ Result<Arrays> open_pair(const std::string& folder, bool test) {
     }
   return Status(
       Code::not_found,
-      folder +
+      message(
+          folder,
           ": holds no arrays: expects train-images-idx3-ubyte and train-labels-idx1-ubyte (also "
-          ".gz), x_train.npy and y_train.npy, or x.npy and y.npy");
+          ".gz), x_train.npy and y_train.npy, or x.npy and y.npy"));
 }
 
 Status choose_arrays(AutoConfig& t, const AutoConfigOptions& options, Arrays arrays) {

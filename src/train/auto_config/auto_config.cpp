@@ -5,6 +5,7 @@
 #include "base/escape.h"
 #include "base/files/source.h"
 #include "base/math/exact_math.h"
+#include "base/message.h"
 #include "train/auto_config/parts.h"
 #include "train/data/folder.h"
 #include "train/data/rounding.h"
@@ -189,7 +190,7 @@ Json topology(std::int64_t width, const Layers& layers, std::int64_t out, bool v
 }  // namespace
 
 Status bad(const std::string& file, const std::string& what) {
-  return Status(Code::invalid_argument, file + ": " + what);
+  return Status(Code::invalid_argument, message(file, ": ", what));
 }
 
 std::string count_of(std::int64_t n, const std::string& what) {
@@ -392,9 +393,9 @@ Result<AutoConfig> auto_config(const AutoConfigOptions& options) {
   if (folder) {
     LOOM_ASSIGN(const bool chosen, choosing::choose_folder(t, options));
     if (chosen) return t;
-    return Status(Code::not_found, arrays.status().message() + "; or a folder of images (" +
-                                       std::string(endings(SampleKind::images)) +
-                                       ") or of .txt files for each class");
+    return Status(Code::not_found,
+                  message(arrays.status().message(), "; or a folder of images (",
+                          endings(SampleKind::images), ") or of .txt files for each class"));
   }
   LOOM_TRY(open_source(options.data).status());
   LOOM_TRY(choosing::choose_table(t, options));
@@ -413,8 +414,7 @@ Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::str
 Status RawRows::read(std::int64_t at, std::int64_t n, std::int64_t width,
                      std::vector<double>& out) const {
   if (at < 0 || n < 0 || n > rows - at)
-    return Status(Code::out_of_range, "rows " + std::to_string(at) + " to " +
-                                          std::to_string(at + n) + " of " + std::to_string(rows));
+    return Status(Code::out_of_range, message("rows ", at, " to ", at + n, " of ", rows));
   if (!source) {
     const auto take = [&](const auto& all) {
       const auto rows_of = all.begin() + static_cast<std::ptrdiff_t>(at * width);

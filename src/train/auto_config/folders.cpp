@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/files/source.h"
+#include "base/message.h"
 #include "train/auto_config/parts.h"
 #include "train/data/bag_of_words.h"
 #include "train/data/folder.h"
@@ -60,11 +61,10 @@ Result<std::vector<std::byte>> read_images(const std::string& where,
                                            bool* grey) {
   const auto each = static_cast<std::size_t>(form.values());
   if (files.size() > kMaxPixelBytes / each)
-    return Status(Code::out_of_range, where + ": " + std::to_string(files.size()) + " images of " +
-                                          std::to_string(each) +
-                                          " bytes each, scaled, are more than " +
-                                          std::to_string(kMaxPixelBytes) +
-                                          " bytes, the most that is held in memory: take fewer");
+    return Status(Code::out_of_range,
+                  message(where, ": ", files.size(), " images of ", each,
+                          " bytes each, scaled, are more than ", kMaxPixelBytes,
+                          " bytes, the most that is held in memory: take fewer"));
   std::vector<std::byte> all(files.size() * each);
   *grey = true;
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -109,8 +109,8 @@ Result<std::vector<std::vector<WordCount>>> read_texts(const std::string& where,
     if (texts.back().empty()) wordless->push_back(file);
     if (words > kMaxWords)
       return Status(Code::out_of_range,
-                    where + ": the texts hold more than " + std::to_string(kMaxWords) +
-                        " words and pairs, the most that is held in memory: take fewer");
+                    message(where, ": the texts hold more than ", kMaxWords,
+                            " words and pairs, the most that is held in memory: take fewer"));
   }
   return texts;
 }
@@ -130,8 +130,8 @@ Result<Listed> test_files(AutoConfig& t, const std::string& folder, SampleKind k
   if (folder.empty()) return Listed{};
   LOOM_ASSIGN(const auto found, read_classes(folder, kind));
   if (!found || found->classes.empty())
-    return Status(Code::not_found, folder + ": holds no folder with " + std::string(name(kind)) +
-                                       " files for each class, which a test set does");
+    return Status(Code::not_found, message(folder, ": holds no folder with ", name(kind),
+                                           " files for each class, which a test set does"));
   for (const ClassFiles::Class& c : found->classes)
     if (std::find(labels.begin(), labels.end(), c.name) == labels.end())
       return bad(folder, "the class " + quoted(c.name) +
@@ -322,13 +322,13 @@ Result<FolderInputs> folder_inputs(const Json& inputs, std::int64_t width) {
     if (!words->is_object()) return Status(Code::corrupt, "inputs: 'words' is no object");
     LOOM_ASSIGN(in.places, words->get_integer("places", 0));
     if (in.places < 1 || in.places > 65536 || (in.places & (in.places - 1)) != 0)
-      return Status(Code::corrupt, "inputs: " + std::to_string(in.places) +
-                                       " places for words, expected a power of two up to 65536");
+      return Status(
+          Code::corrupt,
+          message("inputs: ", in.places, " places for words, expected a power of two up to 65536"));
   }
   if (in.values() != width)
-    return Status(Code::corrupt, "inputs: " + std::string(images ? "images" : "words") + " are " +
-                                     std::to_string(in.values()) + " values, the network takes " +
-                                     std::to_string(width));
+    return Status(Code::corrupt, message("inputs: ", images ? "images" : "words", " are ",
+                                         in.values(), " values, the network takes ", width));
   const Json* names = inputs.find("labels");
   if (!names || !names->is_array()) return Status(Code::corrupt, "inputs: no list of labels");
   for (const Json& label : names->as_array()) {
@@ -346,9 +346,9 @@ Result<Listed> list_folder(const std::string& file, const FolderInputs& in,
   const std::string& where = parts.test.empty() ? parts.learned : parts.test;
   LOOM_ASSIGN(const auto found, read_classes(where, in.kind()));
   if (!found)
-    return Status(Code::not_found, where + ": holds no " + std::string(name(in.kind())) + " (" +
-                                       std::string(endings(in.kind())) +
-                                       "), in itself or in the folders in it");
+    return Status(Code::not_found,
+                  message(where, ": holds no ", name(in.kind()), " (", endings(in.kind()),
+                          "), in itself or in the folders in it"));
   decisions = found->decisions;
   Listed listed = list(*found, in.labels);
   std::vector<std::string> unknown;

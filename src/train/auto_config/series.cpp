@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/math/exact_math.h"
+#include "base/message.h"
 #include "train/auto_config/parts.h"
 #include "train/data/tables/csv.h"
 
@@ -449,8 +450,8 @@ Result<RawRows> read_series_rows(const Json& inputs, std::int64_t width, const s
   RawRows raw;
   LOOM_ASSIGN(const SeriesForm form, SeriesForm::from_json(inputs));
   if (form.width() != width)
-    return Status(Code::corrupt, "inputs: the series has rows of " + std::to_string(form.width()) +
-                                     " values, the network takes " + std::to_string(width));
+    return Status(Code::corrupt, message("inputs: the series has rows of ", form.width(),
+                                         " values, the network takes ", width));
   LOOM_ASSIGN(const SeriesValues series, read_again(form, file, raw.decisions));
   std::vector<float> y;
   rows_of(form, series, 0, static_cast<std::int64_t>(series.values.size()), raw.x, y);

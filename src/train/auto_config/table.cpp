@@ -2,6 +2,7 @@
 
 #include "base/escape.h"
 #include "base/files/source.h"
+#include "base/message.h"
 #include "train/auto_config/parts.h"
 #include "train/data/folder.h"
 #include "train/data/tables/csv.h"
@@ -70,7 +71,7 @@ Result<std::vector<std::int64_t>> places_in(const TableForm& form, const Table& 
     const auto found = std::find(table.names.begin(), table.names.end(), form.columns[c].name);
     if (found != table.names.end()) places[c] = found - table.names.begin();
     else if (!target && form.columns[c].kind != Column::Kind::unused)
-      return Status(Code::not_found, name + ": no column " + quoted(form.columns[c].name));
+      return Status(Code::not_found, message(name, ": no column ", quoted(form.columns[c].name)));
   }
   return places;
 }
@@ -181,8 +182,8 @@ Result<RawRows> read_table_rows(const Json& inputs, std::int64_t width, const st
   RawRows raw;
   LOOM_ASSIGN(const TableForm form, TableForm::from_json(inputs));
   if (form.width() != width)
-    return Status(Code::corrupt, "inputs: the columns are " + std::to_string(form.width()) +
-                                     " values, the network takes " + std::to_string(width));
+    return Status(Code::corrupt, message("inputs: the columns are ", form.width(),
+                                         " values, the network takes ", width));
   LOOM_ASSIGN(const Table table, open_table(file, raw.decisions));
   LOOM_ASSIGN(const std::vector<std::int64_t> places, places_in(form, table, file));
   LOOM_ASSIGN(const std::vector<std::string> unknown, unknown_cells(form, table, places, file));

@@ -11,13 +11,16 @@
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
 #include "base/json/json.h"
+#include "base/message.h"
 #include "base/random.h"
 #include "train/data/rounding.h"
 
 namespace loom {
 namespace {
 
-Status bad(std::string what) { return Status(Code::invalid_argument, "data: " + std::move(what)); }
+Status bad(std::string what) {
+  return Status(Code::invalid_argument, message("data: ", std::move(what)));
+}
 
 // Hashes 32-bit values as their little-endian bytes.
 template <class T>
@@ -50,7 +53,7 @@ Result<std::unique_ptr<TokenData>> TokenData::create(std::vector<std::uint32_t> 
                                                      std::span<const std::uint64_t> document_ends,
                                                      std::int64_t length) {
   if (length < 1 || length > INT32_MAX)
-    return bad("a sequence has 1..2^31-1 rows, got \"length\" " + std::to_string(length));
+    return bad(message("a sequence has 1..2^31-1 rows, got \"length\" ", length));
   auto data = std::unique_ptr<TokenData>(new TokenData);
   data->length_ = length;
   const std::uint64_t whole = ids.size();
@@ -58,8 +61,8 @@ Result<std::unique_ptr<TokenData>> TokenData::create(std::vector<std::uint32_t> 
   std::uint64_t begin = 0;
   for (const std::uint64_t end : document_ends) {
     if (end < begin || end > ids.size())
-      return bad("document ends must ascend up to " + std::to_string(ids.size()) + " ids, got " +
-                 std::to_string(end) + " after " + std::to_string(begin));
+      return bad(message("document ends must ascend up to ", ids.size(), " ids, got ", end,
+                         " after ", begin));
     for (; end - begin > 1; begin += data->pieces_.back().rows) {
       const auto rows =
           std::min<std::uint64_t>(end - begin - 1, static_cast<std::uint64_t>(length));
@@ -69,9 +72,9 @@ Result<std::unique_ptr<TokenData>> TokenData::create(std::vector<std::uint32_t> 
     begin = end;
   }
   if (data->pieces_.empty())
-    return bad("no sequence of two ids or more in " + std::to_string(ids.size()) + " ids");
+    return bad(message("no sequence of two ids or more in ", ids.size(), " ids"));
   for (const std::uint32_t id : ids) {
-    if (id > INT32_MAX) return bad("id " + std::to_string(id) + " is above 2^31-1");
+    if (id > INT32_MAX) return bad(message("id ", id, " is above 2^31-1"));
     data->limit_ = std::max(data->limit_, id + 1);
   }
   Sha256 sha;
@@ -132,21 +135,18 @@ Result<std::unique_ptr<ArrayData>> ArrayData::make(Arrays a, std::int64_t width,
   const std::string_view what = a.ids.empty() ? " values" : " ids";
   if (width >= 1 && values == 0) return bad("got 0 rows: give at least one sample");
   if (width < 1 || values % static_cast<std::size_t>(width) != 0)
-    return bad("expects rows of " + std::to_string(width) + std::string(what) + ", got " +
-               std::to_string(values) + std::string(what));
+    return bad(message("expects rows of ", width, what, ", got ", values, what));
   const std::size_t rows = values / static_cast<std::size_t>(width);
   const std::size_t given = a.y.size() + a.wide_y.size();
   if (targets > 0 && given != rows * static_cast<std::size_t>(targets))
-    return bad("expects " + std::to_string(rows) + " rows of " + std::to_string(targets) +
-               " targets, got " + std::to_string(given) + " values");
+    return bad(message("expects ", rows, " rows of ", targets, " targets, got ", given, " values"));
   if (targets == 0 && (a.classes.empty() || a.classes.size() % rows != 0))
-    return bad("expects " + std::to_string(rows) +
-               " classes, one per row, or as many for each, got " +
-               std::to_string(a.classes.size()));
+    return bad(message("expects ", rows, " classes, one per row, or as many for each, got ",
+                       a.classes.size()));
   for (std::size_t i = 0; i < a.ids.size(); ++i)
     if (a.ids[i] > INT32_MAX)
-      return bad("id " + std::to_string(a.ids[i]) + " of row " +
-                 std::to_string(i / static_cast<std::size_t>(width)) + " is above 2^31-1");
+      return bad(message("id ", a.ids[i], " of row ", i / static_cast<std::size_t>(width),
+                         " is above 2^31-1"));
   auto data = std::unique_ptr<ArrayData>(new ArrayData);
   data->width_ = width;
   data->targets_ = targets;
@@ -240,15 +240,15 @@ void ArrayData::append(std::int64_t sample, Batch& batch) const {
 Result<std::unique_ptr<WeightedData>> WeightedData::create(
     std::shared_ptr<const DataSource> samples, std::vector<float> weights) {
   if (static_cast<std::int64_t>(weights.size()) != samples->samples())
-    return bad("expects a weight for each of " + std::to_string(samples->samples()) +
-               " samples, got " + std::to_string(weights.size()));
+    return bad(message("expects a weight for each of ", samples->samples(), " samples, got ",
+                       weights.size()));
   if (samples->form().weighted) return bad("these samples have weights");
   bool any = false;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!(weights[i] >= 0 && weights[i] <= 0x1p40f))
-      return bad("weights, sample " +
-                 std::to_string(samples->row_of(static_cast<std::int64_t>(i))) + " has " +
-                 format_double(static_cast<double>(weights[i])) + ": a weight is in 0..2^40");
+      return bad(message("weights, sample ", samples->row_of(static_cast<std::int64_t>(i)), " has ",
+                         format_double(static_cast<double>(weights[i])),
+                         ": a weight is in 0..2^40"));
     any = any || weights[i] > 0;
   }
   if (!any) return bad("the weights of all samples are 0");
@@ -295,9 +295,9 @@ class ValueCheck {
         return bad(not_finite(sample, c, given));
       if (before.empty() || wide_) continue;
       if (given == given && (!(v - v == 0) || (whole_ && v != given)))
-        return bad(name_ + ", row " + std::to_string(data_.row_of(sample)) + ", " +
-                   column_text(parts_, c) + " is " + format_double(given) +
-                   ", which f32 does not hold: scale it, or " + with_f64());
+        return bad(message(name_, ", row ", data_.row_of(sample), ", ", column_text(parts_, c),
+                           " is ", format_double(given), ", which f32 does not hold: scale it, or ",
+                           with_f64()));
       columns_.resize(values.size());
       columns_[c].add(given);
     }
@@ -308,7 +308,7 @@ class ValueCheck {
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       const std::string why = columns_[c].merged();
       if (!why.empty())
-        return bad(name_ + ": " + column_text(parts_, c) + " " + why + ", or " + with_f64());
+        return bad(message(name_, ": ", column_text(parts_, c), " ", why, ", or ", with_f64()));
     }
     return {};
   }

@@ -12,6 +12,7 @@
 #include "base/escape.h"
 #include "base/files/paths.h"
 #include "base/json/json.h"
+#include "base/message.h"
 #include "train/data/tables/csv.h"
 
 namespace loom {
@@ -87,8 +88,8 @@ Result<FolderNames> read_names(const std::string& folder) {
   }
   const int error = errno;
   if (static_cast<std::int64_t>(all.size()) > kMaxFiles)
-    return Status(Code::out_of_range, folder + ": holds more than " + std::to_string(kMaxFiles) +
-                                          " names, which is the limit");
+    return Status(Code::out_of_range,
+                  message(folder, ": holds more than ", kMaxFiles, " names, which is the limit"));
   if (error != 0) return refused(folder, error);
   std::sort(all.begin(), all.end());
   FolderNames names;
@@ -159,9 +160,9 @@ static Status add_class(const std::string& folder, const std::string& label,
     return {};
   }
   if (!is_utf8(label))
-    return Status(
-        Code::invalid_argument,
-        joined(folder, quoted(label)) + ": the name of a class must be UTF-8: rename the folder");
+    return Status(Code::invalid_argument,
+                  message(joined(folder, quoted(label)),
+                          ": the name of a class must be UTF-8: rename the folder"));
   files.say("file", "files", " in " + quoted(label) + ", by the name" + no_such(found.kind),
             found.decisions);
   folders.say("folder", "folders", " inside the class " + quoted(label), found.decisions);
@@ -184,8 +185,8 @@ Result<std::optional<ClassFiles>> read_classes(const std::string& folder,
     tally(names.files, counts);
     total += static_cast<std::int64_t>(names.files.size());
     if (total > kMaxFiles)
-      return Status(Code::out_of_range, folder + ": holds more than " + std::to_string(kMaxFiles) +
-                                            " files, which is the limit");
+      return Status(Code::out_of_range,
+                    message(folder, ": holds more than ", kMaxFiles, " files, which is the limit"));
     inside.push_back(std::move(names));
   }
   // Files in classes count; where there are none, those beside.

@@ -4,6 +4,7 @@
 
 #include "base/files/bytes.h"
 #include "base/files/source.h"
+#include "base/message.h"
 #include "formats/idx/idx.h"
 #include "formats/npy/npy.h"
 #include "train/data/tables/table.h"
@@ -18,9 +19,8 @@ constexpr std::uint64_t kMaxFile = std::uint64_t{1} << 36;
 // Ids of a .npy array of integers, or of bare little-endian u16 or u32.
 Result<std::vector<std::uint32_t>> read_ids(const SourcePtr& source, const DataSpec& spec) {
   if (source->size() > kMaxFile)
-    return Status(Code::out_of_range, source->name() + ": has " + std::to_string(source->size()) +
-                                          " bytes, more than the limit of " +
-                                          std::to_string(kMaxFile));
+    return Status(Code::out_of_range, message(source->name(), ": has ", source->size(),
+                                              " bytes, more than the limit of ", kMaxFile));
   StorageType type = spec.dtype == "u16" ? StorageType::u16 : StorageType::u32;
   std::uint64_t offset = 0, size = source->size();
   std::array<std::byte, 6> magic{};
@@ -28,9 +28,9 @@ Result<std::vector<std::uint32_t>> read_ids(const SourcePtr& source, const DataS
   if (as_text(magic) == "\x93NUMPY") {
     LOOM_ASSIGN(const TensorInfo array, open_npy(source));
     if (array.shape.size() != 1)
-      return Status(
-          Code::invalid_argument,
-          source->name() + ": ids are an array of one dimension, got " + shape_text(array.shape));
+      return Status(Code::invalid_argument,
+                    message(source->name(), ": ids are an array of one dimension, got ",
+                            shape_text(array.shape)));
     type = array.type;
     offset = array.offset;
     size = array.size;
@@ -39,14 +39,13 @@ Result<std::vector<std::uint32_t>> read_ids(const SourcePtr& source, const DataS
                      type == StorageType::i32 || type == StorageType::i64 ||
                      type == StorageType::u64;
   if (!known)
-    return Status(Code::unsupported, source->name() +
-                                         ": ids are stored as u16, u32, i32, u64 or i64, got " +
-                                         std::string(name(type)));
+    return Status(
+        Code::unsupported,
+        message(source->name(), ": ids are stored as u16, u32, i32, u64 or i64, got ", name(type)));
   const std::uint64_t width = info(type).block_bytes;
   if (size % width != 0)
-    return Status(Code::corrupt, source->name() + ": " + std::to_string(size) +
-                                     " bytes are no whole number of " + std::string(name(type)) +
-                                     " ids");
+    return Status(Code::corrupt, message(source->name(), ": ", size,
+                                         " bytes are no whole number of ", name(type), " ids"));
   std::vector<std::uint32_t> ids;
   ids.reserve(static_cast<std::size_t>(size / width));
   std::vector<std::byte> part;
@@ -59,9 +58,8 @@ Result<std::vector<std::uint32_t>> read_ids(const SourcePtr& source, const DataS
       for (std::uint64_t b = 0; b < width; ++b)
         id |= std::to_integer<std::uint64_t>(part[i + b]) << (8 * b);
       if (id > INT32_MAX)
-        return Status(Code::out_of_range, source->name() + ": id number " +
-                                              std::to_string(ids.size()) +
-                                              " is outside of 0..2^31-1");
+        return Status(Code::out_of_range, message(source->name(), ": id number ", ids.size(),
+                                                  " is outside of 0..2^31-1"));
       ids.push_back(static_cast<std::uint32_t>(id));
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/files/sha256.h"
+#include "base/message.h"
 
 namespace loom {
 namespace {
@@ -31,9 +32,9 @@ Result<std::unique_ptr<Streams>> Streams::create(const DataSource& whole, std::i
   }
   data->first_.push_back(rows);
   if (rows < lanes)
-    return Status(Code::invalid_argument, "training: " + std::to_string(lanes) +
-                                              " \"streams\" need as many rows, " + "the data has " +
-                                              std::to_string(rows));
+    return Status(
+        Code::invalid_argument,
+        message("training: ", lanes, " \"streams\" need as many rows, ", "the data has ", rows));
   data->rows_ = rows / lanes;
   data->window_ = std::min(whole.window(), data->rows_);
   Sha256 sha;

@@ -8,6 +8,7 @@
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
 #include "base/json/json.h"
+#include "base/message.h"
 
 namespace loom {
 namespace {
@@ -47,11 +48,10 @@ Status check_whole(const TensorInfo& tensor, std::int64_t width) {
         continue;
       const std::uint64_t place = at + i / 8, columns = static_cast<std::uint64_t>(width);
       return Status(Code::invalid_argument,
-                    tensor.source->name() + ": row " + std::to_string(place / columns) +
-                        ", column " + std::to_string(place % columns) + " (from 0) is " +
-                        (minus ? "-" : "") + std::to_string(size) +
-                        ", and f64 does not hold every whole number above 2^53: take an offset "
-                        "off the column");
+                    message(tensor.source->name(), ": row ", place / columns, ", column ",
+                            place % columns, " (from 0) is ", (minus ? "-" : ""), size,
+                            ", and f64 does not hold every whole number above 2^53: take an offset "
+                            "off the column"));
     }
   }
   return {};
@@ -61,7 +61,7 @@ Result<std::unique_ptr<TensorData>> TensorData::create(TensorInfo x, const Tenso
                                                        bool classes) {
   const std::string where = x.source->name(), answers = y.source->name();
   auto bad = [](const std::string& name, const std::string& what) {
-    return Status(Code::invalid_argument, name + ": " + what);
+    return Status(Code::invalid_argument, message(name, ": ", what));
   };
   if (x.shape.empty() || x.shape[0] < 1 || x.elements() == 0)
     return bad(where, "has no samples: its shape is " + shape_text(x.shape));

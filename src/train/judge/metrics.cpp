@@ -5,6 +5,7 @@
 
 #include "base/escape.h"
 #include "base/math/exact_math.h"
+#include "base/message.h"
 
 namespace loom {
 namespace {
@@ -247,8 +248,8 @@ Status Evaluator::count_classes(MetricsCounter& counter, const HeadSpec& head,
     if (number < 0 || number >= head.axis.classes)
       return Status(
           Code::invalid_argument,
-          "classes, row " + std::to_string(data_->row_of(sample)) +
-              class_refusal(static_cast<double>(number), head.axis.classes, options_.ignore));
+          message("classes, row ", data_->row_of(sample),
+                  class_refusal(static_cast<double>(number), head.axis.classes, options_.ignore)));
     for (std::size_t c = 0; c < classes; ++c)
       place[c] = y[head.axis.first ? c * places + p : p * classes + c];
     const std::vector<double>& of_class = options_.class_weights;

@@ -1,5 +1,6 @@
 #include "train/judge/validation.h"
 
+#include "base/message.h"
 #include "train/check_data.h"
 
 namespace loom {
@@ -20,7 +21,7 @@ Result<Best> Best::from_json(const Json& json) {
   LOOM_ASSIGN(best.loss, json.get_number("loss", 0));
   if (const Json* metrics = json.find("metrics")) best.metrics = *metrics;
   if (best.step < 1 || best.stale < 0)
-    return Status(Code::corrupt, "training state: the best step is " + std::to_string(best.step));
+    return Status(Code::corrupt, message("training state: the best step is ", best.step));
   return best;
 }
 
@@ -61,9 +62,10 @@ Result<Metrics> Validation::judge() {
   if (trainer_.quantized() && best.step <= trainer_.spec().quantize.after) best = {};
   LOOM_ASSIGN(const Metrics metrics, evaluator_->measure());
   if (!(metrics.loss - metrics.loss == 0))
-    return Status(Code::invalid_argument,
-                  "training: after step " + std::to_string(trainer_.done()) +
-                      " the loss of the samples held back is not finite; a lower rate may help");
+    return Status(
+        Code::invalid_argument,
+        message("training: after step ", trainer_.done(),
+                " the loss of the samples held back is not finite; a lower rate may help"));
   if (metrics.rows == 0)
     return Status(Code::invalid_argument,
                   "training: no row that was held back has a target and a weight above 0");

@@ -1,14 +1,16 @@
 // The methods that learn part by part (grid/emit/emitter.h): each part of a chain has a loss, or a
 // gradient that does not come from the part behind it.
+#include "base/message.h"
 #include "train/learner/learner.h"
 
 namespace loom {
 namespace {
 
 Status no_rows(const ChainPart& part) {
-  return Status(Code::unsupported, "training: the part of the network from cell " + part.path +
-                                       " on hands on rows of another number than the network, "
-                                       "which a method by parts does not take");
+  return Status(Code::unsupported,
+                message("training: the part of the network from cell ", part.path,
+                        " on hands on rows of another number than the network, "
+                        "which a method by parts does not take"));
 }
 
 }  // namespace
@@ -75,8 +77,9 @@ Status Learner::emit_targets(ProgramBuilder& emit, NetworkEmitter& emitter, std:
   const std::vector<ChainPart>& parts = emitter.parts();
   LOOM_ASSIGN(const View gh, emitter.backward_part(parts.size() - 1, gy));
   if (!gh.valid())
-    return Status(Code::unsupported, "training: no gradient reaches what stands before cell " +
-                                         parts.back().path + ", so that it has no target");
+    return Status(Code::unsupported,
+                  message("training: no gradient reaches what stands before cell ",
+                          parts.back().path, ", so that it has no target"));
   std::size_t i = parts.size() - 2;
   View target = emit.add(h[i], emit.scale(gh, -options_.method.step));
   for (;; --i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json.h"
+#include "base/message.h"
 #include "exec/session.h"
 #include "grid/metacognition/act.h"
 
@@ -10,7 +11,7 @@ namespace loom {
 namespace {
 
 Status bad(std::string what) {
-  return Status(Code::invalid_argument, "training: " + std::move(what));
+  return Status(Code::invalid_argument, message("training: ", std::move(what)));
 }
 
 // Powers by repeated squaring: the same bits on every target.
@@ -40,9 +41,10 @@ Status match_master(const G& g) {
   if (f64 && g.store->rows() == 1) LOOM_TRY(g.store->morph({.dtype = DType::f64}));
   if (!f64 && g.store->format().dtype == DType::f64) LOOM_TRY(g.store->morph({}));
   if (g.store->master_is_f64() == f64) return {};
-  return bad("parameter " + g.path + ":" + g.role +
-             (f64 ? " learns in f64 with its cell, its master is f32: morph the whole cell"
-                  : " learns in f32, its master holds f64 values: narrow_master() rounds them"));
+  return bad(
+      message("parameter ", g.path, ":", g.role,
+              (f64 ? " learns in f64 with its cell, its master is f32: morph the whole cell"
+                   : " learns in f32, its master holds f64 values: narrow_master() rounds them")));
 }
 
 // What learns by a rule of its own, whatever the optimizer.
@@ -152,9 +154,9 @@ Status Learner::emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View 
     LOOM_TRY(emit_back_propagation(emit, emitter, x, rows));
   } else {
     if (const std::string frozen = frozen_layer(*network_); !frozen.empty())
-      return bad("the metacognition at " + frozen + " is frozen, and the method \"" +
-                 std::string(name(method)) + "\" learns every part: unfreeze it, or use " +
-                 "back_propagation");
+      return bad(message("the metacognition at ", frozen, " is frozen, and the method \"",
+                         name(method), "\" learns every part: unfreeze it, or use ",
+                         "back_propagation"));
     LOOM_TRY(resolve_heads(*network_, options_.heads));
     LOOM_TRY(emitter.begin_parts(x));
     LOOM_TRY(method == MethodKind::mono_forward ? emit_mono_forward(emit, emitter, rows)
@@ -165,8 +167,9 @@ Status Learner::emit_passes(ProgramBuilder& emit, NetworkEmitter& emitter, View 
   // By ticks backward came to the last cells first.
   std::ranges::sort(learning_parts_, {}, [](const LearningPart& p) { return p.part.first; });
   if (!emitter.shared_state().empty())
-    return bad("the layer at " + emitter.shared_state() + " runs in several places, and in " +
-               "\"streams\" would have one state for all: give each place a layer of its own");
+    return bad(
+        message("the layer at ", emitter.shared_state(), " runs in several places, and in ",
+                "\"streams\" would have one state for all: give each place a layer of its own"));
   gradients_ = emitter.gradients();
   gradients_.insert(gradients_.end(), projections_.begin(), projections_.end());
   if (!options_.adapter) averages_ = emitter.averages();
@@ -350,19 +353,19 @@ void Learner::emit_update(ProgramBuilder& emit) {
 
 Status Learner::rows(std::int64_t n) {
   if (n < 1 || n > options_.max_rows)
-    return bad("a micro-batch has 1.." + std::to_string(options_.max_rows) + " rows, got " +
-               std::to_string(n));
+    return bad(message("a micro-batch has 1..", options_.max_rows, " rows, got ", n));
   // The variance of one value is 0: everything becomes 0, and no gradient passes.
   for (const NetworkEmitter::Average& a : averages_)
     if (a.places * n == 1)
-      return bad("batch_norm of cell " + a.path + " takes statistics of a micro-batch's rows, " +
-                 "and this one has 1 row with 1 value per channel: it needs 2 rows or more " +
-                 "(\"batch\" over \"micro_batches\")");
+      return bad(
+          message("batch_norm of cell ", a.path, " takes statistics of a micro-batch's rows, ",
+                  "and this one has 1 row with 1 value per channel: it needs 2 rows or more ",
+                  "(\"batch\" over \"micro_batches\")"));
   // Rows of values are samples of their own: attention sees a sequence of one position.
   const bool stream = options_.streams > 0;
   if (width_ > 0 && stream && given_positions_.size() != static_cast<std::size_t>(n))
-    return bad("a stream has a position for each of " + std::to_string(n) + " rows, got " +
-               std::to_string(given_positions_.size()));
+    return bad(
+        message("a stream has a position for each of ", n, " rows, got ", given_positions_.size()));
   if (width_ > 0 && positions_ != kNone)
     for (std::int64_t r = 0; r < n; ++r)
       put_window(r, stream ? given_positions_[static_cast<std::size_t>(r)] : 0);
@@ -387,8 +390,8 @@ template <class T>
 Result<std::int64_t> Learner::put(std::span<const T> x) {
   const auto n = width_ == 0 ? 0 : static_cast<std::int64_t>(x.size()) / width_;
   if (n == 0 || static_cast<std::int64_t>(x.size()) != n * width_)
-    return bad("the network takes " + network_->input().to_string() + ", got " +
-               std::to_string(x.size()) + " values");
+    return bad(message("the network takes ", network_->input().to_string(), ", got ", x.size(),
+                       " values"));
   LOOM_TRY(network_->input().check_ids(x));
   LOOM_TRY(rows(n));
   for (std::int64_t r = 0; r < n; ++r)
@@ -420,8 +423,7 @@ Status Learner::check_ids(std::span<const std::uint32_t> ids) const {
   const std::int64_t known = network_->input().ids;
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (ids[i] >= known)
-      return bad("id " + std::to_string(i) + " is " + std::to_string(ids[i]) +
-                 ": the network takes ids below " + std::to_string(known));
+      return bad(message("id ", i, " is ", ids[i], ": the network takes ids below ", known));
   return {};
 }
 template <>
@@ -430,8 +432,8 @@ Result<std::int64_t> Learner::put(std::span<const std::uint32_t> ids) {
   const std::int64_t steps = in.count(), n = static_cast<std::int64_t>(ids.size()) / steps;
   if (in.ids == 0 || in.dims.empty() || n == 0 ||
       static_cast<std::int64_t>(ids.size()) != n * steps)
-    return bad("the network takes " + in.to_string() + ", got rows of " +
-               std::to_string(ids.size()) + " ids in all");
+    return bad(
+        message("the network takes ", in.to_string(), ", got rows of ", ids.size(), " ids in all"));
   LOOM_TRY(check_ids(ids));
   LOOM_TRY(rows(n));
   for (std::size_t i = 0; i < ids.size(); ++i)
@@ -466,8 +468,8 @@ Status Learner::put_targets(std::int64_t n, std::span<const T> target) {
   if (heads.empty() && takes_classes(options_.loss))
     return bad("the loss takes classes, got target values");
   if (static_cast<std::int64_t>(target.size()) != n * target_width_)
-    return bad("expects targets of " + std::to_string(target_width_) + " values for each of " +
-               std::to_string(n) + " rows, got " + std::to_string(target.size()));
+    return bad(message("expects targets of ", target_width_, " values for each of ", n,
+                       " rows, got ", target.size()));
   LOOM_TRY(check_weights(static_cast<std::size_t>(n)));
   counted_ = 0, weight_ = 0;
   HeadSums sums = sums_;
@@ -501,8 +503,7 @@ Status Learner::put_head(std::size_t head, std::int64_t row, const T* target, do
   for (std::int64_t p = 0; p < h.axis.places; ++p) {
     auto number = class_of(static_cast<double>(target[p]), h.axis.classes);
     if (!number.ok())
-      return bad("head \"" + name_of(h, head) + "\", row " + std::to_string(row) +
-                 number.status().message());
+      return bad(message("head \"", name_of(h, head), "\", row ", row, number.status().message()));
     const std::int64_t at = row * h.axis.places + p;
     executor_->row<std::int32_t>(head_targets_[head], at)[0] = *number;
     weigh(at, *number < 0 ? 0 : weight * share);
@@ -546,13 +547,13 @@ Status Learner::put_targets(std::int64_t n, std::span<const std::int32_t> target
   if (!takes_classes(options_.loss) || !options_.heads.empty())
     return bad("the loss takes target values, got classes");
   if (static_cast<std::int64_t>(target.size()) != n * classes_.places)
-    return bad("expects " + std::to_string(classes_.places) + " classes for each of " +
-               std::to_string(n) + " rows, got " + std::to_string(target.size()));
+    return bad(message("expects ", classes_.places, " classes for each of ", n, " rows, got ",
+                       target.size()));
   LOOM_TRY(check_weights(static_cast<std::size_t>(n)));
   counted_ = 0, weight_ = 0;
   for (std::size_t i = 0; i < target.size(); ++i) {
     auto number = class_of(target[i], classes_.classes);
-    if (!number.ok()) return bad("target " + std::to_string(i) + number.status().message());
+    if (!number.ok()) return bad(message("target ", i, number.status().message()));
     executor_->row<std::int32_t>(target_, static_cast<std::int64_t>(i))[0] = *number;
     count(static_cast<std::int64_t>(i), i / static_cast<std::size_t>(classes_.places), *number);
   }
@@ -597,8 +598,8 @@ Status Learner::check_tokens(std::span<const std::uint32_t> ids,
     return bad("ids, positions and targets must have the same length");
   for (std::size_t r = 0; r < positions.size() && options_.streams == 0; ++r)
     if (positions[r] != 0 && (r == 0 || positions[r] != positions[r - 1] + 1))
-      return bad("positions must ascend by one from 0 in each sequence: row " + std::to_string(r) +
-                 " has " + std::to_string(positions[r]));
+      return bad(message("positions must ascend by one from 0 in each sequence: row ", r, " has ",
+                         positions[r]));
   LOOM_TRY(check_ids(ids));
   return check_weights(ids.size());
 }
@@ -612,13 +613,11 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
              : static_cast<std::int64_t>(std::count(positions.begin(), positions.end(), 0u));
   const std::int64_t window = stream ? static_cast<std::int64_t>(ids.size()) / sequences : 0;
   if (stream && window * sequences != static_cast<std::int64_t>(ids.size()))
-    return bad(std::to_string(ids.size()) + " rows are not windows of " +
-               std::to_string(sequences) + " lanes");
+    return bad(message(ids.size(), " rows are not windows of ", sequences, " lanes"));
   if (packed_ > 0 && sequences * packed_ >= options_.max_rows + packed_)
-    return bad(
-        "a micro-batch has at most " + std::to_string((options_.max_rows + packed_ - 1) / packed_) +
-        " sequences of " + std::to_string(packed_) +
-        " rows, which layers that go from row to row take alike, got " + std::to_string(sequences));
+    return bad(message("a micro-batch has at most ", (options_.max_rows + packed_ - 1) / packed_,
+                       " sequences of ", packed_,
+                       " rows, which layers that go from row to row take alike, got ", sequences));
   LOOM_TRY(rows(packed_ > 0 ? sequences : static_cast<std::int64_t>(ids.size())));
   const auto put = [&](std::int64_t row, std::uint32_t id, std::uint32_t position,
                        std::int32_t class_of) {
@@ -637,12 +636,12 @@ Status Learner::batch(std::span<const std::uint32_t> ids, std::span<const std::u
   counted_ = 0, weight_ = 0;
   for (std::size_t r = 0; r < ids.size(); ++r) {
     auto number = class_of(target[r], classes_.classes);
-    if (!number.ok()) return bad("target " + std::to_string(r) + number.status().message());
+    if (!number.ok()) return bad(message("target ", r, number.status().message()));
     const auto place = stream ? static_cast<std::int64_t>(r) % window : positions[r];
     sequence += place == 0;
     if (packed_ > 0 && place >= packed_)
-      return bad("a sequence has at most " + std::to_string(packed_) + " rows, row " +
-                 std::to_string(r) + " is at position " + std::to_string(place));
+      return bad(
+          message("a sequence has at most ", packed_, " rows, row ", r, " is at position ", place));
     if (stream && place == 0) put_window(sequence, positions[r]);
     const std::int64_t at = packed_ > 0 ? sequence * packed_ + place : static_cast<std::int64_t>(r);
     put(at, ids[r], positions[r], *number);
@@ -671,8 +670,7 @@ Status Learner::accumulate(std::int64_t micro) {
 
 Result<bool> Learner::accumulate_until(std::int64_t micro, std::int64_t deadline) {
   const std::int64_t parts = std::max(options_.micro_batches, options_.shards);
-  if (micro < 0 || micro >= parts)
-    return bad("micro-batch " + std::to_string(micro) + " of " + std::to_string(parts));
+  if (micro < 0 || micro >= parts) return bad(message("micro-batch ", micro, " of ", parts));
   if (micro_ != kNone) LOOM_TRY(executor_->set(micro_, static_cast<std::uint32_t>(micro)));
   if (noise_ != kNone)
     LOOM_TRY(executor_->set(

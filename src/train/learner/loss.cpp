@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "base/json/json.h"
+#include "base/message.h"
 #include "train/data/data.h"
 
 namespace loom {
 namespace {
 
 Status bad(std::string what) {
-  return Status(Code::invalid_argument, "training: " + std::move(what));
+  return Status(Code::invalid_argument, message("training: ", std::move(what)));
 }
 
 std::string listed(const std::vector<Shape>& outputs) {
@@ -22,12 +23,12 @@ std::string listed(const std::vector<Shape>& outputs) {
 Status resolve_same(std::vector<HeadSpec>& heads, std::size_t i) {
   HeadSpec& head = heads[i];
   if (i == 0)
-    return bad("head \"" + name_of(head, i) + "\": \"same_columns\" has no head before it");
+    return bad(message("head \"", name_of(head, i), "\": \"same_columns\" has no head before it"));
   const HeadSpec& before = heads[i - 1];
   if (head.columns > 0 && head.columns != before.columns)
-    return bad("head \"" + name_of(head, i) + "\" has " + std::to_string(head.columns) +
-               " columns, and by \"same_columns\" the " + std::to_string(before.columns) +
-               " of the head before");
+    return bad(message("head \"", name_of(head, i), "\" has ", head.columns,
+                       " columns, and by \"same_columns\" the ", before.columns,
+                       " of the head before"));
   head.columns = before.columns;
   head.column = before.column;
   head.axis = before.axis;
@@ -50,16 +51,16 @@ Status resolve_named(const std::vector<Shape>& outputs, std::vector<HeadSpec>& h
     }
     const Shape& out = outputs[at++];
     if (head.columns > 0 && head.columns != out.width)
-      return bad("head \"" + head.name + "\" has " + std::to_string(head.columns) +
-                 " columns, the output of this name " + std::to_string(out.width));
+      return bad(message("head \"", head.name, "\" has ", head.columns,
+                         " columns, the output of this name ", out.width));
     head.columns = out.width;
     head.axis = class_axis(out);
     head.column = column;
     column += out.width;
   }
   if (at == outputs.size()) return {};
-  return bad("the network has the outputs " + listed(outputs) +
-             ": give \"heads\" with a loss for each, by their \"name\" and in this order");
+  return bad(message("the network has the outputs ", listed(outputs),
+                     ": give \"heads\" with a loss for each, by their \"name\" and in this order"));
 }
 
 }  // namespace
@@ -67,8 +68,8 @@ Status resolve_named(const std::vector<Shape>& outputs, std::vector<HeadSpec>& h
 Result<Loss> parse_loss(std::string_view text) {
   const auto found = std::find(std::begin(kLossNames), std::end(kLossNames), text);
   if (found != std::end(kLossNames)) return static_cast<Loss>(found - std::begin(kLossNames));
-  return bad("unknown loss \"" + std::string(text) +
-             "\": one of mse, cross_entropy, mae, huber, bce, soft_cross_entropy");
+  return bad(message("unknown loss \"", text,
+                     "\": one of mse, cross_entropy, mae, huber, bce, soft_cross_entropy"));
 }
 
 bool takes_value(Loss loss, double value) {
@@ -108,18 +109,18 @@ Status resolve_heads(const Network& network, std::vector<HeadSpec>& heads) {
       continue;
     }
     if (head.columns == 0)
-      return bad("head \"" + name_of(head, i) +
-                 "\": give its \"columns\": the network has one output, " + out.to_string());
+      return bad(message("head \"", name_of(head, i),
+                         "\": give its \"columns\": the network has one output, ",
+                         out.to_string()));
     head.column = columns;
     columns += head.columns;
     head.axis = {1, head.columns, false};
   }
   if (columns != out.width)
-    return bad("the heads have " + std::to_string(columns) + " columns, the network gives " +
-               std::to_string(out.width));
+    return bad(message("the heads have ", columns, " columns, the network gives ", out.width));
   if (network.version() >= 2 && out.dims.size() > 1)
-    return bad("heads are parts of a row of values, the network gives " + out.to_string() +
-               ": end with a flatten, or give the network several \"outputs\"");
+    return bad(message("heads are parts of a row of values, the network gives ", out.to_string(),
+                       ": end with a flatten, or give the network several \"outputs\""));
   return {};
 }
 

@@ -7,13 +7,14 @@
 #include "base/files/bytes.h"
 #include "base/files/sha256.h"
 #include "base/math/exact_math.h"
+#include "base/message.h"
 #include "base/random.h"
 
 namespace loom {
 namespace {
 
 Status bad(std::string what) {
-  return Status(Code::invalid_argument, "training: " + std::move(what));
+  return Status(Code::invalid_argument, message("training: ", std::move(what)));
 }
 
 struct MatrixSizes {
@@ -64,9 +65,8 @@ Result<std::size_t> index_of(const char* kind, std::string_view text,
   std::string list;
   for (const std::string_view known : names)
     list += (list.empty() ? "" : ", ") + std::string(known);
-  return Status(Code::invalid_argument, std::string("unknown ") + kind + " \"" + std::string(text) +
-                                            "\": one of " + list +
-                                            nearest(text, {names.begin(), names.end()}));
+  return Status(Code::invalid_argument, message("unknown ", kind, " \"", text, "\": one of ", list,
+                                                nearest(text, {names.begin(), names.end()})));
 }
 
 }  // namespace
@@ -92,18 +92,18 @@ Result<std::shared_ptr<MethodMatrices>> MethodMatrices::create(Network& network,
   auto parts = chain_parts(network);
   if (!parts.ok()) return parts.status().at("training: " + method);
   if (parts->size() < 2)
-    return bad(method + ": the network has " + (parts->empty() ? "no cell" : "one cell") +
-               " with matrices, and a method learns between cells: give each layer a cell, or "
-               "learn by back_propagation");
+    return bad(
+        message(method, ": the network has ", (parts->empty() ? "no cell" : "one cell"),
+                " with matrices, and a method learns between cells: give each layer a cell, or "
+                "learn by back_propagation"));
   auto matrices = std::make_shared<MethodMatrices>();
   std::int64_t values = 0;
   for (std::size_t i = 0; i + 1 < parts->size(); ++i) {
     const MatrixSizes s = sizes_of(kind, *parts, i, network.output().width);
     if (s.rows == 0) continue;
     if (s.rows > (Network::kMaxValues - values) / s.cols)
-      return bad(method + ": the matrix of cell " + (*parts)[i].path + " is " +
-                 std::to_string(s.rows) + " x " + std::to_string(s.cols) +
-                 ", with which there are more than 2^33 values");
+      return bad(message(method, ": the matrix of cell ", (*parts)[i].path, " is ", s.rows, " x ",
+                         s.cols, ", with which there are more than 2^33 values"));
     values += s.rows * s.cols;
     MethodMatrix matrix{"method/" + (*parts)[i].path, s.role,
                         std::make_unique<WeightStore>(s.rows, s.cols)};

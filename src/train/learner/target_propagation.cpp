@@ -14,6 +14,7 @@
 #include <algorithm>
 
 #include "base/math/exact_math.h"
+#include "base/message.h"
 #include "layers/pull.h"
 #include "train/learner/learner.h"
 
@@ -31,8 +32,8 @@ PartReport report_of(const std::string& path, double aa, double ag, double gg, d
 }
 
 Status no_formula(const std::string& what, const std::string& takes) {
-  return Status(Code::unsupported, "training: \"mode\": layer_wise has no formula for " + what +
-                                       ": " + takes + "; chain_rule takes every layer");
+  return Status(Code::unsupported, message("training: \"mode\": layer_wise has no formula for ",
+                                           what, ": ", takes, "; chain_rule takes every layer"));
 }
 
 // Whether a layer and those in it hand on targets as the method says.
@@ -112,8 +113,9 @@ Status Learner::emit_target_propagation(ProgramBuilder& emit, NetworkEmitter& em
     LOOM_ASSIGN(const View before, emitter.backward_part(i, slope));
     if (i == 0) break;
     if (!before.valid())
-      return Status(Code::unsupported, "training: no gradient reaches what stands before cell " +
-                                           parts[i].path + ", so that it has no target");
+      return Status(Code::unsupported,
+                    message("training: no gradient reaches what stands before cell ", parts[i].path,
+                            ", so that it has no target"));
     slope = by_layer ? before : emit.scale(before, options_.method.gradient_scale);
   }
   return {};

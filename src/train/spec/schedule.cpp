@@ -5,6 +5,7 @@
 
 #include "base/fields/field_checker.h"
 #include "base/math/exact_math.h"
+#include "base/message.h"
 #include "train/spec/spec_fields.h"
 
 namespace loom {
@@ -13,7 +14,7 @@ namespace {
 constexpr double kPi = 3.14159265358979323846;
 
 Status bad(std::string what) {
-  return Status(Code::invalid_argument, "schedule: " + std::move(what));
+  return Status(Code::invalid_argument, message("schedule: ", std::move(what)));
 }
 
 // Between two rates along half a cosine; 0 <= t <= 1.
@@ -29,7 +30,7 @@ Result<ScheduleKind> parse_schedule_kind(std::string_view text) {
     std::string list;
     for (const std::string_view name : kScheduleNames)
       list += (list.empty() ? "" : ", ") + std::string(name);
-    return bad("unknown type \"" + std::string(text) + "\": one of " + list);
+    return bad(message("unknown type \"", text, "\": one of ", list));
   }
   return static_cast<ScheduleKind>(found - std::begin(kScheduleNames));
 }
@@ -40,14 +41,14 @@ Status Schedule::check() const {
   LOOM_TRY(checker.status());
   if (floor > lr) return bad("\"floor\" must be between 0 and \"lr\"");
   if (has_end(kind) && steps <= warmup)
-    return bad("a " + std::string(name(kind)) + " of " + std::to_string(steps) +
-               " steps must be longer than its warm-up of " + std::to_string(warmup));
+    return bad(message("a ", name(kind), " of ", steps,
+                       " steps must be longer than its warm-up of ", warmup));
   for (std::size_t i = 1; i < milestones.size(); ++i)
     if (milestones[i] <= milestones[i - 1]) return bad("\"milestones\" must ascend");
   if (kind == ScheduleKind::one_cycle) {
     if (warmup != 0) return bad("one_cycle begins with a warm-up of its own: \"warmup\" must be 0");
     if (!(share * static_cast<double>(steps) > 1))
-      return bad("\"share\" of " + std::to_string(steps) + " steps must be more than one");
+      return bad(message("\"share\" of ", steps, " steps must be more than one"));
   }
   return {};
 }

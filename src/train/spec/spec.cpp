@@ -5,13 +5,14 @@
 #include "base/fields/field_checker.h"
 #include "base/fields/old_names.h"
 #include "base/files/source.h"
+#include "base/message.h"
 #include "train/spec/spec_fields.h"
 
 namespace loom {
 namespace {
 
 Status bad(std::string what) {
-  return Status(Code::invalid_argument, "training spec: " + std::move(what));
+  return Status(Code::invalid_argument, message("training spec: ", std::move(what)));
 }
 
 Result<ScheduleKind> parse_enum(std::string_view text, ScheduleKind) {
@@ -24,15 +25,14 @@ Result<Feedback> parse_enum(std::string_view text, Feedback) { return parse_feed
 Result<DataKind> parse_enum(std::string_view text, DataKind) {
   const auto found = std::find(std::begin(kDataNames), std::end(kDataNames), text);
   if (found != std::end(kDataNames)) return static_cast<DataKind>(found - std::begin(kDataNames));
-  return bad("unknown data type \"" + std::string(text) +
-             "\": one of tokens, table, arrays, text, caller");
+  return bad(
+      message("unknown data type \"", text, "\": one of tokens, table, arrays, text, caller"));
 }
 Result<OptimizerKind> parse_enum(std::string_view text, OptimizerKind) {
   const auto found = std::find(std::begin(kOptimizerNames), std::end(kOptimizerNames), text);
   if (found != std::end(kOptimizerNames))
     return static_cast<OptimizerKind>(found - std::begin(kOptimizerNames));
-  return bad("unknown optimizer \"" + std::string(text) +
-             "\": one of sgd, adamw, adam, rmsprop, lion");
+  return bad(message("unknown optimizer \"", text, "\": one of sgd, adamw, adam, rmsprop, lion"));
 }
 
 class Reader {
@@ -70,8 +70,7 @@ class Reader {
           list->is_array() && std::all_of(list->as_array().begin(), list->as_array().end(),
                                           [](const Json& j) { return j.is_string(); });
       if (!strings)
-        return Status(Code::invalid_argument,
-                      "\"" + std::string(key) + "\": expected a list of strings");
+        return Status(Code::invalid_argument, message("\"", key, "\": expected a list of strings"));
       for (const Json& j : list->as_array()) texts.push_back(j.as_string());
       return texts;
     });
@@ -86,7 +85,7 @@ class Reader {
                                           [](const Json& j) { return j.is_integer(); });
       if (!integers)
         return Status(Code::invalid_argument,
-                      "\"" + std::string(key) + "\": expected a list of integers");
+                      message("\"", key, "\": expected a list of integers"));
       for (const Json& j : list->as_array()) numbers.push_back(j.as_integer());
       return numbers;
     });
@@ -96,8 +95,7 @@ class Reader {
       const Json* list = json_.find(key);
       if (!list) return value;
       if (!list->is_array())
-        return Status(Code::invalid_argument,
-                      "\"" + std::string(key) + "\": expected a list of objects");
+        return Status(Code::invalid_argument, message("\"", key, "\": expected a list of objects"));
       std::vector<HeadSpec> heads;
       for (const Json& j : list->as_array()) {
         Reader inner(j, std::string(key) + " " + std::to_string(heads.size()) + ": ");
@@ -137,14 +135,15 @@ class Reader {
   // Every key must be one that a field asked for.
   template <class T>
   Status read_all(T& value) {
-    if (!json_.is_object()) return bad(where_ + "expected an object");
+    if (!json_.is_object()) return bad(message(where_, "expected an object"));
     fields(*this, value);
     LOOM_TRY(status_);
     for (const auto& [key, member] : json_.as_object()) {
       if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
       std::string list;
       for (std::string_view k : known_) list += (list.empty() ? "" : ", ") + std::string(k);
-      return bad(where_ + "unknown key \"" + key + "\": known are " + list + nearest(key, known_));
+      return bad(
+          message(where_, "unknown key \"", key, "\": known are ", list, nearest(key, known_)));
     }
     return {};
   }
@@ -257,9 +256,9 @@ Status check_class_weights(const TrainingSpec& spec) {
 Status check_streams(const TrainingSpec& spec) {
   if (spec.streams == 0) return {};
   if (spec.batch != spec.streams)
-    return bad("a step takes a window of each of " + std::to_string(spec.streams) +
-               " \"streams\", \"batch\" says " + std::to_string(spec.batch) +
-               ": leave it out, or give the same");
+    return bad(message("a step takes a window of each of ", spec.streams,
+                       " \"streams\", \"batch\" says ", spec.batch,
+                       ": leave it out, or give the same"));
   if (spec.shuffle)
     return bad(
         "\"streams\" are learned in the order of the data: leave \"shuffle\" out, or give "
@@ -283,17 +282,18 @@ Status check_quantize(const TrainingSpec& spec) {
   const QuantizeSpec& quantize = spec.quantize;
   if (!quantize.dtype.empty()) {
     auto format = parse_weight_format(quantize.dtype);
-    if (!format.ok()) return bad("quantize: " + format.status().message());
+    if (!format.ok()) return bad(message("quantize: ", format.status().message()));
     if (format->dtype == DType::f32 || format->arith() == ArithClass::real)
-      return bad("quantize: a cell learns in " + quantize.dtype +
-                 " as it is: give it as the cell's \"dtype\"");
+      return bad(message("quantize: a cell learns in ", quantize.dtype,
+                         " as it is: give it as the cell's \"dtype\""));
     if (spec.lora.rank > 0)
       return bad(
           "\"quantize\" is of the network's weights, which stay as they are beside \"lora\"");
     if (spec.steps > 0 && quantize.after >= spec.steps)
       return bad("quantize: \"after\" must be below \"steps\"");
     if (spec.fp8 && format->dtype != DType::fp8e4m3)
-      return bad("\"fp8\" needs weights of the dtype fp8e4m3, \"quantize\" says " + quantize.dtype);
+      return bad(message("\"fp8\" needs weights of the dtype fp8e4m3, \"quantize\" says ",
+                         quantize.dtype));
   } else if (spec.fp8 && spec.lora.rank > 0) {
     return bad("\"fp8\" is of the network's weights, which stay as they are beside \"lora\"");
   } else if (!spec.fp8 && (quantize.after > 0 || !quantize.keep.empty())) {
@@ -312,9 +312,9 @@ Status check_method(const TrainingSpec& spec) {
                             : spec.step_mesh.ticks > 0 && !targets ? "step_mesh"
                                                                    : nullptr;
   if (other)
-    return bad("\"" + std::string(other) + "\" learns by back_propagation" +
-               (other == std::string_view("step_mesh") ? " or target_propagation" : "") +
-               ", \"method\" says " + std::string(name(kind)));
+    return bad(message("\"", other, "\" learns by back_propagation",
+                       (other == std::string_view("step_mesh") ? " or target_propagation" : ""),
+                       ", \"method\" says ", name(kind)));
   if (spec.step_mesh.ticks > 0 && targets && spec.method.mode == TargetMode::layer_wise)
     return bad(
         "\"step_mesh\" learns by target_propagation with \"mode\": chain_rule, which "
@@ -341,8 +341,8 @@ Status TrainingSpec::check() const {
   LOOM_TRY(checker.status());
   if ((steps > 0) == (epochs > 0)) return bad("give either \"steps\" or \"epochs\"");
   if (batch % micro_batches != 0)
-    return bad("a batch of " + std::to_string(batch) + " does not divide into " +
-               std::to_string(micro_batches) + " micro_batches");
+    return bad(
+        message("a batch of ", batch, " does not divide into ", micro_batches, " micro_batches"));
   LOOM_TRY(check_streams(*this));
   LOOM_TRY(check_ticks(step_mesh));
   LOOM_TRY(check_method(*this));
@@ -391,8 +391,8 @@ Result<TrainingSpec> parse_training_spec(const Json& json) {
   if (format != "loom-training") return bad("\"format\" must be \"loom-training\"");
   LOOM_ASSIGN(const std::int64_t version, json.get_integer("version", 0));
   if (version < 1 || version > 2)
-    return Status(Code::unsupported, "training spec: version " + std::to_string(version) +
-                                         ", this library reads versions 1 and 2");
+    return Status(Code::unsupported, message("training spec: version ", version,
+                                             ", this library reads versions 1 and 2"));
   if (version == 1) return parse_training_spec(spec_by_present_names(json));
   TrainingSpec spec;
   Reader reader(json, "");

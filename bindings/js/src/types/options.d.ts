@@ -501,8 +501,8 @@ export interface ConvertOptions {
   tokenizer?: boolean;
   /** of .onnx: products of 4 and 8 bits by ONNX Runtime's own `MatMulNBits` */
   matmulNbits?: boolean;
-  /** of a .safetensors file that becomes .entity: what names and shapes do not tell (weights
-   *  (docs/reference/weights.md)), an object */
+  /** of a .safetensors or .pt file that becomes .entity: what names and shapes do not tell
+   *  (weights (docs/reference/weights.md)), an object */
   settings?: unknown;
 }
 

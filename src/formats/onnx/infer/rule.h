@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <span>
 
-#include "formats/message.h"
+#include "base/message.h"
 #include "formats/onnx/infer/infer.h"
 #include "formats/onnx/operators.h"
 

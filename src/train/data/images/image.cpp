@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/message.h"
 #include "train/data/images/exif.h"
 
 namespace loom {
@@ -36,11 +37,10 @@ class Pnm {
     LOOM_ASSIGN(size.height, number("height"));
     LOOM_ASSIGN(max_, number("largest value"));
     if (size.width < 1 || size.height < 1)
-      return corrupt("a PGM or PPM of " + std::to_string(size.width) + " x " +
-                     std::to_string(size.height) + " pixels");
+      return corrupt(message("a PGM or PPM of ", size.width, " x ", size.height, " pixels"));
     if (max_ < 1 || max_ > 65535)
-      return corrupt("the largest value of a PGM or PPM is from 1 to 65535, this says " +
-                     std::to_string(max_));
+      return corrupt(
+          message("the largest value of a PGM or PPM is from 1 to 65535, this says ", max_));
     // One blank, then bytes.
     if (!digits_ && (at_ >= bytes_.size() || !is_space(static_cast<char>(bytes_[at_++]))))
       return corrupt("the head of a PGM or PPM ends with a blank");
@@ -53,9 +53,8 @@ class Pnm {
                each = static_cast<std::size_t>(max_ > 255 ? 2 : 1);
     const std::size_t left = bytes_.size() - at_, needed = digits_ ? count : count * each;
     if (left < needed)
-      return Status(Code::truncated, "has " + std::to_string(left) + " bytes of pixels, expected " +
-                                         std::string(digits_ ? "at least " : "") +
-                                         std::to_string(needed));
+      return Status(Code::truncated, message("has ", left, " bytes of pixels, expected ",
+                                             digits_ ? "at least " : "", needed));
     image.values.resize(count);
     for (std::uint8_t& out : image.values) {
       std::int64_t v = 0;
@@ -66,8 +65,7 @@ class Pnm {
           v = v * 256 + static_cast<std::int64_t>(bytes_[at_++]);
       }
       if (v > max_)
-        return corrupt("a pixel of " + std::to_string(v) + ", the largest value is said to be " +
-                       std::to_string(max_));
+        return corrupt(message("a pixel of ", v, ", the largest value is said to be ", max_));
       out = static_cast<std::uint8_t>((v * 255 + max_ / 2) / max_);
     }
     return image;
@@ -92,7 +90,7 @@ class Pnm {
          ++at_) {
       v = v * 10 + static_cast<std::int64_t>(bytes_[at_]) - '0';
       if (v > std::int64_t{1} << 31)
-        return corrupt(std::string("the ") + what + " is too large a number");
+        return corrupt(message("the ", what, " is too large a number"));
     }
     if (at_ == begin)
       return Status(
@@ -110,9 +108,8 @@ class Pnm {
 Status check(const ImageSize& size) {
   // Each at most 2^31, from a head or a decoder of 32 bits.
   if (size.height > kMaxPixels / size.width)
-    return Status(Code::out_of_range, std::to_string(size.width) + " x " +
-                                          std::to_string(size.height) + " pixels, the most is " +
-                                          std::to_string(kMaxPixels));
+    return Status(Code::out_of_range,
+                  message(size.width, " x ", size.height, " pixels, the most is ", kMaxPixels));
   return {};
 }
 
@@ -217,9 +214,8 @@ Result<ImageForm> ImageForm::from_json(const Json& json) {
   LOOM_ASSIGN(form.width, json.get_integer("width", 0));
   if ((form.channels != 1 && form.channels != 3) || form.height < 1 || form.width < 1 ||
       form.height > 4096 || form.width > 4096)
-    return corrupt("inputs: images of " + std::to_string(form.channels) + " x " +
-                   std::to_string(form.height) + " x " + std::to_string(form.width) +
-                   ", expected 1 or 3 channels and sides from 1 to 4096");
+    return corrupt(message("inputs: images of ", form.channels, " x ", form.height, " x ",
+                           form.width, ", expected 1 or 3 channels and sides from 1 to 4096"));
   return form;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/escape.h"
+#include "base/message.h"
 #include "train/data/rounding.h"
 #include "train/data/tables/csv.h"
 
@@ -51,8 +52,7 @@ Result<std::vector<std::string>> texts_of(const Json& json, std::string_view key
       found->is_array() && std::all_of(found->as_array().begin(), found->as_array().end(),
                                        [](const Json& j) { return j.is_string(); });
   if (!strings)
-    return Status(Code::corrupt,
-                  "inputs: \"" + std::string(key) + "\": expected a list of strings");
+    return Status(Code::corrupt, message("inputs: \"", key, "\": expected a list of strings"));
   for (const Json& j : found->as_array()) list.push_back(j.as_string());
   return list;
 }
@@ -201,14 +201,14 @@ Status look_at_target(TableForm& form, const Column& column, const Numbers& foun
   const auto bad = [](const std::string& what) { return Status(Code::invalid_argument, what); };
   form.classes = task.empty() ? !numbers || (found.integers && words.size() <= kMaxIntegerClasses)
                               : task == "classes";
-  if (!form.classes && !numbers) return bad(target + " holds texts, no numbers");
-  if (words.empty()) return bad(target + " is empty");
+  if (!form.classes && !numbers) return bad(message(target, " holds texts, no numbers"));
+  if (words.empty()) return bad(message(target, " is empty"));
   if (form.classes) form.labels = labels_of(words, numbers, column.decimal);
   if (words.size() < 2 || (form.classes && form.labels.size() < 2))
-    return bad(target + " is the same in every row");
+    return bad(message(target, " is the same in every row"));
   if (form.classes && words.size() > kMaxLabels)
-    return bad(target + " has more than " + std::to_string(kMaxLabels) +
-               " different texts: name another column with --target");
+    return bad(message(target, " has more than ", kMaxLabels,
+                       " different texts: name another column with --target"));
   note_case(column, form.labels, notes);
   return {};
 }
@@ -317,28 +317,29 @@ Result<TableForm> TableForm::from_json(const Json& json) {
     LOOM_ASSIGN(const std::string kind, one.get_string("kind", "number"));
     const auto found = std::find(std::begin(kKinds), std::end(kKinds), kind);
     if (found == std::end(kKinds))
-      return Status(Code::corrupt, "inputs: column " + quoted(column.name) +
-                                       " is of the unknown kind " + quoted(kind));
+      return Status(Code::corrupt, message("inputs: column ", quoted(column.name),
+                                           " is of the unknown kind ", quoted(kind)));
     column.kind = static_cast<Column::Kind>(found - std::begin(kKinds));
     LOOM_ASSIGN(column.values, texts_of(one, "values"));
     LOOM_ASSIGN(const std::string decimal, one.get_string("decimal", "."));
     if (decimal != "." && decimal != ",")
-      return Status(Code::corrupt, "inputs: column " + quoted(column.name) +
-                                       ": \"decimal\" is \".\" or \",\", got " + quoted(decimal));
+      return Status(Code::corrupt,
+                    message("inputs: column ", quoted(column.name),
+                            ": \"decimal\" is \".\" or \",\", got ", quoted(decimal)));
     column.decimal = decimal[0];
     LOOM_ASSIGN(const std::string order, one.get_string("order", kDateOrders[0]));
     const auto known = std::find(std::begin(kDateOrders), std::end(kDateOrders), order);
     if (known == std::end(kDateOrders))
-      return Status(Code::corrupt, "inputs: column " + quoted(column.name) +
-                                       ": \"order\" is ymd, dmy or mdy, got " + quoted(order));
+      return Status(Code::corrupt, message("inputs: column ", quoted(column.name),
+                                           ": \"order\" is ymd, dmy or mdy, got ", quoted(order)));
     column.order = static_cast<DateOrder>(known - std::begin(kDateOrders));
     form.columns.push_back(std::move(column));
   }
   LOOM_ASSIGN(form.target, json.get_integer("target", -1));
   const auto count = static_cast<std::int64_t>(form.columns.size());
   if (form.target < -1 || form.target >= count)
-    return Status(Code::corrupt, "inputs: \"target\" is column " + std::to_string(form.target) +
-                                     " of " + std::to_string(count));
+    return Status(Code::corrupt,
+                  message("inputs: \"target\" is column ", form.target, " of ", count));
   LOOM_ASSIGN(form.labels, texts_of(json, "labels"));
   form.classes = !form.labels.empty();
   return form;
@@ -364,7 +365,7 @@ Result<Table> read_cells(std::string_view text, const std::string& name) {
                                             std::to_string(table.rows[0].size()));
     table.rows.push_back(cells);
   }
-  if (table.rows.empty()) return Status(Code::invalid_argument, name + ": no rows");
+  if (table.rows.empty()) return Status(Code::invalid_argument, message(name, ": no rows"));
   const std::vector<std::string>& top = table.rows[0];
   table.header = is_header(table.rows);
   for (std::size_t c = 0; c < top.size(); ++c) {
@@ -376,10 +377,11 @@ Result<Table> read_cells(std::string_view text, const std::string& name) {
   std::set<std::string_view> once;
   for (const std::string& column : table.names)
     if (!once.insert(column).second)
-      return Status(Code::invalid_argument,
-                    name + ": two columns are called " + quoted(column) + ": rename one of them");
+      return Status(Code::invalid_argument, message(name, ": two columns are called ",
+                                                    quoted(column), ": rename one of them"));
   if (table.header) table.rows.erase(table.rows.begin());
-  if (table.rows.empty()) return Status(Code::invalid_argument, name + ": a header and no rows");
+  if (table.rows.empty())
+    return Status(Code::invalid_argument, message(name, ": a header and no rows"));
   return table;
 }
 
@@ -390,8 +392,8 @@ Result<std::int64_t> target_column(const Table& table, const std::string& target
   if (target.empty()) return static_cast<std::int64_t>(table.names.size()) - 1;
   const auto found = std::find(table.names.begin(), table.names.end(), target);
   if (found == table.names.end())
-    return Status(Code::not_found, name + ": no column " + quoted(target) + ": the first are " +
-                                       list_of(table.names));
+    return Status(Code::not_found, message(name, ": no column ", quoted(target), ": the first are ",
+                                           list_of(table.names)));
   return found - table.names.begin();
 }
 
@@ -430,10 +432,10 @@ void choose_input(const Table& table, std::size_t c, const std::set<std::string>
 Result<TableForm> look(const Table& table, const std::string& target, const std::string& task,
                        const std::string& name, std::vector<std::string>& notes) {
   auto bad = [&](const std::string& what) {
-    return Status(Code::invalid_argument, name + ": " + what);
+    return Status(Code::invalid_argument, message(name, ": ", what));
   };
   if (!task.empty() && task != "classes" && task != "numbers")
-    return bad("unknown task " + quoted(task) + ": one of classes, numbers");
+    return bad(message("unknown task ", quoted(task), ": one of classes, numbers"));
   TableForm form;
   LOOM_ASSIGN(form.target, target_column(table, target, name));
   for (std::size_t c = 0; c < table.names.size(); ++c) {
@@ -449,8 +451,8 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
                                std::to_string(found.row + 1) + " holds " +
                                quoted(table.rows[found.row][c]) + ", no number";
       if (is_target && task != "classes")
-        return bad(cell +
-                   ": mend it, leave it empty, or take texts as classes with --task classes");
+        return bad(message(
+            cell, ": mend it, leave it empty, or take texts as classes with --task classes"));
       if (!is_target)
         notes.push_back(cell + ", as " + std::to_string(found.others) + " of " +
                         std::to_string(found.count + found.others) + " cells: counted as missing");
@@ -459,18 +461,20 @@ Result<TableForm> look(const Table& table, const std::string& target, const std:
     if (is_target) {
       LOOM_TRY(look_at_target(form, column, found, words, task, notes).at(name));
       const std::string why = form.classes ? "" : merged(table, c, column.decimal);
-      if (!why.empty()) return bad("the target " + quoted(column.name) + " " + why);
+      if (!why.empty()) return bad(message("the target ", quoted(column.name), " ", why));
     } else {
       choose_input(table, c, words, column, notes);
     }
     form.columns.push_back(std::move(column));
   }
   if (table.names.size() == 1)
-    return bad("has one column, " + quoted(table.names[0]) +
-               ": a target and what it is learned from are two; cells are parted by a comma, a "
-               "semicolon, a tab or |");
+    return bad(
+        message("has one column, ", quoted(table.names[0]),
+                ": a target and what it is learned from are two; cells are parted by a comma, a "
+                "semicolon, a tab or |"));
   if (form.width() == 0)
-    return bad("no column is left to learn from" + (notes.empty() ? "" : "; " + notes.back()));
+    return bad(
+        message("no column is left to learn from", (notes.empty() ? "" : "; " + notes.back())));
   return form;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json.h"
+#include "base/message.h"
 
 namespace loom {
 namespace {
@@ -48,8 +49,8 @@ Result<bool> CsvReader::next(std::vector<std::string>& cells) {
 }
 
 Status CsvReader::error(std::size_t column, const std::string& what) const {
-  return Status(Code::invalid_argument, name_ + ": line " + std::to_string(record_line_) +
-                                            ", column " + std::to_string(column) + ": " + what);
+  return Status(Code::invalid_argument,
+                message(name_, ": line ", record_line_, ", column ", column, ": ", what));
 }
 
 Status CsvReader::cell(std::string& out, std::size_t column) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/escape.h"
+#include "base/message.h"
 
 namespace loom {
 namespace {
@@ -34,7 +35,7 @@ void append_point(std::string& out, std::uint32_t point) {
 }
 
 Status bad(const std::string& name, const std::string& what) {
-  return Status(Code::invalid_argument, name + ": " + what);
+  return Status(Code::invalid_argument, message(name, ": ", what));
 }
 
 std::string line_of(std::string_view text, std::size_t at) {

@@ -4,6 +4,7 @@
 
 #include "base/escape.h"
 #include "base/math/exact_math.h"
+#include "base/message.h"
 
 namespace loom {
 namespace {
@@ -50,7 +51,7 @@ Result<E> one_of(const Json& json, std::string_view key, const std::string_view 
   LOOM_ASSIGN(const std::string text, json.get_string(key, ""));
   const auto found = std::find(std::begin(names), std::end(names), text);
   if (found == std::end(names))
-    return Status(Code::corrupt, "inputs: series: \"" + std::string(key) + "\" is " + quoted(text));
+    return Status(Code::corrupt, message("inputs: series: \"", key, "\" is ", quoted(text)));
   return static_cast<E>(found - std::begin(names));
 }
 
@@ -64,7 +65,7 @@ Result<std::vector<double>> numbers_of(const Json& json, std::string_view key) {
   std::vector<double> values;
   const Json* list = json.find(key);
   const auto bad =
-      Status(Code::corrupt, "inputs: series: \"" + std::string(key) + "\" is no list of numbers");
+      Status(Code::corrupt, message("inputs: series: \"", key, "\" is no list of numbers"));
   if (!list || !list->is_array()) return bad;
   for (const Json& v : list->as_array()) {
     if (!v.is_number()) return bad;
@@ -167,7 +168,7 @@ Json SeriesForm::to_json() const {
 
 Result<SeriesForm> SeriesForm::from_json(const Json& all) {
   const auto bad = [](const std::string& what) {
-    return Status(Code::corrupt, "inputs: series: " + what);
+    return Status(Code::corrupt, message("inputs: series: ", what));
   };
   const Json* found = all.find("series");
   if (!found || !found->is_object()) return bad("is no object");
@@ -176,7 +177,7 @@ Result<SeriesForm> SeriesForm::from_json(const Json& all) {
   LOOM_ASSIGN(f.columns.date, json.get_string("date", ""));
   LOOM_ASSIGN(f.columns.target, json.get_string("target", ""));
   LOOM_ASSIGN(const std::string decimal, json.get_string("decimal", "."));
-  if (decimal != "." && decimal != ",") return bad("\"decimal\" is " + quoted(decimal));
+  if (decimal != "." && decimal != ",") return bad(message("\"decimal\" is ", quoted(decimal)));
   f.columns.decimal = decimal[0];
   LOOM_ASSIGN(f.order, one_of<DateOrder>(json, "order", kDateOrders));
   LOOM_ASSIGN(f.steps.unit, one_of<Steps::Unit>(json, "unit", kUnits));
@@ -290,27 +291,29 @@ Status continue_after(SeriesForm& form, std::span<const double> history, std::st
   if (history.empty() && last.empty()) return {};
   if (history.empty()) return bad("last: is the date of a history's last value: give the history");
   if (last.empty())
-    return bad("history: give the date of its last value, too, as last: " + example +
-               ", say, where the values of training end");
+    return bad(message("history: give the date of its last value, too, as last: ", example,
+                       ", say, where the values of training end"));
   Moment moment;
   if (!parse_moment(last, form.order, &moment) && !parse_moment(last, DateOrder::ymd, &moment))
-    return bad("last: " + quoted(last) + " is no date, as " + example + " is one");
+    return bad(message("last: ", quoted(last), " is no date, as ", example, " is one"));
   const std::int64_t units = form.steps.units(moment) - form.steps.first,
                      place = units / form.steps.count;
   const Moment there = form.steps.at(place);
   if (moment.precision < form.steps.precision || there.days() != moment.days() ||
       there.second != moment.second)
-    return bad("last: " + quoted(last) + " is none of the " + form.steps.text() + " from " +
-               form.steps.at(0).text() + " on that the network learned, as " + example + " is one");
+    return bad(message("last: ", quoted(last), " is none of the ", form.steps.text(), " from ",
+                       form.steps.at(0).text(), " on that the network learned, as ", example,
+                       " is one"));
   const auto before = static_cast<std::size_t>(form.before());
   if (history.size() < before)
-    return bad("history: has " + std::to_string(history.size()) +
-               " values, a forecast looks back on " + std::to_string(before));
+    return bad(
+        message("history: has ", history.size(), " values, a forecast looks back on ", before));
   for (std::size_t i = history.size() - before; i < history.size(); ++i)
     if (!(history[i] - history[i] == 0) || (form.logarithm && !(history[i] > 0)))
-      return bad("history[" + std::to_string(i) + "] is " +
-                 (history[i] - history[i] == 0 ? "not above 0, and the network learned logarithms"
-                                               : "not finite: fill in what is missing"));
+      return bad(
+          message("history[", i, "] is ",
+                  (history[i] - history[i] == 0 ? "not above 0, and the network learned logarithms"
+                                                : "not finite: fill in what is missing")));
   form.history.assign(history.end() - static_cast<std::ptrdiff_t>(before), history.end());
   form.end = place + 1;
   return {};
@@ -331,8 +334,8 @@ Json Forecast::to_json() const {
 Result<std::vector<Forecast>> forecast(const SeriesForm& form, std::int64_t horizon,
                                        const SeriesNetwork& network) {
   if (horizon < 1 || horizon > kMaxForecasts)
-    return Status(Code::out_of_range, "a horizon is 1 to " + std::to_string(kMaxForecasts) +
-                                          " steps, got " + std::to_string(horizon));
+    return Status(Code::out_of_range,
+                  message("a horizon is 1 to ", kMaxForecasts, " steps, got ", horizon));
   if (form.half80.empty())
     return Status(Code::unsupported, "the training of this series has not ended: --resume goes on");
   std::vector<double> z;
@@ -348,8 +351,8 @@ Result<std::vector<Forecast>> forecast(const SeriesForm& form, std::int64_t hori
     const Forecast& f = list.back();
     if (!(f.low95 - f.low95 == 0 && f.high95 - f.high95 == 0))
       return Status(Code::out_of_range,
-                    "step " + std::to_string(h + 1) + ", " + f.date +
-                        ": the forecast leaves the finite numbers: ask for fewer steps");
+                    message("step ", h + 1, ", ", f.date,
+                            ": the forecast leaves the finite numbers: ask for fewer steps"));
   }
   return list;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/escape.h"
+#include "base/message.h"
 #include "train/data/tables/csv.h"
 #include "train/data/tables/series.h"
 
@@ -109,16 +110,16 @@ Result<std::vector<Row>> rows_of(const Table& table, std::size_t date, std::size
     Row row{{}, r + 1};
     const std::string& cell = table.rows[r][date];
     if (!parse_moment(cell, order, &row.moment))
-      return bad("row " + std::to_string(r + 1) + ", column " + quoted(columns.date) + ": " +
-                 quoted(cell) + " is no date");
+      return bad(message("row ", r + 1, ", column ", quoted(columns.date), ": ", quoted(cell),
+                         " is no date"));
     if (!rows.empty() && row.moment.precision != rows[0].moment.precision)
-      return bad("row " + std::to_string(r + 1) + ", column " + quoted(columns.date) + ": " +
-                 quoted(cell) + " is not as exact as the dates before it");
+      return bad(message("row ", r + 1, ", column ", quoted(columns.date), ": ", quoted(cell),
+                         " is not as exact as the dates before it"));
     const std::string& value = table.rows[r][target];
     row.missing = is_missing(value);
     if (!row.missing && !parse_written(value, columns.decimal, &row.value))
-      return bad("row " + std::to_string(r + 1) + ", column " + quoted(columns.target) + ": " +
-                 quoted(value) + " is no number");
+      return bad(message("row ", r + 1, ", column ", quoted(columns.target), ": ", quoted(value),
+                         " is no number"));
     rows.push_back(row);
   }
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
@@ -154,14 +155,14 @@ Status fill(const std::vector<Row>& rows, SeriesValues& out) {
     at = place;
   }
   const auto n = static_cast<std::int64_t>(out.values.size());
-  if (missing > n / kMaxGaps)
-    return bad(std::to_string(missing) + " of " + std::to_string(n) + " values are missing");
+  if (missing > n / kMaxGaps) return bad(message(missing, " of ", n, " values are missing"));
   return {};
 }
 
 Result<std::size_t> find_column(const Table& table, const std::string& column) {
   const auto found = std::find(table.names.begin(), table.names.end(), column);
-  if (found == table.names.end()) return Status(Code::not_found, "no column " + quoted(column));
+  if (found == table.names.end())
+    return Status(Code::not_found, message("no column ", quoted(column)));
   return static_cast<std::size_t>(found - table.names.begin());
 }
 
@@ -247,8 +248,9 @@ Result<SeriesValues> read_series(const Table& table, const SeriesColumns& column
     if (known && order != known->order) continue;
     auto read = read_as(table, *date, *target, columns, order);
     if (read.ok() && found && (*found)->steps.first != read->steps.first)
-      return tell(bad("column " + quoted(columns.date) +
-                      ": its dates may be day/month or month/day: write them as YYYY-MM-DD"));
+      return tell(
+          bad(message("column ", quoted(columns.date),
+                      ": its dates may be day/month or month/day: write them as YYYY-MM-DD")));
     if (read.ok() && !found) found.emplace(std::move(read));
     // The order in which more of the rows were dates tells more.
     else if (!read.ok() &&
@@ -260,9 +262,9 @@ Result<SeriesValues> read_series(const Table& table, const SeriesColumns& column
   const std::int64_t from = known ? steps.first - known->steps.first : 0;
   if (known && (steps.unit != known->steps.unit || steps.count != known->steps.count ||
                 from % steps.count != 0))
-    return tell(bad("its dates are " + steps.text() + " from " + steps.at(0).text() +
-                    ", the network learned " + known->steps.text() + " from " +
-                    known->steps.at(0).text()));
+    return tell(bad(message("its dates are ", steps.text(), " from ", steps.at(0).text(),
+                            ", the network learned ", known->steps.text(), " from ",
+                            known->steps.at(0).text())));
   if (known) {
     (*found)->begin = from / steps.count;
     (*found)->steps = known->steps;

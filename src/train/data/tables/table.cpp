@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/escape.h"
+#include "base/message.h"
 #include "train/data/tables/csv.h"
 #include "train/data/tables/encoding.h"
 
@@ -31,19 +32,20 @@ Result<std::vector<std::int64_t>> target_places(const std::vector<std::string>& 
       for (std::size_t c = 0; c < std::min<std::size_t>(names.size(), 20); ++c)
         list += (c ? ", " : "") + quoted(names[c]);
       return Status(Code::not_found,
-                    file + ": no column " + quoted(wanted[i]) + ": the first are " + list);
+                    message(file, ": no column ", quoted(wanted[i]), ": the first are ", list));
     }
     if (std::find(found + 1, names.end(), wanted[i]) != names.end())
-      return Status(Code::invalid_argument, file + ": two columns are called " + quoted(wanted[i]));
+      return Status(Code::invalid_argument,
+                    message(file, ": two columns are called ", quoted(wanted[i])));
     auto& place = target[static_cast<std::size_t>(found - names.begin())];
     if (place >= 0)
       return Status(Code::invalid_argument,
-                    file + ": the target " + quoted(wanted[i]) + " stands twice");
+                    message(file, ": the target ", quoted(wanted[i]), " stands twice"));
     place = static_cast<std::int64_t>(i);
   }
   if (wanted.size() >= names.size())
-    return Status(Code::invalid_argument, file + ": all " + std::to_string(names.size()) +
-                                              " columns are targets, none is an input");
+    return Status(Code::invalid_argument,
+                  message(file, ": all ", names.size(), " columns are targets, none is an input"));
   return target;
 }
 
@@ -52,7 +54,7 @@ Result<std::unique_ptr<DataSource>> read_utf8(std::string_view text, const DataS
   CsvReader reader(text, spec.separator.empty() ? ',' : spec.separator[0], name);
   std::vector<std::string> cells, names;
   LOOM_ASSIGN(bool more, reader.next(cells));
-  if (!more) return Status(Code::invalid_argument, name + ": no rows");
+  if (!more) return Status(Code::invalid_argument, message(name, ": no rows"));
   for (std::size_t c = 0; c < cells.size(); ++c)
     names.push_back(spec.header ? std::string(trimmed(cells[c])) : std::to_string(c));
   if (spec.header) {
@@ -85,7 +87,7 @@ Result<std::unique_ptr<DataSource>> read_utf8(std::string_view text, const DataS
     if (spec.class_column.empty()) y.insert(y.end(), row_targets.begin(), row_targets.end());
     LOOM_ASSIGN(more, reader.next(cells));
   }
-  if (x.empty()) return Status(Code::invalid_argument, name + ": a header and no rows");
+  if (x.empty()) return Status(Code::invalid_argument, message(name, ": a header and no rows"));
   const auto width = static_cast<std::int64_t>(names.size() - wanted.size());
   if (spec.class_column.empty()) {
     LOOM_ASSIGN(auto data, ArrayData::create(std::move(x), width, std::move(y),
