@@ -168,18 +168,13 @@ static inline void tile_values(const KernelArgs& a, TileQueries& t, RowTiles& ti
   }
 }
 
-// The rows of one sequence among the 16 from `from` on, as blocks of queries; few of them alone.
+// The rows among the 16 from `from` on, those of one sequence at once.
 static inline void attend_rows(const KernelArgs& a, const TensorArg& y, const float* slopes,
                                i64 from, i64 h, RowTiles& tiles) {
-  constexpr i64 kFew = 4;
   const i64 end = min(from + kRowsOfTile, y.rows), hd = a.ints[2];
   const auto sequence = [&](i64 i) { return *row<unsigned>(a.t[2], i); };
   for (i64 first = from, next = first; first < end; first = next) {
     while (next < end && sequence(next) == sequence(first)) ++next;
-    if (next - first < kFew) {
-      for (i64 i = first; i < next; ++i) attend_query_q15(a, y, slopes, i * a.ints[0] + h);
-      continue;
-    }
     TileQueries t = tile_queries(a, first, next - first, h);
     tile_scores(a, t, tiles, slopes ? slopes[h] : 0.0f);
     tile_values(a, t, tiles);

@@ -164,17 +164,17 @@ struct GemvRows {
   i64 bias_of_sum;
 };
 
-// S panels, `apart` from one another.
+// S panels.
 template <int S, int R, class F>
-static inline void gemv_streams(const KernelArgs& k, const GemvRows<R>& rows, i64 first, i64 apart,
+static inline void gemv_streams(const KernelArgs& k, const GemvRows<R>& rows, const i64 (&at)[S],
                                 F sums) {
   const WeightArg& w = *k.weight;
   Ints sum[S][R][2][kParts];
   for (i64 p = 0; p < kParts; ++p) {
     const unsigned char* panels[S];
     for (int s = 0; s < S; ++s)
-      panels[s] = static_cast<const unsigned char*>(w.panels) +
-                  (first + s * apart) * w.panel_bytes + p * LOOM_VECTOR_BYTES;
+      panels[s] = static_cast<const unsigned char*>(w.panels) + at[s] * w.panel_bytes +
+                  p * LOOM_VECTOR_BYTES;
     Ints total[S][2 * R] = {};
     sums(panels, rows.x, total);
     for (int s = 0; s < S; ++s)
@@ -182,7 +182,7 @@ static inline void gemv_streams(const KernelArgs& k, const GemvRows<R>& rows, i6
         for (int plane = 0; plane < 2; ++plane) sum[s][i][plane][p] = total[s][2 * i + plane];
   }
   for (int s = 0; s < S; ++s) {
-    const PanelOutputs o = panel_outputs(k, first + s * apart, rows.offset, rows.bias_of_sum);
+    const PanelOutputs o = panel_outputs(k, at[s], rows.offset, rows.bias_of_sum);
     for (int i = 0; i < R; ++i) finish(o, sum[s][i], rows.q[i], row<float>(k.t[3], i));
   }
 }
@@ -199,10 +199,13 @@ static inline void gemv_panels(const KernelArgs& k, i64 padded, Range panels, bo
     rows.x[2 * i] = rows.q[i].plane[0];
     rows.x[2 * i + 1] = rows.q[i].plane[1];
   }
-  const i64 apart = (panels.end - panels.begin) / S;
-  for (i64 n = 0; n < apart; ++n) gemv_streams<S>(k, rows, panels.begin + n, apart, sums);
-  for (i64 panel = panels.begin + S * apart; panel < panels.end; ++panel)
-    gemv_streams<1>(k, rows, panel, 0, sums);
+  // Streams of equal length; where panels are too few for that, the last ones are made twice.
+  const i64 count = panels.end - panels.begin, length = (count + S - 1) / S;
+  i64 first[S];
+  for (i64 n = 0; n < length; ++n) {
+    for (int s = 0; s < S; ++s) first[s] = panels.begin + min(s * length + n, count - 1);
+    gemv_streams<S>(k, rows, first, sums);
+  }
 }
 
 template <int R>
