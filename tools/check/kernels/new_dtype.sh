@@ -23,8 +23,8 @@ changed=$(diff -rq src/base "$copy/src/base"; diff -rq src/formats "$copy/src/fo
 [ "$(wc -l <<<"$changed")" = 1 ] && grep -q dtypes.def <<<"$changed" ||
   { echo "more than dtypes.def differs: $changed"; exit 1; }
 
-sources=$(find "$copy/src/base" "$copy/src/numeric" "$copy/src/formats/safetensors" "$copy/src/formats/torch" \
-  "$copy/src/formats/npy" -name '*.cpp' ! -name '*_test.cpp' ! -name 'wasm_*')
+sources=$(find "$copy/src/base" "$copy/src/numeric" "$copy/src/formats/safetensors" \
+  "$copy/src/formats/torch" "$copy/src/formats/npy" -name '*.cpp' ! -name '*_test.cpp' ! -name 'wasm_*')
 mkdir "$copy/out"
 # shellcheck disable=SC2086
 printf '%s\n' $sources "$copy"/src/formats/{decode,tensor_file,sniff}.cpp \
