@@ -5,11 +5,12 @@ import hashlib
 import http.client
 import json
 import math
+import queue
 import secrets
 import time
 import urllib.parse
 import zlib
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -190,9 +191,9 @@ class Bridge:
 class _Sender:
     """One push: begins, sends what is missing, finishes; begins again where that broke off."""
 
-    def __init__(self, bridge: Bridge, announced: dict[str, Any], parts: Sequence[_Part],
+    def __init__(self, bridges: Sequence[Bridge], announced: dict[str, Any], parts: Sequence[_Part],
                  progress: Callable[[int, int], None] | None, retries: int):
-        self._bridge, self._announced, self._parts = bridge, announced, parts
+        self._bridges, self._announced, self._parts = bridges, announced, parts
         self._progress, self._retries = progress, retries
         self._begins: list[int] = []
         self._bytes = self._best = self._failed = 0
@@ -208,33 +209,49 @@ class _Sender:
                 pieces.append(part.view[first - start:last - start])
         return pieces
 
-    def _chunks(self, ranges: Iterable[Sequence[int]],
-                chunk: int) -> Iterator[tuple[int, list[memoryview], int]]:
-        """(offset, pieces, CRC); a thread makes the CRCs while chunks are sent."""
-        offsets = [offset for begin, end in ranges for offset in range(begin, end, chunk)]
-        pieces = [self._pieces(offset, min(offset + chunk, self._bytes)) for offset in offsets]
-        other = ThreadPoolExecutor(1)
+    def _offsets(self, ranges: Iterable[Sequence[int]], chunk: int) -> Iterator[tuple[int, int]]:
+        for begin, end in ranges:
+            for offset in range(begin, end, chunk):
+                yield offset, min(offset + chunk, self._bytes)
+
+    def _send_missing(self, session: str, chunk: int, ranges: Iterable[Sequence[int]]) -> None:
+        """Each connection makes the CRC of a chunk while the others send theirs."""
+        free: queue.SimpleQueue[Bridge] = queue.SimpleQueue()
+        for bridge in self._bridges if self._failed == 0 else self._bridges[:1]:
+            free.put(bridge)
+
+        def send(begin: int, end: int) -> int:
+            bridge = free.get()
+            try:
+                return bridge.chunk(session, begin, self._pieces(begin, end))["received"]
+            finally:
+                free.put(bridge)
+
+        threads = ThreadPoolExecutor(free.qsize())
         try:
-            yield from zip(offsets, pieces, other.map(_crc_of, pieces))
+            for sent in as_completed([threads.submit(send, *one)
+                                      for one in self._offsets(ranges, chunk)]):
+                self._show(sent.result())
         finally:
-            other.shutdown(cancel_futures=True)
+            threads.shutdown(cancel_futures=True)
 
     def _attempt(self) -> Pushed:
-        state = self._bridge.begin(self._announced)
-        session, chunk = state["session"], state["chunk_bytes"]
+        bridge = self._bridges[0]
+        state = bridge.begin(self._announced)
+        session = state["session"]
         self._show(state["received"])
         while state["missing"]:
-            for offset, pieces, crc in self._chunks(state["missing"], chunk):
-                self._show(self._bridge.chunk(session, offset, pieces, crc)["received"])
+            self._send_missing(session, state["chunk_bytes"], state["missing"])
             # At most 1,000 ranges come at once.
-            state = self._bridge.status(session)
-        return self._bridge.finish(session)
+            state = bridge.status(session)
+        return bridge.finish(session)
 
     def _show(self, received: int) -> None:
         if received > self._best:
             self._best, self._failed = received, 0  # there is progress: tries count anew
         if self._progress:
-            self._progress(received, self._bytes)
+            # What was sent at the same time may be told in another order.
+            self._progress(max(received, self._best), self._bytes)
 
     def send(self) -> Pushed:
         self._best, self._failed = 0, 0
@@ -261,8 +278,8 @@ def _push(url: str, token: str, about: dict[str, Any], tensors: Iterable[Tensor]
         announced["nonce"] = secrets.token_hex(16)
     if metadata is not None:
         announced["metadata"] = dict(metadata)
-    with Bridge(url, token, timeout) as bridge:
-        return _Sender(bridge, announced, parts, progress, retries).send()
+    with Bridge(url, token, timeout) as one, Bridge(url, token, timeout) as other:
+        return _Sender((one, other), announced, parts, progress, retries).send()
 
 
 def push(url: str, token: str, topology: Mapping[str, Any], tensors: Iterable[Tensor],
