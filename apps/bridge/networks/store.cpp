@@ -369,6 +369,7 @@ class ChunkExchange : public http::Exchange {
                "chunk " + std::to_string(index_) + ": its bytes are not those of the checksum");
       spool_->commit(index_, crc_);
       store_.hash_later(spool_);
+      spool_->send_to_disk(index_);
     }
     Json json = Json::object();
     json.set("received", spool_->received());

@@ -233,6 +233,15 @@ void Spool::commit(std::uint64_t index, std::uint32_t crc) {
   while (ready_ < present_.size() && present_[static_cast<std::size_t>(ready_)]) ++ready_;
 }
 
+void Spool::send_to_disk([[maybe_unused]] std::uint64_t index) const {
+#ifdef __linux__
+  each_extent(index * kChunk, push_.chunk_bytes(index), [&](std::uint64_t offset, std::uint64_t n) {
+    ::sync_file_range(data_, static_cast<off_t>(offset), static_cast<off_t>(n),
+                      SYNC_FILE_RANGE_WRITE);
+  });
+#endif
+}
+
 void Spool::release(std::uint64_t index) {
   const std::lock_guard lock(mutex_);
   claimed_.erase(index);
@@ -288,11 +297,6 @@ void Spool::hash_some() {
     sha_.update(bytes);
     xxh_.update(bytes);
     hashed_ += n;
-#ifdef __linux__
-    // On its way to the disk while more arrives.
-    ::sync_file_range(data_, static_cast<off_t>(offset), static_cast<off_t>(n),
-                      SYNC_FILE_RANGE_WRITE);
-#endif
     if (inside + n < t.bytes) continue;
     hashes_[i] = {sha_.finish(), xxh_.finish()};
     sha_ = {};

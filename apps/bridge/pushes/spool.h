@@ -37,6 +37,8 @@ class Spool {
   // The chunk is there (after this a restart finds it); or its bytes were wrong.
   void commit(std::uint64_t index, std::uint32_t crc);
   void release(std::uint64_t index);
+  // Of a chunk that is there: on its way while more arrives, so that flush() has less to wait for.
+  void send_to_disk(std::uint64_t index) const;
 
   // Ranges of bytes that are missing, [begin, end), at most `max_ranges`; and how many bytes are
   // there.

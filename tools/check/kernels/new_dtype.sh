@@ -24,7 +24,8 @@ changed=$(diff -rq src/base "$copy/src/base"; diff -rq src/formats "$copy/src/fo
   { echo "more than dtypes.def differs: $changed"; exit 1; }
 
 sources=$(find "$copy/src/base" "$copy/src/numeric" "$copy/src/formats/safetensors" \
-  "$copy/src/formats/torch" "$copy/src/formats/npy" -name '*.cpp' ! -name '*_test.cpp' ! -name 'wasm_*')
+  "$copy/src/formats/torch" "$copy/src/formats/npy" -name '*.cpp' \
+  ! -name '*_test.cpp' ! -name 'wasm_*')
 mkdir "$copy/out"
 # shellcheck disable=SC2086
 printf '%s\n' $sources "$copy"/src/formats/{decode,tensor_file,sniff}.cpp \
