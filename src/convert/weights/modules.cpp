@@ -87,7 +87,8 @@ class Stripping {
     }
     for (int round = 0; round < 3; ++round) {
       bool any = false;
-      for (const std::string_view prefix : {"module.", "base_model.model."})
+      for (const std::string_view prefix :
+           {"model_state_dict.", "state_dict.", "module.", "base_model.model."})
         any = drop(prefix, false) || any;
       if (!any) break;
     }

@@ -79,6 +79,7 @@ TEST(Weights, PrefixesGoWhereAllNamesHaveThem) {
   };
   EXPECT_EQ(stripped(Tensors().add("module._orig_mod.0.weight", {2, 3})), "0.weight ");
   EXPECT_EQ(stripped(Tensors().add("module.a", {1}).add("b", {1})), "module.a b ");
+  EXPECT_EQ(stripped(Tensors().add("state_dict.module.a", {1})), "a ");
   EXPECT_EQ(stripped(Tensors().add("model.0.weight", {2, 2}).add("lm_head.weight", {2, 2})),
             "0.weight lm_head.weight ");
   EXPECT_EQ(stripped(Tensors().add("model.0.weight", {2, 2}).add("fc.weight", {2, 2})),

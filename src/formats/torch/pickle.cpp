@@ -60,6 +60,8 @@ constexpr KnownType kTorchTypes[] = {
 };
 
 constexpr std::size_t kMaxDimensions = 64;  // as PyTorch
+// A tensor takes some twenty; a value of one byte takes 80 in memory.
+constexpr std::size_t kMaxValues = 4'000'000;
 
 class Machine {
  public:
@@ -69,6 +71,8 @@ class Machine {
     while (!done_) {
       LOOM_TRY(need(1));
       LOOM_TRY(step(static_cast<unsigned char>(bytes_[at_++])));
+      if (std::max(out_.values.size(), stack_.size()) > kMaxValues)
+        return Status(Code::unsupported, message("pickle: has more than ", kMaxValues, " values"));
     }
     if (stack_.size() != 1 || !marks_.empty()) return corrupt("ends with more than one value");
     out_.root = stack_[0];

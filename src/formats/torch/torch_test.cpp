@@ -106,6 +106,11 @@ TEST(Torch, RunsNothing) {
                     Code::corrupt, "other arguments");
 }
 
+TEST(Torch, RefusesMoreValuesThanTensorsNeed) {
+  LOOM_EXPECT_ERROR(read(file("\x80\x02" + std::string(4'000'001, 'N'))), Code::unsupported,
+                    "more than 4000000 values");
+}
+
 TEST(Torch, RefusesTensorsBeyondTheirStorage) {
   const auto one = [](const std::string& t) { return read(file(dict(text("w") + t))); };
   EXPECT_TRUE(one(tensor("0", 6, 0, {6}, {1})).ok());
