@@ -18,7 +18,7 @@
 namespace loom {
 namespace {
 
-constexpr std::int64_t kIn = 150, kOut = 37, kRows = 7;
+constexpr std::int64_t kIn = 150, kOut = 37, kRows = 19;  // more than a tile
 
 Network dense(const WeightFormat& format) {
   auto n = Network::from_json(std::string_view(

@@ -82,6 +82,42 @@ void check(const WeightFormat& format, const Case& c) {
     }
 }
 
+void check_blocks(const WeightFormat& format, const Case& c) {
+  auto n = Network::from_json(std::string_view(
+      R"({"format":"loom-topology","version":1,"input":{"width":)" + std::to_string(c.in) +
+      R"(},"cells":[{"at":[0,0,0,0],"type":"dense","out":)" + std::to_string(c.out) + "}]}"));
+  ASSERT_TRUE(n.ok() && n->initialize(1).ok());
+  WeightStore& w = *n->find("0.0.0.0", "weight");
+  const auto weights = values(c.in * c.out, 1, c.extreme);
+  std::copy(weights.begin(), weights.end(), w.mutable_master().begin());
+  w.touch();
+  const Status morphed = n->morph(format);
+  ASSERT_TRUE(morphed.ok()) << morphed.to_string();
+  const std::vector<float> x = values(kRows * c.in, 3, c.extreme);
+  const auto outputs = [&](std::string_view isa, int threads, std::int64_t rows) {
+    ThreadPool pool(threads);
+    auto s =
+        Session::create(*n, pool, {.max_rows = kRows, .isa = std::string(isa), .poison = true});
+    std::vector<float> y;
+    EXPECT_TRUE(s.ok());
+    for (std::int64_t at = 0; s.ok() && at < kRows; at += rows) {
+      const std::int64_t count = std::min(rows, kRows - at);
+      const auto some = std::span(x).subspan(static_cast<std::size_t>(at * c.in),
+                                             static_cast<std::size_t>(count * c.in));
+      EXPECT_TRUE(s->run(some, count).ok());
+      for (std::int64_t r = 0; r < count; ++r)
+        y.insert(y.end(), s->output(r).begin(), s->output(r).end());
+    }
+    return y;
+  };
+  const std::vector<float> want = outputs("generic", 1, 1);
+  for (const std::string_view isa : cpu::available_isas())
+    for (const int threads : {1, 3})
+      for (const std::int64_t rows : {5, 13, 33})
+        ASSERT_EQ(outputs(isa, threads, rows), want)
+            << isa << ", " << threads << " threads, " << rows << " rows at once";
+}
+
 TEST(IntegerProducts, EqualTheReferenceAtEveryShape) {
   for (const WeightFormat& format : all_weight_formats()) {
     if (product_class(format) != ArithClass::integer || format.scale == ScaleKind::block) continue;
@@ -106,6 +142,21 @@ TEST(IntegerProducts, EqualTheReferenceAtEveryShape) {
 // Rows so long that a block of them has few of all rows.
 TEST(IntegerProducts, EqualTheReferenceInBlocksOfRows) {
   check(*parse_weight_format("i8"), {40000, 17, false});
+}
+
+// Scales per block, whose sums are floats in a fixed order: the bits of the generic kernels.
+TEST(IntegerProducts, OfBlocksAreTheSameForAllInstructionSets) {
+  for (const WeightFormat& format : all_weight_formats()) {
+    if (product_class(format) != ArithClass::integer || format.scale != ScaleKind::block ||
+        format.layout == Layout::q4_k || format.layout == Layout::q6_k)  // read only: dtypes_test
+      continue;
+    for (const Case& c :
+         {Case{64, 33, false}, {100, 17, true}, {330, 65, false}, {1300, 49, true}}) {
+      SCOPED_TRACE(to_string(format) + ", " + std::to_string(c.in) + " x " + std::to_string(c.out));
+      check_blocks(format, c);
+      if (HasFatalFailure()) return;
+    }
+  }
 }
 
 }  // namespace

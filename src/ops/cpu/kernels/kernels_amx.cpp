@@ -6,6 +6,7 @@
 // The attention kernels of vectors stay those of AVX-512.
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "ops/attention/attention_tiles.h"
+#include "ops/products/integers/block_tiles.h"
 #include "ops/products/integers/integer_tiles.h"
 
 namespace loom::cpu {
@@ -17,6 +18,11 @@ static void by_vectors(LoweredOp op, const KernelArgs& k) {
 static void matmul_integer(const KernelArgs& k) {
   if (k.t[3].rows < kTileProductRows) return by_vectors(LoweredOp::matmul_integer, k);
   matmul_tiles(k);
+}
+static void matmul_blocks(const KernelArgs& k) {
+  if (k.t[3].rows < kTileProductRows || !blocks_fit_tiles(*k.weight))
+    return by_vectors(LoweredOp::matmul_blocks, k);
+  matmul_block_tiles(k);
 }
 static void attention_q15(const KernelArgs& k) {
   if (!attends_in_tiles(k.t[4].rows, k.pages_per_sequence * kBlock))
@@ -37,6 +43,7 @@ const KernelTable& kernels_amx() {
     KernelTable t = kernels_avx512();
     const auto take = [&t](LoweredOp op, Kernel kernel) { t.f32[static_cast<int>(op)] = kernel; };
     take(LoweredOp::matmul_integer, &isa_amx::in_tiles::matmul_integer);
+    take(LoweredOp::matmul_blocks, &isa_amx::in_tiles::matmul_blocks);
     take(LoweredOp::attention_q15, &isa_amx::in_tiles::attention_q15);
     take(LoweredOp::attention_alibi_q15, &isa_amx::in_tiles::attention_alibi_q15);
     t.isa = "amx";

@@ -39,10 +39,28 @@ static inline BlockFactors block_factors(const WeightArg& w, i64 panel, i64 b, i
   return f;
 }
 
-// scratch: codes of a panel (16 * padded bytes), then block sums of kBlockRows rows.
-template <bool Small>
-static inline void blocks_product(const KernelArgs& k) {
+// acc + the term of one block: high and low hold the sums of its codes with both planes, `ones` is
+// X_b.
+static inline void add_block(V<float>& acc, const BlockFactors& f, bool minima,
+                             const Ints (&high)[kParts], const Ints (&low)[kParts], int ones) {
   using F = V<float>::Native;
+  V<float> term;
+  for (i64 p = 0; p < kParts; ++p) {
+    // T_b fits 32 bits; what leads to it may wrap.
+    const Dwords t = (reinterpret_cast<const Dwords&>(high[p]) << 7) +
+                     reinterpret_cast<const Dwords&>(low[p]) -
+                     reinterpret_cast<const Dwords&>(f.offset[p]) * static_cast<unsigned>(ones);
+    term.part[p] = __builtin_convertvector(reinterpret_cast<const Ints&>(t), F) * f.scale.part[p];
+  }
+  if (minima) term = term - static_cast<float>(ones) * f.minimum;
+  acc += term;
+}
+
+// Calls sum_rows(codes, sums, first, rows, panel, acc) for up to kBlockRows rows and each of this
+// worker's panels, whose codes are unpacked: it adds their blocks to acc. scratch: codes of a panel
+// (16 * padded bytes), then block sums of kBlockRows rows.
+template <class F>
+static inline void blocks_product(const KernelArgs& k, F sum_rows) {
   const WeightArg& w = *k.weight;
   const TensorArg &x = k.t[1], &y = k.t[3];
   const i64 padded = (w.cols + 63) / 64 * 64, blocks = (w.cols + w.block - 1) / w.block;
@@ -59,6 +77,23 @@ static inline void blocks_product(const KernelArgs& k) {
       unpack_codes(w, static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes, padded,
                    codes);
       V<float> acc[kBlockRows] = {};
+      sum_rows(codes, sums, first, rows, panel, acc);
+      for (i64 i = 0; i < rows; ++i) {
+        const V<float> v = q15_row(x, first + i, padded).scale * acc[i];
+        put_lanes(row<float>(y, first + i) + panel * 16,
+                  bias ? v + load_lanes(bias + panel * 16, lanes) : v, lanes);
+      }
+    }
+  }
+}
+
+static void matmul_blocks(const KernelArgs& k) {
+  const WeightArg& w = *k.weight;
+  const TensorArg& x = k.t[1];
+  const i64 padded = (w.cols + 63) / 64 * 64, blocks = (w.cols + w.block - 1) / w.block;
+  with_small(w, [&]<bool Small>() {
+    blocks_product(k, [&](const unsigned char* codes, const int* sums, i64 first, i64 rows,
+                          i64 panel, V<float>* acc) {
       for (i64 b = 0; b < blocks; ++b) {
         const BlockFactors f = block_factors(w, panel, b, kCodeBias<Small>);
         const i64 begin = b * w.block / 4, end = min((b + 1) * w.block, padded) / 4;
@@ -70,30 +105,11 @@ static inline void blocks_product(const KernelArgs& k) {
             high.add(codes + g * 64, repeat_four(hi + 4 * g));
             low.add(codes + g * 64, repeat_four(hi + padded + 4 * g));
           }
-          const int ones = sums[i * blocks + b];
-          V<float> term;
-          for (i64 p = 0; p < kParts; ++p) {
-            // T_b fits 32 bits; what leads to it may wrap.
-            const Dwords t =
-                (reinterpret_cast<Dwords&>(high.s[p]) << 7) + reinterpret_cast<Dwords&>(low.s[p]) -
-                reinterpret_cast<const Dwords&>(f.offset[p]) * static_cast<unsigned>(ones);
-            term.part[p] =
-                __builtin_convertvector(reinterpret_cast<const Ints&>(t), F) * f.scale.part[p];
-          }
-          if (w.minima) term = term - static_cast<float>(ones) * f.minimum;
-          acc[i] += term;
+          add_block(acc[i], f, w.minima != nullptr, high.s, low.s, sums[i * blocks + b]);
         }
       }
-      for (i64 i = 0; i < rows; ++i) {
-        const V<float> v = q15_row(x, first + i, padded).scale * acc[i];
-        put_lanes(row<float>(y, first + i) + panel * 16,
-                  bias ? v + load_lanes(bias + panel * 16, lanes) : v, lanes);
-      }
-    }
-  }
-}
-static void matmul_blocks(const KernelArgs& k) {
-  with_small(*k.weight, [&]<bool Small>() { blocks_product<Small>(k); });
+    });
+  });
 }
 
 // y[r] = value of row ids[r]: (code - zero) * d rounded once, less the minimum. scratch: codes of a
