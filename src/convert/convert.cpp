@@ -205,9 +205,7 @@ Status from_entity(const Given& a, Conversion& report) {
   LOOM_ASSIGN(const Entity entity, Entity::open(std::move(source)));
   LOOM_ASSIGN(Network network, load_network(entity));
   LOOM_ASSIGN(const EntitySections sections, kept_sections(entity));
-  if (entity.find_section("training"))
-    report.notes.push_back("left out: the state of its training, which goes on from " + a.in +
-                           " alone");
+  note_training(entity, a.in, report);
   return from_network(a, std::move(network), report, sections);
 }
 

@@ -13,6 +13,8 @@
 
 namespace loom {
 
+class Entity;
+
 struct ConvertOptions {
   std::string dtype;          // of the weights; "": as they are
   std::string adapter;        // a LoRA adapter to add to the weights: a folder
@@ -32,8 +34,9 @@ struct Conversion {
   Json to_json() const;
 };
 
-// Writes the model of a folder, a .safetensors, .gguf, .onnx, .json or .entity file, or a name in
-// the HuggingFace cache. A name that ends in .safetensors, .entity or .gguf becomes such a file.
+// Writes the model of a folder, a .safetensors, .pt, .gguf, .onnx, .json or .entity file, or a name
+// in the HuggingFace cache. A name that ends in .safetensors, .entity, .gguf or, of a network,
+// .json becomes such a file.
 // One that ends in .onnx becomes a decoder with its keys and values as inputs and outputs, without
 // tokenizer. One that ends in "/", or a folder without a model in it, is a HuggingFace folder. The
 // path has the old content or the new. A .safetensors file without the config.json of a language
@@ -41,6 +44,9 @@ struct Conversion {
 // names and options that do not go together, an output that is the input.
 Result<Conversion> convert(const std::string& in, const std::string& out,
                            const ConvertOptions& options);
+
+// Tells of a file's training, which no other file takes.
+void note_training(const Entity& entity, const std::string& in, Conversion& report);
 
 // Its part that writes a language model as .entity.
 Status convert_to_entity(const std::string& in, const std::string& out,

@@ -17,6 +17,12 @@ std::uint64_t stored_bytes(const WeightStore& store) {
 
 }  // namespace
 
+void note_training(const Entity& entity, const std::string& in, Conversion& report) {
+  if (entity.find_section("training"))
+    report.notes.push_back("left out: the state of its training, which continues from " + in +
+                           " alone");
+}
+
 Status convert_to_entity(const std::string& in, const std::string& out,
                          const ConvertOptions& options, Conversion& report) {
   const std::string &dtype = options.dtype, &adapter = options.adapter;
@@ -25,10 +31,8 @@ Status convert_to_entity(const std::string& in, const std::string& out,
     LOOM_ASSIGN(format, parse_weight_format(dtype));
   }
   LOOM_ASSIGN(Model model, load_model(in));
-  if (const auto file = open_model_file(in);
-      file.ok() && file->entity && file->entity->find_section("training"))
-    report.notes.push_back("left out: the state of its training, which goes on from " + in +
-                           " alone");
+  if (const auto file = open_model_file(in); file.ok() && file->entity)
+    note_training(*file->entity, in, report);
   if (!options.tokenizer) model.tokenizer = Status(Code::not_found, "it was left out");
   // Before the work that it would be in vain for.
   if (const Status lost = model_sections(model).status(); !lost.ok())

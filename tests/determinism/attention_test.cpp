@@ -20,7 +20,8 @@ struct Case {
 
 Network network_of(const Case& c) {
   return test::random_network(
-      R"({"format":"loom-topology","version":2,"layers_per_cell":1,"input":{"width":24},"cells":[{"at":[0,0,0,0],"type":"attention","heads":)" +
+      R"({"format":"loom-topology","version":2,"layers_per_cell":1,"input":{"width":24},)"
+      R"("cells":[{"at":[0,0,0,0],"type":"attention","heads":)" +
           std::to_string(c.heads) + R"(,"kv_heads":)" + std::to_string(c.kv_heads) +
           R"(,"head_dim":)" + std::to_string(c.head_dim) + c.more + "}]}",
       "i8");

@@ -70,8 +70,8 @@ class Secure:
             _number("timeout", self.timeout, 1e-3, 1e9)
 
     def of(self, clients: int) -> "Secure":
-        """These options for so many clients, with every default filled in. Raises ValueError where
-        they do not go together."""
+        """These options with every default filled in for a number of clients. Raises ValueError
+        where they do not go together."""
         if clients < 3:
             raise ValueError("secure: expects at least 3 clients, got %d: of two, each knows the "
                              "other's weights by the mean" % clients)

@@ -168,6 +168,15 @@ static inline void tile_values(const KernelArgs& a, TileQueries& t, RowTiles& ti
   }
 }
 
+// Whether rows of one sequence follow one another often enough: those that decode many sequences,
+// a row of each, do not.
+static inline bool attends_in_tiles(const KernelArgs& a, i64 rows) {
+  if (!loom::cpu::attends_in_tiles(rows, a.pages_per_sequence * kBlock)) return false;
+  i64 runs = 1;
+  for (i64 i = 1; i < rows; ++i) runs += *row<unsigned>(a.t[2], i) != *row<unsigned>(a.t[2], i - 1);
+  return rows >= kTileRowsOfSequence * runs;
+}
+
 // The rows among the 16 from `from` on, those of one sequence at once.
 static inline void attend_rows(const KernelArgs& a, const TensorArg& y, const float* slopes,
                                i64 from, i64 h, RowTiles& tiles) {

@@ -79,16 +79,22 @@ def simulated(clients, rounds, lora, order):
     return got
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
+def prepared(description, level):
+    """Clients and rounds of the command line, in a process of its own, with Flower's log from
+    `level` on."""
+    parser = argparse.ArgumentParser(description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="8 clients, 5 rounds")
     args = parser.parse_args()
     isolate()
     os.environ.update(RAY_USAGE_STATS_ENABLED="0", FLWR_TELEMETRY_ENABLED="0",
                       RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0")
-    logging.getLogger("flwr").setLevel(logging.ERROR)
-    clients, rounds = (8, 5) if args.full else (4, 2)
+    logging.getLogger("flwr").setLevel(level)
+    return (8, 5) if args.full else (4, 2)
+
+
+def main():
+    clients, rounds = prepared(__doc__, logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["FLWR_HOME"] = folder
         for lora, order in (None, list(range(clients))), (None, list(range(clients))[::-1]), (

@@ -8,7 +8,6 @@ are named or left out as the options say, and weights out of range are refused.
 Needs flwr[simulation] and Linux. It runs in a network namespace of its own, so that no port is open
 to other machines, and no process is left at its end. Ends with 77 where it cannot.
 """
-import argparse
 import logging
 import os
 import sys
@@ -18,8 +17,8 @@ import traceback
 import unittest.mock
 
 import numpy as np
-from flower_run import LORA, SETTINGS, network, samples
-from isolated import gone, isolate
+from flower_run import LORA, SETTINGS, network, prepared, samples
+from isolated import gone
 
 from welvet import flower
 
@@ -229,15 +228,7 @@ def drops(secure, clients, fails):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="8 clients, 5 rounds")
-    args = parser.parse_args()
-    isolate()
-    os.environ.update(RAY_USAGE_STATS_ENABLED="0", FLWR_TELEMETRY_ENABLED="0",
-                      RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0")
-    logging.getLogger("flwr").setLevel(logging.CRITICAL)
-    clients, rounds = (8, 5) if args.full else (4, 2)
+    clients, rounds = prepared(__doc__, logging.CRITICAL)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["FLWR_HOME"] = folder
         for secure, lora in (flower.Secure(), None), (

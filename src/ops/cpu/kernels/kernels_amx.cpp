@@ -25,13 +25,11 @@ static void matmul_blocks(const KernelArgs& k) {
   matmul_block_tiles(k);
 }
 static void attention_q15(const KernelArgs& k) {
-  if (!attends_in_tiles(k.t[4].rows, k.pages_per_sequence * kBlock))
-    return by_vectors(LoweredOp::attention_q15, k);
+  if (!attends_in_tiles(k, k.t[4].rows)) return by_vectors(LoweredOp::attention_q15, k);
   attend_tiles(k, k.t[4], nullptr);
 }
 static void attention_alibi_q15(const KernelArgs& k) {
-  if (!attends_in_tiles(k.t[5].rows, k.pages_per_sequence * kBlock))
-    return by_vectors(LoweredOp::attention_alibi_q15, k);
+  if (!attends_in_tiles(k, k.t[5].rows)) return by_vectors(LoweredOp::attention_alibi_q15, k);
   attend_tiles(k, k.t[5], row<float>(k.t[4], 0));
 }
 
