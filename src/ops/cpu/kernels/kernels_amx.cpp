@@ -20,8 +20,7 @@ static void matmul_integer(const KernelArgs& k) {
   matmul_tiles(k);
 }
 static void matmul_blocks(const KernelArgs& k) {
-  if (k.t[3].rows < kTileProductRows || !blocks_fit_tiles(*k.weight))
-    return by_vectors(LoweredOp::matmul_blocks, k);
+  if (!blocks_fit_tiles(*k.weight, k.t[3].rows)) return by_vectors(LoweredOp::matmul_blocks, k);
   matmul_block_tiles(k);
 }
 static void attention_q15(const KernelArgs& k) {
