@@ -32,6 +32,8 @@ static inline BlockFactors block_factors(const WeightArg& w, i64 panel, i64 b, i
   f.scale = load(w.scales + at);
   if (w.dtype == kFp4) f.scale = 0.5f * f.scale;  // the codes are twice the values
   f.minimum = w.minima ? load(w.minima + at) : V<float>{};
+  for (Ints& part : f.offset) part = Ints{} + (w.offset - static_cast<int>(bias_of_codes));
+  if (!w.zeros) return f;
   int offsets[16];
   for (i64 n = 0; n < 16; ++n)
     offsets[n] = block_offset(w, panel, b, n) - static_cast<int>(bias_of_codes);
@@ -87,10 +89,65 @@ static inline void blocks_product(const KernelArgs& k, F sum_rows) {
   }
 }
 
+// Sums of one block of a panel with both planes of a row, straight from the packed bytes.
+template <Plain P>
+static inline void packed_block(const unsigned char* bytes, const Q15Row& q, i64 begin, i64 end,
+                                Ints (&high)[kParts], Ints (&low)[kParts]) {
+  for (i64 k = begin; k < end; k += 4 * layers<P>(), bytes += 64)
+    for (i64 p = 0; p < kParts; ++p) {
+      fetch_ahead(bytes + p * LOOM_VECTOR_BYTES);
+      Bytes row = load_bytes(bytes + p * LOOM_VECTOR_BYTES);
+      for (int n = 0; n < layers<P>(); ++n) {
+        const Bytes codes = layer_codes<P>(row, n);
+        high[p] = dot < P != Plain::byte > (high[p], codes, repeat_four(q.plane[0] + k + 4 * n));
+        low[p] = dot < P != Plain::byte > (low[p], codes, repeat_four(q.plane[1] + k + 4 * n));
+      }
+    }
+}
+
+// One row, which decoding has: memory is the limit (integer_gemv.h), so that panels far apart are
+// read at once and nothing is unpacked in between.
+template <Plain P>
+static void block_gemv(const KernelArgs& k) {
+  constexpr int S = kStreams<2>;
+  const WeightArg& w = *k.weight;
+  const i64 padded = (w.cols + 63) / 64 * 64, blocks = (w.cols + w.block - 1) / w.block;
+  const Q15Row q = q15_row(k.t[1], 0, padded);
+  int* ones = reinterpret_cast<int*>(k.scratch);
+  activation_sums(q, padded, w.block, blocks, ones);
+  const float* bias = k.has[2] ? row<float>(k.t[2], 0) : nullptr;
+  const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
+  const i64 length = (r.end - r.begin + S - 1) / S;
+  for (i64 n = 0; n < length; ++n) {
+    i64 panel[S];
+    V<float> acc[S] = {};
+    for (int s = 0; s < S; ++s) panel[s] = min(r.begin + s * length + n, r.end - 1);
+    for (i64 b = 0; b < blocks; ++b) LOOM_UNROLL for (int s = 0; s < S; ++s) {
+        const i64 begin = b * w.block;
+        Ints high[kParts] = {}, low[kParts] = {};
+        packed_block<P>(static_cast<const unsigned char*>(w.panels) + panel[s] * w.panel_bytes +
+                            begin / (4 * layers<P>()) * 64,
+                        q, begin, min(begin + w.block, padded), high, low);
+        add_block(acc[s], block_factors(w, panel[s], b, kCodeBias < P != Plain::byte >),
+                  w.minima != nullptr, high, low, ones[b]);
+      }
+    for (int s = 0; s < S; ++s) {
+      const i64 first = panel[s] * 16, lanes = min(16, w.rows - first);
+      const V<float> v = q.scale * acc[s];
+      put_lanes(row<float>(k.t[3], 0) + first, bias ? v + load_lanes(bias + first, lanes) : v,
+                lanes);
+    }
+  }
+}
+
 static void matmul_blocks(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const TensorArg& x = k.t[1];
   const i64 padded = (w.cols + 63) / 64 * 64, blocks = (w.cols + w.block - 1) / w.block;
+  if (k.t[3].rows == 1 && w.dtype != kFp4 && w.block % 8 == 0) {
+    if (w.bits == 8) return block_gemv<Plain::byte>(k);
+    if (w.bits == 4) return block_gemv<Plain::nibbles>(k);
+  }
   with_small(w, [&]<bool Small>() {
     blocks_product(k, [&](const unsigned char* codes, const int* sums, i64 first, i64 rows,
                           i64 panel, V<float>* acc) {
