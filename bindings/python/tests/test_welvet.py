@@ -207,6 +207,13 @@ class Arrays(unittest.TestCase):
             self.network.forward(self.x.astype(np.float64)[:, ::-1][:, ::-1]), y)
         self.assertEqual(self.network.forward(np.zeros((0, 3))).shape, (0, 2))
 
+    def test_many_rows_and_few_have_the_same_bits(self):
+        many = np.random.RandomState(1).rand(9001, 3).astype(np.float32)
+        parts = [self.network.forward(many[i:i + 100]) for i in range(0, len(many), 100)]
+        for _ in range(2):  # the second time in the session that runs 4,096 rows
+            np.testing.assert_array_equal(self.network.forward(many), np.concatenate(parts))
+        np.testing.assert_array_equal(self.network.forward(many[:7]), parts[0][:7])
+
     def test_results_go_where_they_are_wanted(self):
         y = self.network.forward(self.x)
         out = np.empty_like(y)
