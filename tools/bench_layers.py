@@ -61,14 +61,21 @@ class Recurrent(nn.Module):
 
 
 class Attention(nn.Module):
+    """Causal, with rotary positions of its queries and keys, as Loom's is."""
+
     def __init__(self):
         super().__init__()
         self.qkv, self.out = nn.Linear(128, 384, bias=False), nn.Linear(128, 128, bias=False)
+        angles = torch.outer(torch.arange(16.0), 1e4 ** (-torch.arange(8) / 8.0)).repeat(1, 2)
+        self.cos, self.sin = angles.cos(), angles.sin()
 
     def forward(self, x):
-        q, k, v = self.qkv(x).view(1, 16, 3, 8, 16).permute(2, 0, 3, 1, 4)
-        y = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-        return self.out(y.transpose(1, 2).reshape(16, 128))
+        heads = self.qkv(x).view(16, 24, 16).transpose(0, 1)
+        a, b = heads[:16].chunk(2, -1)
+        turned = heads[:16] * self.cos + torch.cat((-b, a), -1) * self.sin
+        y = functional.scaled_dot_product_attention(
+            turned[None, :8], turned[None, 8:], heads[None, 16:], is_causal=True)
+        return self.out(y[0].transpose(0, 1).reshape(16, 128))
 
 
 class SwiGLU(nn.Module):
@@ -153,15 +160,23 @@ def recurrent(g, x, module, op, order):
 
 
 def attention(g, x, module):
-    heads = []
-    for i, w in enumerate(module.qkv.weight.detach().chunk(3)):
-        flat = g.add("MatMul", x, g.weight(w.t()))
-        parted = g.add("Reshape", flat, g.weight(np.array([16, 8, 16], np.int64)))
-        heads.append(g.add("Transpose", parted, perm=[1, 2, 0] if i == 1 else [1, 0, 2]))
-    scores = g.add("Mul", g.add("MatMul", heads[0], heads[1]), g.weight(np.float32(0.25)))
+    def heads(weight, count):
+        flat = g.add("MatMul", x, g.weight(weight.t()))
+        parted = g.add("Reshape", flat, g.weight(np.array([16, count, 16], np.int64)))
+        return g.add("Transpose", parted, perm=[1, 0, 2])
+
+    weight = module.qkv.weight.detach()
+    both, values = heads(weight[:256], 16), heads(weight[256:], 8)
+    half = np.zeros((16, 16), np.float32)  # both @ half: (-second half, first half)
+    half[np.arange(8, 16), np.arange(8)], half[np.arange(8), np.arange(8, 16)] = -1, 1
+    turned = g.add("Add", g.add("Mul", both, g.weight(module.cos)),
+                   g.add("Mul", g.add("MatMul", both, g.weight(half)), g.weight(module.sin)))
+    queries, keys = g.add("Split", turned, outputs=2, axis=0, num_outputs=2)
+    scores = g.add("Mul", g.add("MatMul", queries, g.add("Transpose", keys, perm=[0, 2, 1])),
+                   g.weight(np.float32(0.25)))
     hidden = np.triu(np.full((16, 16), -np.inf, np.float32), 1)
     weights = g.add("Softmax", g.add("Add", scores, g.weight(hidden)), axis=-1)
-    joined = g.add("Transpose", g.add("MatMul", weights, heads[2]), perm=[1, 0, 2])
+    joined = g.add("Transpose", g.add("MatMul", weights, values), perm=[1, 0, 2])
     flat = g.add("Reshape", joined, g.weight(np.array([16, 128], np.int64)))
     return linear(g, flat, module.out)
 
