@@ -95,6 +95,33 @@ class Graphs(unittest.TestCase):
                                      run[k]["dims"]) for k in "xy")
                     np.testing.assert_allclose(graph.run({"x": x})["y"], y, rtol=1e-5, atol=1e-5)
 
+    def test_an_open_dimension_is_fixed_or_has_a_maximum(self):
+        case = json.loads((ROOT / "tests/golden/onnx/opened.json").read_text())["cases"][0]
+        with welvet.from_onnx(bytes.fromhex(case["model"])) as graph:
+            with self.assertRaisesRegex(ValueError, "'seq' is open: .*--dim 'seq=128'"):
+                graph.network()
+            with self.assertRaisesRegex(ValueError, "no open dimension 'q': open are batch, seq"):
+                graph.network({"q": 3})
+            opened, ports = graph.network(max={"seq": case["max"]})
+            self.assertEqual(ports["inputs"][-1]["name"], "lengths")
+            self.assertIn("'batch' is the batch", ports["report"][0])
+            for run in case["runs"]:
+                dims = run["x"]["dims"]
+                x = np.array(run["x"]["values"], run["x"]["type"].replace("float", "float32")
+                             ).reshape(dims)
+                want = graph.run({"x": x})["y"]
+                np.testing.assert_allclose(want.ravel(), run["y"]["values"], rtol=1e-5, atol=1e-5)
+                fixed, at = graph.network({"seq": dims[1]})
+                self.assertEqual(at["inputs"][0]["dims"], dims)
+                np.testing.assert_allclose(fixed(x.reshape(1, -1).astype(np.float32)).ravel(),
+                                           want.ravel(), rtol=1e-6, atol=1e-6)
+                row = np.zeros(ports["inputs"][0]["dims"], np.float32)
+                row[:, :dims[1]] = x
+                y = opened(np.append(row.ravel(), np.float32(dims[1]))[None])
+                y = y.reshape(ports["outputs"][0]["dims"])
+                np.testing.assert_allclose(y[tuple(map(slice, want.shape))], want, rtol=1e-5,
+                                           atol=1e-5)
+
     def test_errors_say_what(self):
         graph = welvet.from_onnx(ROOT / "tests/cases/data/tiny.onnx")
         with self.assertRaisesRegex(ValueError, "no input 'q'"):
