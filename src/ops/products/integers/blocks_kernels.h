@@ -140,6 +140,25 @@ static void block_gemv(const KernelArgs& k) {
   }
 }
 
+// A block of G groups of four k, whose codes stay in registers while all rows pass. `ones`: of the
+// block, a row `blocks` after the other.
+template <bool Small, int G>
+static inline void block_rows(const TensorArg& x, i64 at, i64 padded, i64 rows,
+                              const unsigned char* codes, const BlockFactors& f, bool minima,
+                              const int* ones, i64 blocks, V<float>* acc) {
+  Bytes c[G];
+  LOOM_UNROLL for (int g = 0; g < G; ++g) c[g] = load_bytes(codes + g * 64);
+  const signed char* hi = reinterpret_cast<const signed char*>(x.data) + at;
+  for (i64 i = 0; i < rows; ++i, hi += x.stride) {
+    Ints high[kParts] = {}, low[kParts] = {};
+    LOOM_UNROLL for (int g = 0; g < G; ++g) {
+      high[0] = dot<Small>(high[0], c[g], repeat_four(hi + 4 * g));
+      low[0] = dot<Small>(low[0], c[g], repeat_four(hi + padded + 4 * g));
+    }
+    add_block(acc[i], f, minima, high, low, ones[i * blocks]);
+  }
+}
+
 static void matmul_blocks(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const TensorArg& x = k.t[1];
@@ -154,6 +173,20 @@ static void matmul_blocks(const KernelArgs& k) {
       for (i64 b = 0; b < blocks; ++b) {
         const BlockFactors f = block_factors(w, panel, b, kCodeBias<Small>);
         const i64 begin = b * w.block / 4, end = min((b + 1) * w.block, padded) / 4;
+        if constexpr (kParts == 1) {  // of plain vectors, a block takes more than there are
+          const auto in_registers = [&]<int G>() {
+            block_rows<Small, G>(x, first * x.stride + 4 * begin, padded, rows, codes + begin * 64,
+                                 f, w.minima != nullptr, sums + b, blocks, acc);
+          };
+          if (end - begin == 8) {
+            in_registers.template operator()<8>();
+            continue;
+          }
+          if (end - begin == 4) {
+            in_registers.template operator()<4>();
+            continue;
+          }
+        }
         for (i64 i = 0; i < rows; ++i) {
           const signed char* hi =
               reinterpret_cast<const signed char*>(x.data) + (first + i) * x.stride;
