@@ -260,7 +260,7 @@ def layer_header(api):
 
 # Parts of loom.h that are headers of their own: their groups, and what they are about.
 PARTS = {
-    "training": (("data", "trainer", "training", "predictor", "evaluator"),
+    "training": (("data", "trainer", "training", "inputs", "predictor", "evaluator"),
                  "data, training, and measures"),
     "file": (("file",), "model files"),
     "seq2seq": (("seq2seq",), "encoder-decoders"),

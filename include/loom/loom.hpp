@@ -299,6 +299,11 @@ class Network : public Object {
   Network copy() const { return detail::made<Network>(loom_network_copy, handle()); }
   std::string topology() const { return detail::text(loom_network_topology, handle()); }
   std::string info() const { return detail::text(loom_network_info, handle()); }
+  // How raw data become rows, and the names of answers: docs/reference/entity.md; or "null".
+  std::string inputs() const { return detail::text(loom_network_inputs, handle()); }
+  void set_inputs(std::string_view json) {
+    check(loom_network_set_inputs, handle(), json.data(), json.size());
+  }
   // Another one where what info() says may have changed.
   std::uint64_t revision() const {
     std::uint64_t revision = 0;

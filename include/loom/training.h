@@ -257,9 +257,9 @@ LOOM_API int32_t loom_image_decoder_unregister(loom_error* error);
 /* Reads spec and data and chooses the rest; no step runs yet. An error that concerns one option
  * alone begins with its name.
  *   options: JSON: spec, data, test, target, task, network, dtype, method, series, horizon,
- *     report (false), fp8 (false), steps (0), seed, out, resume (false), events, observe,
- *     observe_every (1), threads (0), isa, device, mode: docs/reference/options.md,
- *     training_open */
+ *     teacher, temperature, alpha, report (false), fp8 (false), steps (0), seed, out, resume
+ *     (false), events, observe, observe_every (1), threads (0), isa, device, mode:
+ *     docs/reference/options.md, training_open */
 LOOM_API int32_t loom_training_open(const char* options, size_t options_size,
                                     loom_training* training, loom_error* error);
 
@@ -304,6 +304,21 @@ LOOM_API int32_t loom_training_save(loom_training training, const char* path, si
 /* The same into memory. */
 LOOM_API int32_t loom_training_save_bytes(loom_training training, loom_bytes* bytes,
                                           loom_error* error);
+
+/* ---- inputs
+ * How raw data become rows of a network, and which names its answers have: the section `inputs`
+ * of its file (docs/reference/entity.md), which predictors read. */
+
+/* The section of the network's file, or of network_set_inputs.
+ *   inputs: JSON: the section; null where there is none */
+LOOM_API int32_t loom_network_inputs(loom_network network, loom_bytes* inputs, loom_error* error);
+
+/* Sets names of columns and classes. The network's files and copies have them from then on.
+ * Refused where they do not fit the network: another number of names than of inputs or outputs,
+ * unknown keys.
+ *   inputs: JSON: the section; null takes it away */
+LOOM_API int32_t loom_network_set_inputs(loom_network network, const char* inputs,
+                                         size_t inputs_size, loom_error* error);
 
 /* ---- predictor
  * A trained network over raw data as it learned them: tables (CSV, with columns of text), arrays

@@ -17,6 +17,8 @@ struct ExportFormat {
 Result<Json> write_onnx(const Network& network, const Destination& to, const ExportOptions& o) {
   LOOM_ASSIGN(onnx::ExportedGraph graph,
               onnx::export_network(network, {o.opset, o.as, o.decoder, o.matmul_nbits}));
+  if (!o.inputs.empty())
+    graph.model.metadata.emplace_back(std::string(onnx::kInputsMetadata), o.inputs);
   LOOM_TRY(onnx::write_model(graph.model, to, {o.external_data}));
   return std::move(graph.report);
 }

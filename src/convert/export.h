@@ -18,6 +18,7 @@ struct ExportOptions {
   bool external_data = false;  // of ONNX: large tensors in a second file
   bool decoder = false;        // of ONNX: a language model with its cache as inputs and outputs
   bool matmul_nbits = false;   // of ONNX: products of 4 and 8 bits by com.microsoft.MatMulNBits
+  std::string inputs{};        // the section of the network's file, which goes along; "": none
 };
 
 // Writes a network as a file of another program's format, by the end of the path: .onnx. The path

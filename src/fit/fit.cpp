@@ -4,6 +4,7 @@
 
 #include "base/message.h"
 #include "fit/judge.h"
+#include "fit/teacher.h"
 #include "llm/import/entity_model.h"
 #include "train/check_data.h"
 #include "train/checkpoint.h"
@@ -46,6 +47,7 @@ Status make_trainer(Fit::State& s, const Fit::Where& where, const std::atomic<bo
       s.options.spec.empty() && network.parameter_count() * job.spec.batch < 1'000'000;
   const int threads = s.machine.mode.threads;
   s.pool = std::make_unique<ThreadPool>(threads == 0 && small && where.mode.empty() ? 1 : threads);
+  if (!s.options.teacher.empty()) LOOM_TRY(teach(job, s.options, *s.pool, where.isa, cancel));
   TrainerOptions options;
   options.isa = where.isa;
   options.device = s.machine.choice.device.get();

@@ -83,6 +83,7 @@ Status check_output(const FitOptions& a, const std::string& out, bool adapter,
         network.empty() || network[0] == '/' || folder.empty() ? network : folder + "/" + network};
   }
   if (out != a.out) inputs.push_back(a.out);
+  inputs.push_back(a.teacher);
   std::vector<std::string> outputs = {out};
   if (adapter)
     for (const char* name :
@@ -123,13 +124,13 @@ Result<Job> job_of_spec(const FitOptions& a, TrainingSpec spec) {
 // Texts without classes: an adapter of the embedded model learns them, as the guide does by hand.
 Result<Job> job_of_texts(const FitOptions& a, const std::vector<std::string>& files) {
   if (!a.test.empty() || !a.task.empty() || !a.network.empty() || !a.method.empty() || a.fp8 ||
-      !a.series.empty() || a.horizon || a.report)
+      !a.series.empty() || a.horizon || a.report || !a.teacher.empty())
     return Status(
         Code::invalid_argument,
         message(
             a.data,
             ": is text without classes, which an adapter of the embedded model learns: test, task, "
-            "network, method, fp8, series, horizon and report are for other data"));
+            "network, method, fp8, series, horizon, teacher and report are for other data"));
   Job job;
   TrainingSpec& s = job.spec;
   s.base = "embedded";
@@ -239,6 +240,11 @@ Status check_options(const FitOptions& a) {
     return Status(Code::invalid_argument, "give a spec, or data to have one chosen");
   if (a.resume && a.out.empty())
     return Status(Code::invalid_argument, "resume: goes on from the file of \"out\": give it");
+  if (a.teacher.empty() && (a.temperature || a.alpha))
+    return Status(Code::invalid_argument, message(a.temperature ? "temperature" : "alpha",
+                                                  ": is of \"teacher\", which is not given"));
+  if (!a.teacher.empty() && a.report)
+    return Status(Code::invalid_argument, "report: is of training without a teacher");
   if (!a.spec.empty() && (!a.test.empty() || !a.target.empty() || !a.task.empty() ||
                           !a.network.empty() || !a.dtype.empty() || !a.method.empty() || a.fp8 ||
                           a.steps > 0 || !a.series.empty() || a.horizon || a.report))

@@ -21,6 +21,8 @@ namespace loom {
 struct FitOptions {
   std::string spec, data, test, target, task, network, dtype, method, series, out, events, observe;
   std::optional<std::int64_t> seed, horizon;
+  std::string teacher;  // a network whose answers are learned (teacher.h), by these two
+  std::optional<double> temperature, alpha;
   std::int64_t steps = 0;  // 0: chosen
   std::int64_t observe_every = 1;
   bool fp8 = false, resume = false;

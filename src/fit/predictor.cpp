@@ -58,7 +58,17 @@ Status Predictor::read_inputs() {
   if (!inputs_.is_object() || network_.input().ids > 0)
     return Status(Code::corrupt, message(path_, ": its section 'inputs' is none"));
   const Json* count = inputs_.find("classes");
-  classes_ = inputs_.find("labels") || (count && count->is_integer() && count->as_integer() > 0);
+  const Json* labels = inputs_.find("labels");
+  LOOM_ASSIGN(answers_, answer_kind(inputs_));
+  if (labels || (count && count->is_integer() && count->as_integer() > 0))
+    classes_ = network_.output().width;
+  pair_ = classes_ == 1 && labels && labels->is_array() && labels->as_array().size() == 2;
+  if (pair_) classes_ = 2;
+  if (labels && labels->is_array() &&
+      static_cast<std::int64_t>(labels->as_array().size()) != classes_)
+    return Status(Code::corrupt,
+                  message(path_, ": its section 'inputs' names ", labels->as_array().size(),
+                          " classes, the network has ", classes_));
   return {};
 }
 
@@ -67,10 +77,9 @@ Json Predictor::info() {
   const bool raw = inputs_.is_object();
   json.set("raw", raw);
   json.set("series", raw && inputs_.find("series"));
-  json.set("classes", classes_ ? network_.output().width : 0);
+  json.set("classes", classes_);
   Json labels = Json::array();
-  for (std::int64_t c = 0; classes_ && c < network_.output().width; ++c)
-    labels.push(label_of(inputs_, c));
+  for (std::int64_t c = 0; c < classes_; ++c) labels.push(label_at(inputs_, c));
   json.set("labels", std::move(labels));
   json.set("inputs", network_.input().width);
   json.set("outputs", network_.output().width);
@@ -86,6 +95,10 @@ Result<Json> Predictor::read(const std::string& data, const ImageDecoder& decode
                                        : read_rows(inputs_, network_.input().width, data, decoder));
   data_ = data;
   at_ = 0;
+  if (rows_.judged && (pair_ || answers_ != AnswerKind::logits)) {
+    rows_.judged = nullptr;
+    rows_.decisions.push_back("not measured: the loss is of the logits of all classes");
+  }
   Json json = Json::object();
   json.set("rows", rows_.rows);
   json.set("targets", rows_.judged ? rows_.judged->samples() : 0);
@@ -109,23 +122,37 @@ Result<Session*> Predictor::ready(std::int64_t max_rows) {
   return &*session_;
 }
 
-// A class with the probabilities of all, or values; of a row that comes from a file of its own,
-// with the name of that.
+// A class with the probabilities or scores of all, or values; of a row that comes from a file of
+// its own, with the name of that.
 Json Predictor::answer(std::span<const float> y, std::int64_t row) const {
   Json json = Json::object();
   json.set("row", row + 1);
   if (!rows_.names.empty()) json.set("file", json_text(rows_.names[static_cast<std::size_t>(row)]));
+  const auto finite = [](double v) { return v - v == 0 ? Json(v) : Json(); };
   Json all = Json::array();
-  if (!classes_) {
-    for (const float v : y) all.push(v - v == 0 ? Json(static_cast<double>(v)) : Json());
+  for (const float v : y) all.push(finite(static_cast<double>(v)));
+  if (classes_ == 0) {
     json.set("values", std::move(all));
     return json;
   }
+  const bool probable = answers_ == AnswerKind::probabilities;
+  const bool known = std::none_of(y.begin(), y.end(), [](float v) { return v != v; });
+  float both[2];
+  if (pair_) {
+    both[0] = probable ? 1 - y[0] : 0;
+    both[1] = y[0];
+    y = both;
+  }
   const std::int32_t best = best_class(y);
-  const std::vector<double> p = softmax(y);
-  json.set("class", label_of(inputs_, best));
-  json.set("probability", p[static_cast<std::size_t>(best)]);
-  for (const double v : p) all.push(v);
+  json.set("class", known ? label_at(inputs_, best) : Json());
+  if (answers_ == AnswerKind::scores) {
+    json.set("scores", std::move(all));
+    return json;
+  }
+  const std::vector<double> p = probable ? std::vector<double>(y.begin(), y.end()) : softmax(y);
+  json.set("probability", finite(p[static_cast<std::size_t>(best)]));
+  all = Json::array();
+  for (const double v : p) all.push(finite(v));
   json.set("probabilities", std::move(all));
   return json;
 }
@@ -188,7 +215,7 @@ Status Predictor::expect_targets() const {
 Result<Json> Predictor::measure() {
   LOOM_TRY(expect_targets());
   EvaluatorOptions options;
-  options.loss = classes_ ? Loss::cross_entropy : Loss::mse;
+  options.loss = classes_ > 0 ? Loss::cross_entropy : Loss::mse;
   options.isa = isa_;
   options.cancel = cancel_;
   LOOM_ASSIGN(Evaluator evaluator, Evaluator::create(network_, *rows_.judged, pool_, options));
@@ -207,7 +234,7 @@ Status Predictor::morph(const WeightFormat& format) {
 Result<Json> Predictor::plan(const PlanOptions& options) {
   LOOM_TRY(expect_targets());
   session_.reset();
-  return plan_precision(network_, *rows_.judged, classes_ ? Loss::cross_entropy : Loss::mse,
+  return plan_precision(network_, *rows_.judged, classes_ > 0 ? Loss::cross_entropy : Loss::mse,
                         options, pool_, isa_, cancel_);
 }
 

@@ -62,9 +62,11 @@ class Predictor {
   ThreadPool pool_;
   Entity file_;
   Network network_;
-  Json inputs_;           // null, or the file's section
-  bool classes_ = false;  // it answers with a class
-  std::string data_;      // the path of rows_; "": nothing was read
+  Json inputs_;               // null, or the file's section
+  std::int64_t classes_ = 0;  // 0: it answers with values
+  AnswerKind answers_ = AnswerKind::logits;
+  bool pair_ = false;  // one output of two classes, that of the second
+  std::string data_;   // the path of rows_; "": nothing was read
   RawRows rows_;
   std::int64_t at_ = 0;  // rows that next() has answered
   std::optional<Session> session_;

@@ -125,6 +125,12 @@ inline result network_copy(handle h, handle* o, err e) {
 inline result network_topology(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Network>(h)->topology(); });
 }
+inline result network_inputs(handle h, handle* o, err e) {
+  return gives(o, e, [&] { return As<Network>(h)->inputs(); });
+}
+inline result network_set_inputs(handle h, text s, size n, err e) {
+  return attempt(e, [&] { As<Network>(h)->set_inputs(sv(s, n)); });
+}
 inline result network_info(handle h, handle* o, err e) {
   return gives(o, e, [&] { return As<Network>(h)->info(); });
 }

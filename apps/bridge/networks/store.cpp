@@ -39,8 +39,10 @@ void flush_folder(const std::string& path) {
 
 Network network_of(const Push& push, const Store& store) {
   return or_refuse([&] {
-    return push.weights_of.empty() ? Network::create(push.topology)
-                                   : Network::load(store.path_of(push.weights_of));
+    Network network = push.weights_of.empty() ? Network::create(push.topology)
+                                              : Network::load(store.path_of(push.weights_of));
+    if (!push.inputs.empty()) network.set_inputs(push.inputs);
+    return network;
   });
 }
 

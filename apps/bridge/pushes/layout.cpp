@@ -56,6 +56,7 @@ Contents contents_of(const Push& push, const std::string& topology, const Json& 
     c.tensors.push_back(kNone);
   };
   section("topology", topology);
+  if (!push.inputs.empty()) section("inputs", push.inputs);
   if (!push.metadata.empty()) section("provenance", push.metadata);
   std::map<std::string_view, std::size_t> sent;
   for (std::size_t i = 0; i < push.tensors.size(); ++i) sent[push.tensors[i].parameter] = i;
@@ -118,7 +119,9 @@ std::vector<std::pair<std::uint64_t, std::string>> frame_of(const Push& push,
       e.checksum = hashes[c.tensors[i]].xxh64;
       e.sha256 = hashes[c.tensors[i]].sha256;
     } else {
-      frame.emplace_back(e.offset, e.name == "topology" ? topology : push.metadata);
+      frame.emplace_back(e.offset, e.name == "topology" ? topology
+                                   : e.name == "inputs" ? push.inputs
+                                                        : push.metadata);
     }
     entries.push_back(&e);
   }

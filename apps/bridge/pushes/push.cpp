@@ -123,7 +123,8 @@ std::string Push::id() const {
 
 Push parse_push(std::string_view body, std::uint64_t max_bytes) {
   const Json json = object_of(body);
-  expect_keys(json, {"version", "name", "topology", "weights_of", "tensors", "metadata", "nonce"});
+  expect_keys(json, {"version", "name", "topology", "weights_of", "tensors", "inputs", "metadata",
+                     "nonce"});
   whole_of(json, "version", kProtocol, kProtocol);
   Push push;
   push.name = text_of(json, "name");
@@ -143,10 +144,12 @@ Push parse_push(std::string_view body, std::uint64_t max_bytes) {
   if (topology && !topology->is_object())
     refuse(400, "invalid_argument", "topology: must be an object");
   if (topology) push.topology = topology->dump();
-  if (const Json* metadata = json.find("metadata")) {
-    if (!metadata->is_object()) refuse(400, "invalid_argument", "metadata: must be an object");
-    push.metadata = metadata->dump();
-  }
+  for (const auto& [key, text] : {std::pair{"inputs", &push.inputs}, {"metadata", &push.metadata}})
+    if (const Json* given = json.find(key)) {
+      if (!given->is_object())
+        refuse(400, "invalid_argument", std::string(key) + ": must be an object");
+      *text = given->dump();
+    }
   read_tensors(json, max_bytes, push);
   return push;
 }
@@ -157,6 +160,7 @@ std::string push_text(const Push& push) {
   json.set("name", push.name);
   if (!push.weights_of.empty()) json.set("weights_of", push.weights_of);
   if (!push.topology.empty()) json.set("topology", cli::parsed(push.topology));
+  if (!push.inputs.empty()) json.set("inputs", cli::parsed(push.inputs));
   if (!push.metadata.empty()) json.set("metadata", cli::parsed(push.metadata));
   if (!push.nonce.empty()) json.set("nonce", push.nonce);
   Json tensors = Json::array();

@@ -29,6 +29,7 @@ struct Push {
   std::string name;        // of the network that it makes
   std::string weights_of;  // of the network whose weights it changes; "" where it has a topology
   std::string topology;    // JSON
+  std::string inputs;      // JSON: what raw data are; "" where there is none
   std::string metadata;    // JSON; "" where there is none
   std::string nonce;       // the client's, where tensors have no sha256
   std::vector<PushTensor> tensors;

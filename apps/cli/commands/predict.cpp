@@ -42,12 +42,16 @@ std::string cell_of(const std::string& text) {
   return quoted + "\"";
 }
 
-// A row of the answer: "setosa,0.9981", or values with commas between them; then the name of the
-// file that it is of, where there is one.
+// A row of the answer: "setosa,0.9981", the class alone where it has no probability, or values with
+// commas between them; then the name of the file that it is of, where there is one.
 std::string line_of(const Json& answer) {
   std::string text;
   if (const Json* label = answer.find("class")) {
-    text = cell_of(label->as_string()) + "," + fixed(number_in(answer, "probability"), 4);
+    text = label->is_string() ? cell_of(label->as_string())
+           : label->is_null() ? "nan"
+                              : label->dump();
+    if (const Json* p = answer.find("probability"))
+      text += "," + (p->is_null() ? std::string("nan") : fixed(p->as_number(), 4));
   } else {
     for (const Json& v : member(answer, "values").as_array())
       text += (text.empty() ? "" : ",") + (v.is_null() ? "nan" : v.dump());

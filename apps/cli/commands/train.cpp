@@ -17,11 +17,12 @@ namespace loom::cli {
 namespace {
 
 struct Args {
-  std::string spec, data, test, target, task, network, dtype, method, out, report, events, observe,
-      memory, svg;
+  std::string spec, data, test, target, task, network, dtype, method, teacher, out, report, events,
+      observe, memory, svg;
   MachineOptions machine;
   std::int64_t seed = -1, steps = 0, observe_every = 1;
   std::optional<std::int64_t> horizon;
+  std::optional<double> temperature, alpha;
   bool fp8 = false, resume = false, json = false, series = false, no_series = false;
 };
 
@@ -67,6 +68,18 @@ void bind_task(CommandLine& c, Args& a) {
       .type_name("N");
 }
 
+// A network whose answers are learned.
+void bind_teacher(CommandLine& c, Args& a) {
+  c.add("--teacher", a.teacher,
+        "learn the answers of another network (.entity, .onnx), beside the targets of the data; "
+        "--temperature T: of classes, both networks' logits are divided by it, 1 where not given; "
+        "--alpha A: the answers count A, 0.9 where not given, the targets the rest")
+      .type_name("FILE")
+      .no_stdin();
+  c.add("--temperature", a.temperature, "").positive().type_name("T").described_elsewhere();
+  c.add("--alpha", a.alpha, "").positive().type_name("A").described_elsewhere();
+}
+
 // How long, and what is written.
 void bind_run(CommandLine& c, Args& a) {
   c.flag("--fp8", a.fp8, "").described_elsewhere();
@@ -108,6 +121,7 @@ void bind_run(CommandLine& c, Args& a) {
 
 void bind(CommandLine& c, Args& a) {
   bind_task(c, a);
+  bind_teacher(c, a);
   bind_run(c, a);
   bind_machine_options(c, a.machine);
   c.flag("--json", a.json, "one JSON object on stdout for each report");
@@ -126,12 +140,15 @@ Json options_of(const Args& a) {
   text("network", a.network);
   text("dtype", a.dtype);
   text("method", a.method);
+  text("teacher", a.teacher);
   text("series", a.series ? "yes" : a.no_series ? "no" : "");
   text("out", a.out);
   text("events", a.events);
   text("observe", a.observe);
   json.set("observe_every", a.observe_every);
   if (a.horizon) json.set("horizon", *a.horizon);
+  if (a.temperature) json.set("temperature", *a.temperature);
+  if (a.alpha) json.set("alpha", *a.alpha);
   if (a.seed >= 0) json.set("seed", a.seed);
   json.set("steps", a.steps);
   json.set("fp8", a.fp8);
@@ -147,10 +164,12 @@ Training open_training(const Args& a) {
   } catch (const Error& error) {
     // Errors that concern one option begin with its name.
     const std::string message = error.what();
-    for (const char* name : {"out", "steps", "horizon", "events", "observe", "report"}) {
+    for (const char* name : {"out", "steps", "horizon", "events", "observe", "report", "teacher",
+                             "temperature", "alpha"}) {
       const std::string option = name;
       if (!message.starts_with(option + ": ") && !message.starts_with(option + " ")) continue;
-      const ExitCode code = option == "horizon" || option == "report"   ? kRefused
+      const bool refused = option == "horizon" || option == "report" || option == "teacher";
+      const ExitCode code = refused                                     ? kRefused
                             : option == "events" || option == "observe" ? kFailed
                                                                         : kUsage;
       const std::string shown_message =
@@ -327,18 +346,18 @@ int run(const Args& a) {
         "--no-series, --horizon and --report are for training without a SPEC, which says these "
         "things itself");
   if (!a.report.empty()) {
-    check_file_output("--report", a.report, {a.data, a.test, a.out});
+    check_file_output("--report", a.report, {a.data, a.test, a.teacher, a.out});
     if (a.report == a.out) throw usage("--report: " + a.out + ": is the file of --out, too");
   }
   for (const auto& [name, path] :
        {std::pair("--observe", &a.observe), std::pair("--svg", &a.svg)}) {
     if (path->empty()) continue;
-    check_file_output(name, *path, {a.spec, a.data, a.test, a.out, a.report});
+    check_file_output(name, *path, {a.spec, a.data, a.test, a.teacher, a.out, a.report});
     for (const std::string* other : {&a.out, &a.report, &a.observe, &a.svg})
       if (other != path && *path == *other)
         throw usage(std::string(name) + ": " + *path + ": is another output of this command, too");
   }
-  MemoryHistory memory(a.memory, {a.spec, a.data, a.test});
+  MemoryHistory memory(a.memory, {a.spec, a.data, a.test, a.teacher});
   if (!a.memory.empty() && (a.memory == a.out || a.memory == a.report || a.memory == a.svg))
     throw usage("--memory: " + a.memory + ": is the file of another option, too");
   register_image_decoder();

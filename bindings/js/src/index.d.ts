@@ -364,6 +364,14 @@ export interface Forecast {
   measured: boolean;
 }
 
+/** How raw data become rows, and the names of answers: docs/reference/entity.md, inputs. */
+export interface Inputs {
+  columns?: { name?: string; kind?: string; [key: string]: unknown }[];
+  labels?: string[] | number[] | boolean[];
+  answers?: 'logits' | 'probabilities' | 'scores';
+  [key: string]: unknown;
+}
+
 export class Network extends Handled {
   constructor(spec: Topology | string, options?: { seed?: number | bigint | null });
   static load(source: Source, options?: LoadOptions): Promise<Network>;
@@ -373,6 +381,8 @@ export class Network extends Handled {
   static weightsReport(source: Source, settings?: WeightSettings): Promise<WeightsReport>;
   readonly info: NetworkInfo;
   readonly topology: Topology;
+  readonly inputs: Inputs | null;
+  setInputs(inputs: Inputs | null): void;
   readonly parameters: Parameter[];
   /** The layers of the grid with shapes and parameters, for displays. */
   blueprint(id?: string): Blueprint;

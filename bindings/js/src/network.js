@@ -105,6 +105,13 @@ export class Network extends Handled {
   get info() {
     return (this.#info ??= camel(this.call('info').info));
   }
+  /** Names of columns and classes: docs/reference/entity.md, inputs; or null. */
+  get inputs() {
+    return this.call('inputs').inputs;
+  }
+  setInputs(inputs) {
+    this.call('set_inputs', { inputs });
+  }
   get parameters() {
     return this.call('parameters').parameters;
   }

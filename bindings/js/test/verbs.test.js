@@ -28,6 +28,19 @@ before(async () => {
 });
 after(() => [model, tiny].forEach((one) => one.dispose()));
 
+test('names of columns and classes stay with a network', async () => {
+  const net = new Network(DENSE, { seed: 1 });
+  assert.equal(net.inputs, null);
+  const inputs = { columns: [{ name: 'a' }, { name: 'b' }], labels: ['no', 'yes'],
+    answers: 'scores' };
+  net.setInputs(inputs);
+  assert.deepEqual((await Network.load(net.save())).inputs, inputs);
+  refuses(() => net.setInputs({ labels: ['a', 'b', 'c'] }), 'labels');
+  assert.deepEqual(net.inputs, inputs);
+  net.setInputs(null);
+  assert.equal(net.inputs, null);
+});
+
 test('a model is measured over a text: the figures of the evaluator of all hosts', async () => {
   const { steps } = JSON.parse(fs.readFileSync(cases('files.json'))).cases
     .find(({ steps }) => steps.some(({ call }) => call === 'evaluator_create'));

@@ -1,4 +1,7 @@
 """Distillation: welvet.distill and the loss soft_cross_entropy."""
+import json
+import pathlib
+import tempfile
 import unittest
 
 import numpy as np
@@ -261,6 +264,83 @@ class Distill(unittest.TestCase):
                 loss.backward()
                 optimizer.step()
             np.testing.assert_allclose(student(x), twin(inputs).detach().numpy(), atol=1e-4)
+
+
+class FromFiles(unittest.TestCase):
+    """Training with the option `teacher`, as `loom train --teacher` does it, has distill's bits."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def both(self, columns, teacher, file, x, y, labels, spec, words, loss=None):
+        """The networks of a training from files, and of distill."""
+        rows = np.concatenate([x, np.asarray(y).reshape(len(x), -1)], axis=1)
+        names = ["x%d" % i for i in range(x.shape[1])] + columns
+        data = self.path / "data.csv"
+        data.write_text("\n".join([",".join(names)] + [
+            ",".join(repr(float(v)) for v in row) for row in rows]) + "\n")
+        student = network(6, y.shape[1] if y.ndim > 1 else 4, inputs=x.shape[1])
+        given = self.path / "spec.json"
+        about = {"targets": columns} if y.ndim > 1 else {"class": columns[0]}
+        given.write_text(json.dumps({
+            "format": "loom-training", "version": 2, "network": student.topology, **spec,
+            "data": {"type": "table", **about}, "loss": loss or "cross_entropy"}))
+        start = welvet.fit(data, spec=given, threads=1, on_step=lambda report: False).network
+        student.initialize(spec["seed"])
+        fitted = welvet.fit(data, spec=given, teacher=file, threads=1, **words)
+        welvet.distill(teacher, student, x, y if labels else None, **words, **(
+            {"loss": loss} if loss else {}), **self.keywords(spec))
+        self.assertNotEqual(start.digest(), student.digest())
+        return fitted, student
+
+    def keywords(self, spec):
+        named = {"batch": "batch_size"}
+        return {named.get(key, key): value for key, value in spec.items() if key != "log_every"}
+
+    SPEC = {"optimizer": {"type": "adamw"}, "schedule": {"type": "constant", "lr": 0.01},
+            "steps": 30, "batch": 16, "seed": 5, "log_every": 1}
+
+    def test_classes(self):
+        x, y = spirals(90)
+        teacher = network(16)
+        teacher.train(x, y, epochs=5, lr=0.01)
+        teacher.save(self.path / "t.entity")
+        teacher.export(self.path / "t.onnx")
+        for name in ("t.entity", "t.onnx"):
+            for words in ({"temperature": 2.0}, {"alpha": 0.5}, {"alpha": 1.0, "temperature": 3.0}):
+                with self.subTest(name, words=words):
+                    fitted, student = self.both(
+                        ["kind"], teacher if name == "t.entity" else welvet.from_onnx(
+                            self.path / name), self.path / name, x, y,
+                        words.get("alpha") != 1, self.SPEC, words)
+                    self.assertEqual(fitted.network.digest(), student.digest())
+
+    def test_a_teacher_of_probabilities(self):
+        x, y = spirals(90)
+        teacher = Network(layers.Sequential(
+            layers.Input(2), layers.Linear(16, activation="tanh"), layers.Linear(4),
+            layers.Softmax()), seed=4)
+        teacher.inputs = {"labels": [0, 1, 2, 3], "answers": "probabilities"}
+        teacher.save(self.path / "t.entity")
+        fitted, student = self.both(["kind"], teacher, self.path / "t.entity", x, y, True,
+                                    self.SPEC, {"temperature": 2.0})
+        self.assertEqual(fitted.network.digest(), student.digest())
+        self.assertIn("probabilities at temperature 2", fitted.notes[-1])
+
+    def test_values(self):
+        x, _ = spirals(90)
+        y = np.stack([x[:, 0] * x[:, 1], x[:, 0]], axis=1).astype(np.float32)
+        teacher = network(16, 2)
+        teacher.save(self.path / "t.entity")
+        for loss in ("mse", "huber"):
+            fitted, student = self.both(["a", "b"], teacher, self.path / "t.entity", x, y, True,
+                                        self.SPEC, {"alpha": 0.75}, loss)
+            self.assertEqual(fitted.network.digest(), student.digest())
+        with self.assertRaisesRegex(welvet.InvalidArgument, "temperature: is of classes"):
+            self.both(["a", "b"], teacher, self.path / "t.entity", x, y, True, self.SPEC,
+                      {"temperature": 2.0}, "mse")
 
 
 if __name__ == "__main__":

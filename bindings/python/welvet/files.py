@@ -76,9 +76,10 @@ def fit(data: Optional[Path] = None, *, on_step: Optional[Callable[[Dict[str, An
     rest chosen from the data: `welvet.fit("iris.csv", target="species")`.
 
     Options are those of `loom train` (docs/reference/options.md, training_open): spec, test,
-    target, task, network, dtype, method, series, horizon, steps, seed, out, resume, events,
-    threads, device, mode. With `out` the result is saved there, also after Ctrl-C. `on_step` sees
-    the report of every step that is logged or judged, and ends the training by returning False."""
+    target, task, network, dtype, method, series, horizon, teacher, temperature, alpha, steps, seed,
+    out, resume, events, threads, device, mode. With `out` the result is saved there, also after
+    Ctrl-C. `on_step` sees the report of every step that is logged or judged, and ends the training
+    by returning False."""
     with Training(data, **options) as training:
         out, ended = options.get("out"), bool(training.info()["ended"])
         try:

@@ -393,6 +393,21 @@ class Network(Object):
         parameters; parts: inputs or outputs by name."""
         return call("network_info", self._handle)  # type: ignore[no-any-return]
 
+    @property
+    def inputs(self) -> Optional[Dict[str, Any]]:
+        """What raw data are, and what answers mean (docs/reference/entity.md, inputs): columns with
+        their names, labels of classes, answers; None where nothing says it. It is set whole, goes
+        into the network's files, and Predictor and `loom predict` read it there:
+
+            network.inputs = {"labels": ["cat", "dog"]}
+
+        Raises InvalidArgument for what does not fit the network."""
+        return call("network_inputs", self._handle)  # type: ignore[no-any-return]
+
+    @inputs.setter
+    def inputs(self, inputs: Optional[Dict[str, Any]]) -> None:
+        call("network_set_inputs", self._handle, inputs)
+
     def blueprint(self, id: str = "network") -> Dict[str, Any]:
         """The layers of the grid with shapes and parameters, for displays: models: [{id,
         total_layers, total_parameters, layers: [{z, y, x, l, path, type, name, enabled, activation,

@@ -19,7 +19,7 @@ class Predictor(Runner):
 
     `network`: an .entity file. Options are threads, isa, device and mode
     (docs/reference/options.md, predictor_open). Networks of specs and programs take values as they
-    are: an array (.npy, idx) or a table of numbers."""
+    are: an array (.npy, idx) or a table of numbers, and answer as Network.inputs says."""
 
     _nothing = ("predictor_info",)
     notes: List[str]  # what was left out of the data that were read last, line by line
@@ -35,9 +35,10 @@ class Predictor(Runner):
 
     def predict(self, data: Path) -> List[Dict[str, Any]]:
         """The answer to each row of the data, a path, in their order: {row, class, probability,
-        probabilities}, or {row, values} in the unit of the target, None where one is not finite;
-        with `file` where each row is one. Targets may be there, and are not looked at. Raises what
-        the readers of the data raise: NotFound, InvalidArgument, Corrupt."""
+        probabilities}, {row, class, scores} without probabilities, or {row, values} in the unit of
+        the target, None where one is not finite; with `file` where each row is one. Targets may be
+        there, and are not looked at. Raises what the readers of the data raise: NotFound,
+        InvalidArgument, Corrupt."""
         self._read(data)
         answers: List[Dict[str, Any]] = []
         while True:

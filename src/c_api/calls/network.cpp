@@ -15,6 +15,7 @@
 #include "grid/saved_network.h"
 #include "llm/adapter.h"
 #include "llm/import/entity_model.h"
+#include "train/auto_config/auto_config.h"
 
 using namespace loom;
 using namespace loom::c_api;
@@ -104,6 +105,15 @@ Status without_adapter(loom_network handle) {
   return Status(Code::unsupported,
                 "the network runs with an adapter, which other formats do not have: add it to the "
                 "weights first");
+}
+
+// What raw data of the network are goes along.
+Status add_inputs(loom_network handle, ExportOptions& options) {
+  LOOM_ASSIGN(const auto object, get<NetworkObject>(handle));
+  const auto& sections = object->shared->sections.bytes;
+  if (const auto found = sections.find("inputs"); found != sections.end())
+    options.inputs = found->second;
+  return {};
 }
 
 Result<std::string> json_of(loom_network handle) {
@@ -322,6 +332,7 @@ int32_t loom_network_export(loom_network network, const char* path, size_t path_
     LOOM_TRY(read_options(options, options_size, o));
     return alone(network, Change::none, [&](Network& n) -> Status {
       LOOM_TRY(without_adapter(network));
+      LOOM_TRY(add_inputs(network, o));
       LOOM_ASSIGN(const Json json, export_file(n, p, o));
       *report = new_json(json);
       return {};
@@ -339,6 +350,7 @@ int32_t loom_network_export_bytes(loom_network network, const char* format, size
     LOOM_TRY(read_options(options, options_size, o));
     return alone(network, Change::none, [&](Network& n) -> Status {
       LOOM_TRY(without_adapter(network));
+      LOOM_TRY(add_inputs(network, o));
       LOOM_ASSIGN(std::vector<std::byte> file, export_bytes(n, std::string(f), o));
       *bytes = new_bytes(std::move(file));
       return {};
@@ -364,6 +376,41 @@ int32_t loom_network_topology(loom_network network, loom_bytes* topology, loom_e
     return alone(network, Change::none, [&](Network& n) {
       *topology = new_json(n.to_json());
       return Status();
+    });
+  });
+}
+
+int32_t loom_network_inputs(loom_network network, loom_bytes* inputs, loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_TRY(want(inputs));
+    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
+    return alone(network, Change::none, [&](Network&) -> Status {
+      const auto& sections = object->shared->sections.bytes;
+      const auto found = sections.find("inputs");
+      Json json;
+      if (found != sections.end()) {
+        LOOM_ASSIGN(json, Json::parse(found->second));
+      }
+      *inputs = new_json(json);
+      return {};
+    });
+  });
+}
+
+int32_t loom_network_set_inputs(loom_network network, const char* inputs, size_t inputs_size,
+                                loom_error* error) {
+  return call(error, [&]() -> Status {
+    LOOM_ASSIGN(const Json json, json_argument(inputs, inputs_size, "inputs"));
+    LOOM_ASSIGN(const auto object, get<NetworkObject>(network));
+    return alone(network, Change::none, [&](Network& n) -> Status {
+      auto& sections = object->shared->sections.bytes;
+      if (json.is_null()) {
+        sections.erase("inputs");
+        return {};
+      }
+      LOOM_TRY(check_inputs(json, n));
+      sections["inputs"] = json.dump();
+      return {};
     });
   });
 }

@@ -7,6 +7,7 @@
 #include "base/message.h"
 #include "c_api/call.h"
 #include "c_api/options/options.h"
+#include "train/auto_config/auto_config.h"
 
 using namespace loom;
 using namespace loom::c_api;
@@ -183,8 +184,10 @@ int32_t loom_onnx_network(loom_onnx onnx, const char* options, size_t options_si
     json.set("outputs", ports(graph.outputs));
     for (const std::string& line : graph.report) report.push(Json(line));
     json.set("report", std::move(report));
-    auto object =
-        std::make_shared<NetworkObject>(std::make_shared<SharedNetwork>(std::move(graph.network)));
+    auto shared = std::make_shared<SharedNetwork>(std::move(graph.network));
+    LOOM_ASSIGN(const Json inputs, inputs_in(o->runner.model(), shared->network));
+    if (!inputs.is_null()) shared->sections.bytes["inputs"] = inputs.dump();
+    auto object = std::make_shared<NetworkObject>(std::move(shared));
     NewHandle text(new_json(json)), made(add(std::move(object)));
     *ports_out = text.take();
     *network = made.take();

@@ -428,6 +428,17 @@ void fields(V& v, TrainingOpen& o) {
     {.doc = "whether a table is a time series; empty: what it looks like; without a spec",
      .names = "yes, no"});
   v("horizon", f.horizon, {.doc = "of a time series: steps ahead that are judged; 12", .min = 1});
+  v("teacher", f.teacher,
+    {.doc = "[distillation](../guide/training.md#learn-from-another-network): an .entity or .onnx "
+            "file, a network whose answers are learned"});
+  v("temperature", f.temperature,
+    {.doc = "of classes, with `teacher`: the softmax of both is of logits divided by it; 1",
+     .above = 0});
+  v("alpha", f.alpha,
+    {.doc = "with `teacher`: how much its answers count; the targets of the data count 1 - alpha; "
+            "0.9",
+     .above = 0,
+     .max = 1});
   v("report", f.report,
     {.doc = "training_report will be asked for: data that are no table are refused"});
   v("fp8", f.fp8, {.doc = "products in FP8, forward and backward; without a spec"});

@@ -9,6 +9,9 @@
 
 namespace loom::onnx {
 
+// The key of metadata under which the section "inputs" of a network stands.
+inline constexpr std::string_view kInputsMetadata = "loom-inputs";
+
 // A message holds less than this (protobuf's own limit).
 inline constexpr std::uint64_t kMaxModelBytes = (std::uint64_t{1} << 31) - 1;
 

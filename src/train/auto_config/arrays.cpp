@@ -115,6 +115,8 @@ Status choose_arrays(AutoConfig& t, const AutoConfigOptions& options, Arrays arr
        .image = std::move(dims)});
 }
 
+bool is_array(const std::string& file) { return open_one(file).ok(); }
+
 Result<RawRows> read_array_rows(const Json& inputs, std::int64_t width, const std::string& file) {
   RawRows raw;
   auto pair = open_pair(file, true);

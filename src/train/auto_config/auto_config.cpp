@@ -332,14 +332,6 @@ Status complete(AutoConfig& t, const AutoConfigOptions& options, Answers answers
 
 }  // namespace choosing
 
-std::string label_of(const Json& inputs, std::int64_t number) {
-  const Json* labels = inputs.find("labels");
-  const auto i = static_cast<std::size_t>(number);
-  const bool named = labels && labels->is_array() && i < labels->as_array().size() &&
-                     labels->as_array()[i].is_string();
-  return named ? labels->as_array()[i].as_string() : std::to_string(number);
-}
-
 std::string single_text(const Split& split, const Json& inputs) {
   if (split.single.empty()) return "";
   std::vector<std::string> names;
@@ -408,7 +400,11 @@ Result<RawRows> read_rows(const Json& inputs, std::int64_t width, const std::str
   if (inputs.find("columns")) return choosing::read_table_rows(inputs, width, file);
   if (inputs.find("images") || inputs.find("words"))
     return choosing::read_folder_rows(inputs, width, file, decoder);
-  return choosing::read_array_rows(inputs, width, file);
+  if (inputs.find("shape")) return choosing::read_array_rows(inputs, width, file);
+  LOOM_ASSIGN(RawRows raw, read_plain_rows(width, file));
+  if (raw.judged) raw.decisions.push_back("not measured: the targets may be of other classes");
+  raw.judged = nullptr;
+  return raw;
 }
 
 Status RawRows::read(std::int64_t at, std::int64_t n, std::int64_t width,

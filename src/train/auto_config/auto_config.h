@@ -18,6 +18,10 @@
 
 namespace loom {
 
+namespace onnx {
+struct Model;
+}
+
 struct AutoConfigOptions {
   // A CSV file, a folder with arrays, or a folder of samples. Arrays have the names of MNIST's idx
   // files, or x_train.npy and y_train.npy, or x.npy and y.npy. Samples are images or .txt files, in
@@ -97,8 +101,25 @@ Result<RawRows> read_plain_rows(std::int64_t width, const std::string& file);
 Result<SeriesForm> continue_series(const Json& inputs, const std::string& file,
                                    std::vector<std::string>& decisions);
 
+// Whether a section "inputs" is one of a network that takes `in` and returns `out`. Errors:
+// invalid_argument with the key, for those that are unknown or have no effect too; unsupported for
+// networks of ids.
+Status check_inputs(const Json& inputs, const Network& network);
+// That of an ONNX file that has it as metadata, and became the network; null: it has none.
+Result<Json> inputs_in(const onnx::Model& model, const Network& network);
+
 // The name of a class: a label of the section "inputs", or the number where it has none.
+Json label_at(const Json& inputs, std::int64_t number);  // as it stands there
 std::string label_of(const Json& inputs, std::int64_t number);
+
+// What the outputs of a network of classes are: "answers" of the section. Of two classes there may
+// be one output, which is of the second.
+enum class AnswerKind : std::uint8_t {
+  logits,
+  probabilities,
+  scores,  // the largest counts; a single one where it is above 0
+};
+Result<AnswerKind> answer_kind(const Json& inputs);  // corrupt for another
 // A line on the classes of one sample; "" where there are none.
 std::string single_text(const Split& split, const Json& inputs);
 

@@ -365,6 +365,14 @@ Result<Listed> list_folder(const std::string& file, const FolderInputs& in,
 
 }  // namespace
 
+Status folder_part(const Json& inputs, std::int64_t width, Json& part) {
+  LOOM_ASSIGN(const FolderInputs in, folder_inputs(inputs, width));
+  Json words = Json::object();
+  words.set("places", Json());
+  part.set(in.images ? "images" : "words", in.images ? in.form.to_json() : std::move(words));
+  return {};
+}
+
 Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const std::string& file,
                                  const ImageDecoder& decoder) {
   LOOM_ASSIGN(const FolderInputs in, folder_inputs(inputs, width));

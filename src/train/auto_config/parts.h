@@ -49,10 +49,13 @@ struct Arrays {
 // The first pair of names that is there; not_found where none is.
 Result<Arrays> open_pair(const std::string& folder, bool test);
 Status choose_arrays(AutoConfig& t, const AutoConfigOptions& options, Arrays arrays);
+bool is_array(const std::string& file);  // idx or .npy
 Result<RawRows> read_array_rows(const Json& inputs, std::int64_t width, const std::string& file);
 
 // False: the folder holds neither images nor texts.
 Result<bool> choose_folder(AutoConfig& t, const AutoConfigOptions& options);
+// Checks what a section "inputs" says of a folder; `part` gets the keys that training writes.
+Status folder_part(const Json& inputs, std::int64_t width, Json& part);
 Result<RawRows> read_folder_rows(const Json& inputs, std::int64_t width, const std::string& file,
                                  const ImageDecoder& decoder);
 

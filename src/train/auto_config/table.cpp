@@ -58,10 +58,11 @@ Result<std::vector<std::int64_t>> places_in(const TableForm& form, const Table& 
   std::vector<std::int64_t> places(form.columns.size(), -1);
   const bool named = table.header && !form.columns.empty() && form.columns[0].name != "0";
   std::int64_t next = 0;
-  const bool without = table.names.size() + 1 == form.columns.size();
+  const bool without = form.target >= 0 && table.names.size() + 1 == form.columns.size();
   if (!named && table.names.size() != form.columns.size() && !without)
     return bad(name, "has " + std::to_string(table.names.size()) + " columns, expected " +
-                         std::to_string(form.columns.size()) + " with the target or one less");
+                         std::to_string(form.columns.size()) +
+                         (form.target >= 0 ? " with the target or one less" : ""));
   for (std::size_t c = 0; c < form.columns.size(); ++c) {
     const bool target = static_cast<std::int64_t>(c) == form.target;
     if (!named) {
@@ -184,6 +185,7 @@ Result<RawRows> read_table_rows(const Json& inputs, std::int64_t width, const st
   if (form.width() != width)
     return Status(Code::corrupt, message("inputs: the columns are ", form.width(),
                                          " values, the network takes ", width));
+  if (form.only_numbers() && is_array(file)) return read_array_rows(Json::object(), width, file);
   LOOM_ASSIGN(const Table table, open_table(file, raw.decisions));
   LOOM_ASSIGN(const std::vector<std::int64_t> places, places_in(form, table, file));
   LOOM_ASSIGN(const std::vector<std::string> unknown, unknown_cells(form, table, places, file));

@@ -301,6 +301,8 @@ export const FUNCTIONS = {
   model_info: ["code", [["model", "handle model"], ["info", "new json"]]],
   model_network: ["code", [["model", "handle model"], ["network", "new network"]]],
   model_tokenizer: ["code", [["model", "handle model"], ["tokenizer", "new tokenizer"]]],
+  network_inputs: ["code", [["network", "handle network"], ["inputs", "new json"]]],
+  network_set_inputs: ["code", [["network", "handle network"], ["inputs", "json"]]],
   evaluator_create: ["code", [["model", "handle model"], ["reference", "handle model"],
       ["ids", "read i32"], ["options", "json"], ["evaluator", "new evaluator"]]],
   evaluator_next: ["code", [["evaluator", "handle evaluator"], ["logits", "fill f32"],

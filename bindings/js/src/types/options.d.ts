@@ -403,6 +403,14 @@ export interface FileTrainingOptions {
   series?: string;
   /** of a time series: steps ahead that are judged; 12; at least 1 */
   horizon?: number;
+  /** distillation (docs/reference/../guide/training.md#learn-from-another-network): an .entity
+   *  or .onnx file, a network whose answers are learned */
+  teacher?: string;
+  /** of classes, with `teacher`: the softmax of both is of logits divided by it; 1; above 0 */
+  temperature?: number;
+  /** with `teacher`: how much its answers count; the targets of the data count 1 - alpha; 0.9;
+   *  above 0, at most 1 */
+  alpha?: number;
   /** training_report will be asked for: data that are no table are refused */
   report?: boolean;
   /** products in FP8, forward and backward; without a spec */

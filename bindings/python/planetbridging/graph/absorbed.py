@@ -25,6 +25,7 @@ class Absorbed:
     outputs     the same
     report      a line for each cell: module, layer
     metadata    what else came along, as JSON: framework, classes, preprocessing, names
+    described   the network's own `inputs`: names of columns and classes; None: nothing says them
     training    the optimizer's settings, where they came along (docs/reference/training-spec.md)
     step        the steps that were done with them
     lengths     axes of inputs that are open up to a maximum, or None
@@ -43,6 +44,7 @@ class Absorbed:
         self.outputs: List[Port] = [Port(name, shape) for name, shape in shapes]
         self.report: List[Tuple[str, str]] = list(graph.report)
         self.metadata: Dict[str, Any] = dict(metadata or {})
+        self.described: Optional[Dict[str, Any]] = None
         self.training: Dict[str, Any] = {}
         self.step = 0
         self.lengths: Optional[Lengths] = None
@@ -124,6 +126,8 @@ class Absorbed:
         import welvet
         network = welvet.Network(self.topology, seed=seed)
         self.update(network)
+        if self.described is not None:
+            network.inputs = self.described
         return network
 
     def update(self, network: Any) -> None:
@@ -222,4 +226,4 @@ class Absorbed:
         if weights_only:
             return push_weights(url, token, tensors, name=name, progress=progress)
         return push(url, token, self.topology, tensors, metadata=self.metadata, name=name,
-                    progress=progress)
+                    inputs=self.described, progress=progress)

@@ -36,10 +36,25 @@ class SklearnModel(Absorbed):
         if self.features is not None:
             metadata["features"] = self.features
         super().__init__(walk.graph, outputs, walk.read, metadata=metadata)
+        self.described = self._described(estimator)
         if dtype == "f64":
             for cell in self.topology["cells"]:
                 if "type" in cell:
                     cell["dtype"] = "f64"
+
+    def _described(self, estimator: Any) -> Optional[Dict[str, Any]]:
+        """Names of features and classes, for the network's `inputs`. Not those of classes that
+        are no texts, numbers or truths, or of boosted trees with one sum, 0 of which is a class of
+        its own; nor names of features that stand twice."""
+        made: Dict[str, Any] = {}
+        if self.features is not None and len(set(self.features)) == len(self.features):
+            made["columns"] = [{"name": name, "kind": "number"} for name in self.features]
+        labels = [] if self.classes is None else self.classes.tolist()
+        if labels and self._answer["kind"] in ("argmax", "sign") and all(
+                isinstance(label, (str, int, float)) for label in labels):
+            likely = self.method != "decision_function" and hasattr(estimator, "predict_proba")
+            made.update(labels=labels, answers="probabilities" if likely else "scores")
+        return made or None
 
     def numbers(self, x: Any, network: Any = None) -> np.ndarray:
         """The outputs for rows [n, features]: [n, columns], in the network's type. A table with

@@ -270,43 +270,48 @@ class _Sender:
 
 
 def _push(url: str, token: str, about: dict[str, Any], tensors: Iterable[Tensor],
-          metadata: Mapping[str, Any] | None, progress: Callable[[int, int], None] | None,
-          retries: int, timeout: float, hash_first: bool) -> Pushed:
+          inputs: Mapping[str, Any] | None, metadata: Mapping[str, Any] | None,
+          progress: Callable[[int, int], None] | None, retries: int, timeout: float,
+          hash_first: bool) -> Pushed:
     parts = [_Part(tensor) for tensor in tensors]
     announced = {"version": 1, **about, "tensors": [part.described(hash_first) for part in parts]}
     if not hash_first:
         announced["nonce"] = secrets.token_hex(16)
-    if metadata is not None:
-        announced["metadata"] = dict(metadata)
+    for key, given in (("inputs", inputs), ("metadata", metadata)):
+        if given is not None:
+            announced[key] = dict(given)
     with Bridge(url, token, timeout) as one, Bridge(url, token, timeout) as other:
         return _Sender((one, other), announced, parts, progress, retries).send()
 
 
 def push(url: str, token: str, topology: Mapping[str, Any], tensors: Iterable[Tensor],
          metadata: Mapping[str, Any] | None = None, name: str = "network", *,
+         inputs: Mapping[str, Any] | None = None,
          progress: Callable[[int, int], None] | None = None, retries: int = 8,
          timeout: float = 60.0, hash_first: bool = False) -> Pushed:
     """Sends a network: its topology (docs/reference/topology.md) and all its parameters.
 
     ``tensors``: (parameter, dtype, shape, buffer), for example ``("0.0.0.1:weight", "f32",
     (8, 4), array)``; a buffer is anything with contiguous bytes, little-endian and row-major, and
-    must not change until this returns. ``metadata``: JSON that stays in the file. ``progress``:
-    called with the bytes that the server has, and all bytes. A connection that breaks, or a server
-    that starts again, costs the chunk on its way: ``retries`` tries in a row without a new chunk
-    raise what broke. ``hash_first``: also a new process can go on with the push, which otherwise
-    begins anew; costs one pass over the bytes before the first is sent.
+    must not change until this returns. ``metadata``: JSON that stays in the file. ``inputs``: names
+    of columns and classes (docs/reference/entity.md, inputs). ``progress``: called with the bytes
+    that the server has, and all bytes. A connection that breaks, or a server that starts again,
+    costs the chunk on its way: ``retries`` tries in a row without a new chunk raise what broke.
+    ``hash_first``: also a new process can go on with the push, which otherwise begins anew; costs
+    one pass over the bytes before the first is sent.
 
     Raises BridgeError where the server refuses, ValueError for a tensor that is not what it says.
     """
-    return _push(url, token, {"name": name, "topology": dict(topology)}, tensors, metadata,
-                 progress, retries, timeout, hash_first)
+    return _push(url, token, {"name": name, "topology": dict(topology)}, tensors, inputs,
+                 metadata, progress, retries, timeout, hash_first)
 
 
 def push_weights(url: str, token: str, tensors: Iterable[Tensor], name: str, *,
-                 weights_of: str | None = None, metadata: Mapping[str, Any] | None = None,
+                 weights_of: str | None = None, inputs: Mapping[str, Any] | None = None,
+                 metadata: Mapping[str, Any] | None = None,
                  progress: Callable[[int, int], None] | None = None, retries: int = 8,
                  timeout: float = 60.0, hash_first: bool = False) -> Pushed:
     """Sends some or all parameters of a network that is there (``weights_of``; ``name`` itself
     where not given), which is ``name`` with them; the others stay."""
-    return _push(url, token, {"name": name, "weights_of": weights_of or name}, tensors, metadata,
-                 progress, retries, timeout, hash_first)
+    return _push(url, token, {"name": name, "weights_of": weights_of or name}, tensors, inputs,
+                 metadata, progress, retries, timeout, hash_first)

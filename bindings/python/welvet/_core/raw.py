@@ -370,6 +370,8 @@ FUNCTIONS = {
     "training_digest": ("code", (("training", "handle training"), ("sha256", "new text"),)),
     "training_save": ("code", (("training", "handle training"), ("path", "text"),)),
     "training_save_bytes": ("code", (("training", "handle training"), ("bytes", "new bytes"),)),
+    "network_inputs": ("code", (("network", "handle network"), ("inputs", "new json"),)),
+    "network_set_inputs": ("code", (("network", "handle network"), ("inputs", "json"),)),
     "predictor_open": ("code", (("network", "text"), ("options", "json"),
         ("predictor", "new predictor"),)),
     "predictor_info": ("code", (("predictor", "handle predictor"), ("info", "new json"),)),

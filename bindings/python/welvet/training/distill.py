@@ -258,7 +258,7 @@ def _made_by(teacher: Any, package: str) -> bool:
 def _callable(teacher: Any, soft: bool) -> Tuple[Call, bool]:
     """A function of a batch, and whether it returns probabilities for certain."""
     if isinstance(teacher, Network):
-        return teacher.forward, False
+        return teacher.forward, (teacher.inputs or {}).get("answers") == "probabilities"
     if isinstance(teacher, Graph):
         return _of_graph(teacher), False
     if _made_by(teacher, "torch") and hasattr(teacher, "parameters"):

@@ -57,6 +57,16 @@ Result<std::vector<std::string>> texts_of(const Json& json, std::string_view key
   return list;
 }
 
+// The classes' names, as texts where they are numbers, or true and false.
+Result<std::vector<std::string>> labels_in(const Json& json) {
+  std::vector<std::string> list;
+  const Json* found = json.find("labels");
+  if (!found) return list;
+  if (!found->is_array()) return Status(Code::corrupt, "inputs: \"labels\": expected a list");
+  for (const Json& j : found->as_array()) list.push_back(j.is_string() ? j.as_string() : j.dump());
+  return list;
+}
+
 // How a column reads as numbers.
 struct Numbers {
   char decimal = '.';
@@ -246,6 +256,14 @@ std::vector<bool> TableForm::measured() const {
   return list;
 }
 
+bool TableForm::only_numbers() const {
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    if (columns[c].kind != Column::Kind::number && columns[c].kind != Column::Kind::unused &&
+        static_cast<std::int64_t>(c) != target)
+      return false;
+  return true;
+}
+
 void TableForm::encode(const std::vector<std::string>& cells,
                        const std::vector<std::int64_t>& places, std::vector<double>& x) const {
   for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -340,7 +358,7 @@ Result<TableForm> TableForm::from_json(const Json& json) {
   if (form.target < -1 || form.target >= count)
     return Status(Code::corrupt,
                   message("inputs: \"target\" is column ", form.target, " of ", count));
-  LOOM_ASSIGN(form.labels, texts_of(json, "labels"));
+  LOOM_ASSIGN(form.labels, labels_in(json));
   form.classes = !form.labels.empty();
   return form;
 }

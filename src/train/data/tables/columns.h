@@ -43,6 +43,8 @@ struct TableForm {
               std::vector<double>& x) const;
   // Which inputs are measured values, not zeros and ones.
   std::vector<bool> measured() const;
+  // Whether each input is a number of its column.
+  bool only_numbers() const;
   // The class of a cell, -1 where it is none; the value of one, NaN where it is missing.
   std::int32_t class_of(std::string_view cell) const;
   float value_of(std::string_view cell) const;
