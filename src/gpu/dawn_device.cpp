@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "base/message.h"
 #include "base/threads/fork.h"
 #include "gpu/dawn_library.h"
 
@@ -210,6 +211,17 @@ const char* backend_name(WGPUBackendType type) {
   }
 }
 
+// Every adapter has what WebGPU guarantees. One that seems not to describes itself in a structure
+// of another version.
+bool plausible(const WGPULimits& l) {
+  const std::uint32_t alignment = l.minStorageBufferOffsetAlignment;
+  return l.maxBufferSize >= std::uint64_t{1} << 28 &&
+         l.maxStorageBufferBindingSize >= std::uint64_t{1} << 27 && alignment >= 4 &&
+         alignment <= 256 && (alignment & (alignment - 1)) == 0 &&
+         l.maxStorageBuffersPerShaderStage >= 8 && l.maxComputeWorkgroupStorageSize >= 16384 &&
+         l.maxComputeInvocationsPerWorkgroup >= 256 && l.maxComputeWorkgroupsPerDimension >= 65535;
+}
+
 Status DawnDevice::describe_adapter(AdapterLimits& own) {
   WGPUAdapterInfo info{};
   w_.AdapterGetInfo(adapter_, &info);
@@ -226,6 +238,11 @@ Status DawnDevice::describe_adapter(AdapterLimits& own) {
                                          " finds no adapter: the Vulkan loader (libvulkan.so.1) or "
                                          "a driver that it knows is missing");
   w_.AdapterGetLimits(adapter_, &own.limits);
+  if (!plausible(own.limits))
+    return Status(Code::unsupported,
+                  message("gpu: ", w_.path,
+                          " is of another version of webgpu.h: its limits are none that WebGPU "
+                          "allows; a Dawn of 2026 is needed"));
   limits_.buffer_bytes = own.limits.maxBufferSize;
   limits_.binding_bytes = own.limits.maxStorageBufferBindingSize;
   limits_.offset_alignment = own.limits.minStorageBufferOffsetAlignment;

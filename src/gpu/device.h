@@ -34,7 +34,7 @@ struct Limits {
 };
 
 struct DeviceOptions {
-  std::string library;    // "": LOOM_WEBGPU_LIBRARY, then the well-known names
+  std::string library;    // "": the host's, LOOM_WEBGPU_LIBRARY, then the well-known names
   bool software = false;  // ask for the fallback adapter
   bool checks = false;  // keep the device's own bounds checks and validation, which the executor's
                         // proofs make needless
@@ -105,6 +105,12 @@ class Device {
 // Opens the default adapter of a WebGPU library. Code::unsupported names what is missing: the
 // library (and where it was looked for), the Vulkan loader or driver, an adapter.
 Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options = {});
+
+// Devices that are opened from now on are of the host's library, whose wgpuGetProcAddress this is;
+// null: of a library that is looked for, as before. Any thread. Error: unsupported, naming the
+// first function that it does not know, and then nothing changes.
+using HostFunction = void (*)();
+Status use_host(HostFunction get_proc_address);
 
 // Owns a buffer of a device that outlives it.
 class Buffer {
