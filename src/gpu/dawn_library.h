@@ -13,7 +13,7 @@
 #define LOOM_WGPU_FUNCTIONS(X) \
   X(CreateInstance) X(InstanceRequestAdapter) X(InstanceProcessEvents) X(InstanceRelease) \
   X(AdapterRequestDevice) X(AdapterGetInfo) X(AdapterInfoFreeMembers) X(AdapterGetLimits) \
-  X(AdapterHasFeature) X(AdapterRelease) \
+  X(AdapterHasFeature) X(AdapterPropertiesSubgroupMatrixConfigsFreeMembers) X(AdapterRelease) \
   X(DeviceGetQueue) X(DeviceCreateBuffer) \
   X(DeviceCreateShaderModule) X(DeviceCreateBindGroupLayout) X(DeviceCreatePipelineLayout) \
   X(DeviceCreateComputePipeline) X(DeviceCreateBindGroup) X(DeviceCreateCommandEncoder) \

@@ -31,6 +31,7 @@ struct Limits {
   std::uint32_t groups_per_dimension = 65535;
   std::uint32_t threads_per_group = 256, group_bytes = 16384;
   bool subgroups = false;
+  bool matrix_units = false;  // allow_matrix_units() was called
 };
 
 struct DeviceOptions {
@@ -98,6 +99,11 @@ class Device {
   virtual Status force_loss() {
     return Status(Code::unsupported, "gpu: this host cannot lose its device at will");
   }
+  // Whether kernels may use subgroup matrices of i8 with sums in i32 (16 x 16 x 32) in subgroups
+  // of 32 threads. limits() has them once their sums are known to be exact and the caller allows
+  // them.
+  virtual bool has_matrix_units() const { return false; }
+  virtual void allow_matrix_units() {}
   // Bytes in buffers now.
   virtual std::uint64_t allocated_bytes() const = 0;
 };
