@@ -50,12 +50,6 @@ fn add_block(y: ptr<function, Values>, sums: ptr<function, Sums>, all: vec4<i32>
 fn raise(sums: ptr<function, Sums>) {
   for (var j = 0u; j < 4u; j++) { (*sums)[j] = (*sums)[j] << vec4<u32>(7u); }
 }
-fn raise_all(s: ptr<function, Square>) {
-  raise(&(*s).s00);
-  if (OUT_FOURS > 1u) { raise(&(*s).s01); }
-  if (ROW_FOURS > 1u) { raise(&(*s).s10); }
-  if (ROW_FOURS > 1u && OUT_FOURS > 1u) { raise(&(*s).s11); }
-}
 fn zeros() -> Values {
   let four = vec4<f32>(zero());
   return Values(four, four, four, four);
@@ -84,7 +78,7 @@ fn matmul_block_tiles(@builtin(workgroup_id) group: vec3<u32>,
   let at = place_of(u);
   let right = thread % ACROSS;
   let left = thread / ACROSS;
-  // as the sums of a Square
+  // as the sums in add_word
   var y00 = zeros();
   var y01 = zeros();
   var y10 = zeros();
@@ -98,35 +92,44 @@ fn matmul_block_tiles(@builtin(workgroup_id) group: vec3<u32>,
     // Beyond the last block there is no x, and no scale.
     let blocks = min(BLOCKS, P[FIRST_MATRIX + 8u] - min(k0 / BLOCK, P[FIRST_MATRIX + 8u]));
     for (var b = 0u; b < blocks; b++) {
-      var s = Square();  // without it a driver kept the sums of the block before
+      // Without initializers a driver kept the sums of the block before.
+      var s00 = Sums();
+      var s01 = Sums();
+      var s10 = Sums();
+      var s11 = Sums();
       var all0 = vec4<i32>(0);
       var all1 = vec4<i32>(0);
       for (var k = b * BLOCK; k < (b + 1u) * BLOCK; k++) {
         let x0 = x_high[k * X_ROW + left];
         let x1 = x_high[k * X_ROW + left + ROW_1];
-        add_word(&s, w_words[k * W_FOURS + right], w_words[k * W_FOURS + right + OUT_1], x0, x1);
+        add_word(&s00, &s01, &s10, &s11, w_words[k * W_FOURS + right],
+            w_words[k * W_FOURS + right + OUT_1], x0, x1);
         if (ROW_SUMS) {
           all0 += dot_four(x0, 0x01010101u);
           all1 += dot_four(x1, 0x01010101u);
         }
       }
-      raise_all(&s);
+      raise(&s00);
+      raise(&s01);
+      raise(&s10);
+      raise(&s11);
       all0 = all0 << vec4<u32>(7u);
       all1 = all1 << vec4<u32>(7u);
       for (var k = b * BLOCK; k < (b + 1u) * BLOCK; k++) {
         let x0 = x_low[k * X_ROW + left];
         let x1 = x_low[k * X_ROW + left + ROW_1];
-        add_word(&s, w_words[k * W_FOURS + right], w_words[k * W_FOURS + right + OUT_1], x0, x1);
+        add_word(&s00, &s01, &s10, &s11, w_words[k * W_FOURS + right],
+            w_words[k * W_FOURS + right + OUT_1], x0, x1);
         if (ROW_SUMS) {
           all0 += dot_four(x0, 0x01010101u);
           all1 += dot_four(x1, 0x01010101u);
         }
       }
       let w = b * W_FOURS + right;
-      add_block(&y00, &s.s00, all0, w);
-      if (OUT_FOURS > 1u) { add_block(&y01, &s.s01, all0, w + OUT_1); }
-      if (ROW_FOURS > 1u) { add_block(&y10, &s.s10, all1, w); }
-      if (ROW_FOURS > 1u && OUT_FOURS > 1u) { add_block(&y11, &s.s11, all1, w + OUT_1); }
+      add_block(&y00, &s00, all0, w);
+      if (OUT_FOURS > 1u) { add_block(&y01, &s01, all0, w + OUT_1); }
+      if (ROW_FOURS > 1u) { add_block(&y10, &s10, all1, w); }
+      if (ROW_FOURS > 1u && OUT_FOURS > 1u) { add_block(&y11, &s11, all1, w + OUT_1); }
     }
     workgroupBarrier();
     if (!PREFETCH && k0 + STEP < at.count) { fetched = fetch_step(at, k0 + STEP, thread); }

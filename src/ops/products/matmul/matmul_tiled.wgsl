@@ -28,8 +28,14 @@ fn matmul_tiled(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
   let at = place_of(u);
   let right = thread % ACROSS;
   let left = thread / ACROSS;
-  var high: Square;
-  var low: Square;
+  var high00: Sums;
+  var high01: Sums;
+  var high10: Sums;
+  var high11: Sums;
+  var low00: Sums;
+  var low01: Sums;
+  var low10: Sums;
+  var low11: Sums;
   var fetched = fetch_step(at, 0u, thread);
   for (var k0 = 0u; k0 < at.count; k0 += STEP) {
     put_step(&fetched, k0, thread);
@@ -38,18 +44,20 @@ fn matmul_tiled(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     for (var k = 0u; k < STEP; k++) {
       let w0 = w_words[k * W_FOURS + right];
       let w1 = w_words[k * W_FOURS + right + OUT_1];
-      add_word(&high, w0, w1, x_high[k * X_ROW + left], x_high[k * X_ROW + left + ROW_1]);
-      add_word(&low, w0, w1, x_low[k * X_ROW + left], x_low[k * X_ROW + left + ROW_1]);
+      add_word(&high00, &high01, &high10, &high11, w0, w1, x_high[k * X_ROW + left],
+          x_high[k * X_ROW + left + ROW_1]);
+      add_word(&low00, &low01, &low10, &low11, w0, w1, x_low[k * X_ROW + left],
+          x_low[k * X_ROW + left + ROW_1]);
     }
     workgroupBarrier();
     if (!PREFETCH && k0 + STEP < at.count) { fetched = fetch_step(at, k0 + STEP, thread); }
   }
   let m = at.m0 + left * 4u;
   let n = at.n0 + right * 4u;
-  finish_sums(&high.s00, &low.s00, at, m, n);
-  if (OUT_FOURS > 1u) { finish_sums(&high.s01, &low.s01, at, m, n + 4u * OUT_1); }
-  if (ROW_FOURS > 1u) { finish_sums(&high.s10, &low.s10, at, m + 4u * ROW_1, n); }
+  finish_sums(&high00, &low00, at, m, n);
+  if (OUT_FOURS > 1u) { finish_sums(&high01, &low01, at, m, n + 4u * OUT_1); }
+  if (ROW_FOURS > 1u) { finish_sums(&high10, &low10, at, m + 4u * ROW_1, n); }
   if (ROW_FOURS > 1u && OUT_FOURS > 1u) {
-    finish_sums(&high.s11, &low.s11, at, m + 4u * ROW_1, n + 4u * OUT_1);
+    finish_sums(&high11, &low11, at, m + 4u * ROW_1, n + 4u * OUT_1);
   }
 }

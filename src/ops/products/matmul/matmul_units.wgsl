@@ -26,8 +26,12 @@ struct Place {
   words: u32,  // of a plane of activations
   count: u32,  // words of k that there are
 }
+// Which output and byte row a part of the weights is. Neighboring threads take neighboring outputs,
+// as they lie in memory, or DEEP byte rows, as they lie in workgroup memory.
+fn output_of(part: u32) -> u32 { return select(part % TILE_OUTPUTS, part / BYTE_ROWS, DEEP); }
+fn depth_of(part: u32) -> u32 { return select(part / TILE_OUTPUTS, part % BYTE_ROWS, DEEP); }
 fn byte_row_at(k0: u32, part: u32) -> u32 {
-  return min(k0 / LAYERS + part / TILE_OUTPUTS, P[FIRST_MATRIX + 2u] / (4u * LAYERS) - 1u);
+  return min(k0 / LAYERS + depth_of(part), P[FIRST_MATRIX + 2u] / (4u * LAYERS) - 1u);
 }
 fn fetch_step(at: Place, k0: u32, thread: u32) -> Fetched {
   var f: Fetched;
@@ -43,7 +47,7 @@ fn fetch_step(at: Place, k0: u32, thread: u32) -> Fetched {
   for (var i = 0u; i < W_PARTS; i++) {
     let part = thread + i * THREADS;
     // beyond the last panel those of the last
-    let n = min(at.n0 + part % TILE_OUTPUTS, (P[FIRST_MATRIX] + 15u) / 16u * 16u - 1u);
+    let n = min(at.n0 + output_of(part), (P[FIRST_MATRIX] + 15u) / 16u * 16u - 1u);
     let r = byte_row_at(k0, part);
     f.codes[i] = byte_row(w_panel(n), n, r);
     if (LAYOUT != PLAIN) { f.subs[i] = sub_word(w_panel(n), n, r); }
@@ -59,7 +63,7 @@ fn put_step(f: ptr<function, Fetched>, k0: u32, thread: u32) {
     let part = thread + i * THREADS;
     let sub = sub_of((*f).subs[i], byte_row_at(k0, part));
     for (var p = 0u; p < LAYERS; p++) {
-      w_words[part % TILE_OUTPUTS * ROW_WORDS + part / TILE_OUTPUTS * LAYERS + p] =
+      w_words[output_of(part) * ROW_WORDS + depth_of(part) * LAYERS + p] =
           bitcast<i32>(layer_codes((*f).codes[i], p, sub));
     }
   }

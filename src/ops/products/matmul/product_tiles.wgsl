@@ -104,18 +104,13 @@ fn add_four(sums: ptr<function, Sums>, w: vec4<u32>, x: vec4<u32>) {
   (*sums)[2] += dot_four(w, x.z);
   (*sums)[3] += dot_four(w, x.w);
 }
-// One plane's sums of a thread: ab is of four rows a and four outputs b.
-struct Square {
-  s00: Sums,
-  s01: Sums,
-  s10: Sums,
-  s11: Sums,
-}
-fn add_word(s: ptr<function, Square>, w0: vec4<u32>, w1: vec4<u32>, x0: vec4<u32>, x1: vec4<u32>) {
-  add_four(&(*s).s00, w0, x0);
-  if (OUT_FOURS > 1u) { add_four(&(*s).s01, w1, x0); }
-  if (ROW_FOURS > 1u) { add_four(&(*s).s10, w0, x1); }
-  if (ROW_FOURS > 1u && OUT_FOURS > 1u) { add_four(&(*s).s11, w1, x1); }
+// A word of k to one plane's sums of a thread: ab are those of its four rows a and four outputs b.
+fn add_word(s00: ptr<function, Sums>, s01: ptr<function, Sums>, s10: ptr<function, Sums>,
+    s11: ptr<function, Sums>, w0: vec4<u32>, w1: vec4<u32>, x0: vec4<u32>, x1: vec4<u32>) {
+  add_four(s00, w0, x0);
+  if (OUT_FOURS > 1u) { add_four(s01, w1, x0); }
+  if (ROW_FOURS > 1u) { add_four(s10, w0, x1); }
+  if (ROW_FOURS > 1u && OUT_FOURS > 1u) { add_four(s11, w1, x1); }
 }
 // Where a thread's second four outputs and rows are; the first, where it has but those.
 const OUT_1 = (OUT_FOURS - 1u) * ACROSS;

@@ -50,7 +50,7 @@ webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, bool 
   k.constants = webgpu::weight_constants(w, bias) + constant("TILE_ROWS", shape.rows) +
                 constant("TILE_OUTPUTS", shape.outputs) + constant("ROW_FOURS", shape.row_fours) +
                 constant("OUT_FOURS", shape.out_fours) + webgpu::flag("PREFETCH", shape.prefetch);
-  if (shape.units) k.constants += constant("STEP", kUnitWords);
+  if (shape.units) k.constants += constant("STEP", kUnitWords) + webgpu::flag("DEEP", shape.deep);
   if (blocks) k.constants += constant("BLOCK", w.block / 4);
   k.has_weights = true;
   wide.tile = shape.rows;
