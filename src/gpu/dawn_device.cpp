@@ -647,6 +647,7 @@ Status DawnDevice::read(std::span<const ReadRange> ranges) {
 }
 
 Status DawnDevice::force_loss() {
+  if (!w_.DeviceForceLoss) return Device::force_loss();
   w_.DeviceForceLoss(device_, WGPUDeviceLostReason_Unknown, view("by request"));
   wait(lost_);
   return {};
