@@ -73,7 +73,38 @@ UNIT_HEAD = ("enable subgroups;\nenable chromium_experimental_subgroup_matrix;\n
              "diagnostic(off, chromium.subgroup_matrix_uniformity);\n")
 
 
-def candidates(fmt, outputs, units):
+EMULATION = """
+alias Result = array<i32, 8>;  // of a thread: elements lane, lane + 32, ...
+fn emulated(x: u32, w: u32, c: Result, lane: u32) -> Result {
+  var sum = c;
+  for (var i = 0u; i < 8u; i++) {
+    let e = lane + 32u * i;
+    for (var k = 0u; k < 8u; k++) {
+      sum[i] += dot4I8Packed(bitcast<u32>(x_words[x + e / 16u * ROW_WORDS + k]),
+          bitcast<u32>(w_words[w + e % 16u * ROW_WORDS + k]));
+    }
+  }
+  return sum;
+}
+fn emulated_store(to: u32, c: Result, lane: u32) {
+  var sum = c;
+  for (var i = 0u; i < 8u; i++) { x_words[to + lane + 32u * i] = sum[i]; }
+}
+"""
+
+
+def emulated(wgsl):
+    """Without matrices: every thread of 32 has its part of them."""
+    for pattern, to in ((r"alias Left.*?alias Result[^;]*;", EMULATION),
+                        (r"subgroupMatrixLoad<[^>]*>\(&\w+,([^;]*), ROW_WORDS\);", r"\1;"),
+                        (r"subgroupMatrixMultiplyAccumulate\(([^)]*)\)", r"emulated(\1, lane)"),
+                        (r"subgroupMatrixStore<row_major>\(&x_words, ([^;]*), 16u\);",
+                         r"emulated_store(\1, lane);")):
+        wgsl = re.sub(pattern, to, wgsl, flags=re.S)
+    return wgsl.replace(UNIT_HEAD, "")
+
+
+def candidates(fmt, outputs, kinds):
     """(name, WGSL, entry, rows of a unit, units across, units of a workgroup); the first one is the
     reference."""
     block = FORMATS[fmt][6]
@@ -85,7 +116,7 @@ def candidates(fmt, outputs, units):
         yield ("4 rows", kernel("arena weights join matmul_integer", {**base, "ROWS": 4}),
                "matmul", 4, -(-outputs // 16), 1)
     entry = "matmul_block_tiles" if block else "matmul_tiled"
-    for rows, outs, down, across, ahead in TILES:
+    for rows, outs, down, across, ahead in TILES if "tiles" in kinds else ():
         c = {**base, "TILE_ROWS": rows, "TILE_OUTPUTS": outs, "ROW_FOURS": down,
              "OUT_FOURS": across, "PREFETCH": bool(ahead)}
         if block:
@@ -93,13 +124,14 @@ def candidates(fmt, outputs, units):
         yield ("%dx%d by %dx%d%s" % (rows, outs, 4 * down, 4 * across, ", ahead" * ahead),
                kernel("arena weights join product_tiles " + entry, c), entry, rows,
                -(-outputs // outs), 1)
-    if block or not units:
+    if block or "units" not in kinds:
         return
     for rows, outs, step, ahead, deep in UNITS:
         c = {**base, "TILE_ROWS": rows, "TILE_OUTPUTS": outs, "STEP": step, "PREFETCH": bool(ahead),
              "DEEP": bool(deep)}
+        text = kernel("arena weights join matmul_units", c, UNIT_HEAD)
         yield ("%dx%d units, %d k%s%s" % (rows, outs, 4 * step, ", ahead" * ahead, ", deep" * deep),
-               kernel("arena weights join matmul_units", c, UNIT_HEAD), "matmul_units", rows,
+               emulated(text) if "emulated" in kinds else text, "matmul_units", rows,
                -(-outputs // outs), 1)
 
 
@@ -317,7 +349,7 @@ def measure(device, fmt, matrix, rows, pipelines, fastest, options):
     device.write(arena, 0, x)
     slots = device.buffer(512)
     first = None
-    for name, wgsl, entry, tile, across, threads in candidates(fmt, outputs, device.units):
+    for name, wgsl, entry, tile, across, threads in candidates(fmt, outputs, options.kinds):
         if rows > 128 and name == "4 rows" and not options.check:
             continue
         line = "%s  %s %dx%d  %d rows  %s" % (fmt, model, outputs, inputs, rows, name)
@@ -366,6 +398,8 @@ def main():
     p.add_argument("--compile", action="store_true", help="only compile, on no GPU")
     p.add_argument("--formats", default="i4:a4,q4_0",
                    help="of " + ", ".join(FORMATS))
+    p.add_argument("--kinds", default="tiles,units",
+                   help="units: where the device has them; emulated units: by plain loops")
     p.add_argument("--models", default="135M,1.5B,7B")
     p.add_argument("--rows", default="")
     p.add_argument("--seconds", type=float, default=1e9, help="stop after so long")
@@ -374,11 +408,13 @@ def main():
                     options.check or options.compile)
     print("%s; matrix units: %s; workgroups: %d bytes" % (
         device.name, device.units, device.limits.maxComputeWorkgroupStorageSize), flush=True)
+    if not device.units and "emulated" not in options.kinds:
+        options.kinds = options.kinds.replace("units", "")
     formats = options.formats.split(",")
     if options.compile:
         failed = 0
         for fmt in formats:
-            for name, wgsl, entry, *_ in candidates(fmt, 256, device.units):
+            for name, wgsl, entry, *_ in candidates(fmt, 256, options.kinds):
                 _, message = device.pipeline(wgsl, entry, True)
                 failed += bool(message)
                 print(fmt, name, message or "compiles", flush=True)

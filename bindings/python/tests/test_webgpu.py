@@ -1,6 +1,9 @@
 """WebGPU of the process that Loom is in: PyPI's wgpudawn, or the library of LOOM_WEBGPU_LIBRARY."""
 import ctypes
 import os
+import pathlib
+import subprocess
+import sys
 import unittest
 
 import numpy as np
@@ -71,6 +74,32 @@ class HostsWebGPU(unittest.TestCase):
         self.computes()
         welvet.use_webgpu(None)
         self.assertEqual(welvet.audit(device="gpu")["gpus"][0]["library"], path)
+
+    def products(self, *arguments):
+        """What the sweep of kernels prints."""
+        tool = pathlib.Path(__file__).resolve().parents[3] / "tools/bench_gpu_products.py"
+        ran = subprocess.run([sys.executable, str(tool), *arguments], capture_output=True,
+                             text=True)
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+        return ran.stdout
+
+    @unittest.skipIf(lib is None, "no wgpudawn")
+    def test_kernels_for_matrix_units_compile(self):
+        """On no adapter at all: few have such units."""
+        printed = self.products("--compile", "--kinds", "units", "--formats", "i4:a4,i8")
+        self.assertIn("units, 64 k compiles", printed)
+
+    @unittest.skipIf(lib is None, "no wgpudawn")
+    def test_kernels_for_matrix_units_compute(self):
+        """The same with plain loops in place of the units."""
+        welvet.use_webgpu(ffi.addressof(lib, "wgpuGetProcAddress"))
+        missing = adapter()
+        if missing:
+            self.skipTest("no adapter: " + missing)
+        printed = self.products("--check", "--kinds", "emulated units", "--formats", "i4:a4",
+                                "--rows", "70")
+        self.assertGreater(printed.count("  equal"), 20)
+        self.assertNotIn("DIFFERS", printed)
 
     def test_refusals(self):
         for wrong in ("wgpuGetProcAddress", 1.5, True, [1]):
