@@ -61,7 +61,7 @@ LOOM_API int32_t loom_file_info(loom_file file, const char* options, size_t opti
  *   in: as file_open takes it, and networks of JSON
  *   out: a name that ends in .safetensors, .entity, .gguf or .onnx, or in / for a HuggingFace
  *     folder; a folder without a model in it
- *   options: JSON: dtype, adapter, tokenizer (true), matmul_nbits (false), settings:
+ *   options: JSON: dtype, adapter, tokenizer (true), matmul_nbits (false), settings, dims, max:
  *     docs/reference/options.md, file_convert
  *   report: JSON: tensors: [{name, shape, from, to, bytes_before, bytes_after, rms_error (as a
  *     share of the values), max_error}], notes: what was left out, line by line */

@@ -699,7 +699,7 @@ LOOM_API int32_t loom_model_save_bytes(loom_model model, loom_bytes* bytes, loom
  * adapter.
  *   name: gguf, onnx, or a file of a HuggingFace folder: model.safetensors, config.json,
  *     generation_config.json, tokenizer.json, tokenizer_config.json
- *   options: JSON: dtype, adapter, tokenizer (true), matmul_nbits (false), settings:
+ *   options: JSON: dtype, adapter, tokenizer (true), matmul_nbits (false), settings, dims, max:
  *     docs/reference/options.md, file_convert */
 LOOM_API int32_t loom_model_export_bytes(loom_model model, const char* name, size_t name_size,
                                          const char* options, size_t options_size,

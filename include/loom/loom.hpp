@@ -528,10 +528,11 @@ class Onnx : public Object {
     if (!r.values.empty()) std::memcpy(r.values.data(), data.span().data(), data.span().size());
     return r;
   }
-  Taken network() const {
+  // Options as JSON: {"dims": {"seq": 128}}
+  Taken network(std::string_view options = {}) const {
     loom_network network = 0;
     loom_bytes ports = 0;
-    check(loom_onnx_network, handle(), &network, &ports);
+    check(loom_onnx_network, handle(), options.data(), options.size(), &network, &ports);
     Network taken(network);
     return {std::move(taken), Bytes(ports).text()};
   }

@@ -36,12 +36,14 @@ LOOM_API int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs
                                const double* values, size_t values_count, loom_bytes* outputs,
                                loom_bytes* results, loom_error* error);
 
-/* The graph as a network that can be run, trained, morphed and saved. An open first dimension is
- * the batch: rows of the network.
- *   ports: JSON: inputs, outputs: name, type, dims, first column in the row; report: a line per
- *     node */
-LOOM_API int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_bytes* ports,
-                                   loom_error* error);
+/* The graph as a network that can be run, trained, morphed and saved. Where the first dimension
+ * of an input is the only one left open, it is the batch: rows of the network. Other open
+ * dimensions have the sizes of `dims`.
+ *   options: JSON: dims, max: docs/reference/options.md, onnx_network
+ *   ports: JSON: inputs, outputs: name, type, dims, first column in the row; report: which
+ *     dimension is the batch, then a line per node */
+LOOM_API int32_t loom_onnx_network(loom_onnx onnx, const char* options, size_t options_size,
+                                   loom_network* network, loom_bytes* ports, loom_error* error);
 
 #ifdef __cplusplus
 }

@@ -174,9 +174,9 @@ Status from_network(const Given& a, Network network, Conversion& report,
 }
 
 // An ONNX graph; what each of its nodes became goes to stderr.
-Status from_onnx(const Given& a, Conversion& report) {
+Status from_onnx(const Given& a, const onnx::OpenDims& open, Conversion& report) {
   LOOM_ASSIGN(const onnx::Model model, onnx::open_model(a.in));
-  LOOM_ASSIGN(onnx::ImportedGraph graph, onnx::import_graph(model));
+  LOOM_ASSIGN(onnx::ImportedGraph graph, onnx::import_graph(model, {}, nullptr, open));
   report.notes = graph.report;
   return from_network(a, std::move(graph.network), report);
 }
@@ -209,9 +209,7 @@ Status from_entity(const Given& a, Conversion& report) {
   return from_network(a, std::move(network), report, sections);
 }
 
-bool has_settings(const ConvertOptions& o) {
-  return !o.settings.json.is_object() || !o.settings.json.as_object().empty();
-}
+bool given(const AnyJson& o) { return !o.json.is_object() || !o.json.as_object().empty(); }
 
 bool has_weights_ending(const std::string& in) {
   for (const char* ending : {".safetensors", ".pt", ".pth", ".bin"})
@@ -221,7 +219,7 @@ bool has_weights_ending(const std::string& in) {
 
 // Whether a file of tensors is no language model's, but a network by names and shapes.
 bool is_weights(const std::string& in, const ConvertOptions& o) {
-  return has_weights_ending(in) && (has_settings(o) || !load_config(in).ok());
+  return has_weights_ending(in) && (given(o.settings) || !load_config(in).ok());
 }
 
 Status from_weights(const Given& a, const Json& settings, Conversion& report) {
@@ -257,7 +255,9 @@ Status check(const std::string& in, const std::string& out, const ConvertOptions
     return wrong("adapter and tokenizer: do not go with .json: write .entity first");
   if (!o.adapter.empty() && ((!entity && !target && !decoder) || graph || json))
     return wrong("adapter: goes with a language model that is not written as .safetensors");
-  if (has_settings(o) && (!entity || !has_weights_ending(in)))
+  if ((given(o.dims) || given(o.max)) && !graph)
+    return wrong("dims and max: go with an ONNX graph that is read");
+  if (given(o.settings) && (!entity || !has_weights_ending(in)))
     return wrong(
         "settings: go with a .safetensors, .pt, .pth or .bin file that is written as .entity or "
         ".json");
@@ -303,7 +303,8 @@ Result<Conversion> convert(const std::string& in, const std::string& out,
   LOOM_TRY(check(in, out, options));
   Conversion report;
   const Given given{in, out, options.dtype};
-  if (in.ends_with(".onnx")) LOOM_TRY(from_onnx(given, report));
+  if (in.ends_with(".onnx"))
+    LOOM_TRY(from_onnx(given, {options.dims.json, options.max.json}, report));
   else if (in.ends_with(".json")) LOOM_TRY(from_json(given, report));
   else if (out.ends_with(".json") && in.ends_with(".entity")) LOOM_TRY(from_entity(given, report));
   else if ((out.ends_with(".entity") || out.ends_with(".json")) && has_weights_ending(in) &&

@@ -21,6 +21,7 @@ struct ConvertOptions {
   bool tokenizer = true;      // false: a language model is written without it, and then runs by ids
   bool matmul_nbits = false;  // of .onnx: products of 4 and 8 bits by com.microsoft.MatMulNBits
   AnyJson settings;           // of a file of weights: convert/weights/settings.h; {}: none
+  AnyJson dims, max;          // of an ONNX graph: onnx/import.h's OpenDims
 };
 
 struct Conversion {

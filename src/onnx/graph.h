@@ -150,6 +150,7 @@ struct StepCall {
   std::vector<std::string>* wanted;
   const std::vector<bool>& used;  // by value id: something takes it
   const Operator* op = nullptr;   // nullptr where it is not mapped
+  const Ref* length = nullptr;    // of all rows, where steps are an open dimension (opened.h)
 
   const Node& node() const { return *step.node; }
   std::size_t inputs() const { return step.inputs.size(); }

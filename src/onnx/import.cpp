@@ -1,15 +1,19 @@
 #include "onnx/import.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
+#include "base/escape.h"
 #include "base/files/bytes.h"
+#include "base/message.h"
 #include "base/threads/locks.h"
 #include "base/threads/thread_pool.h"
 #include "exec/session.h"
 #include "numeric/codec.h"
 #include "onnx/graph.h"
+#include "onnx/opened.h"
 
 namespace loom::onnx {
 namespace {
@@ -147,42 +151,130 @@ std::int64_t Port::count() const { return elements(dims); }
 
 namespace {
 
-// `given`, and inputs of which only the first dimension is open, with one row each.
-std::vector<Binding> with_open_inputs(const Model& model, const std::vector<Binding>& given) {
-  std::vector<Binding> bindings = given;
-  std::set<std::string_view> initialized;  // or bound
-  for (const Tensor& t : model.graph.initializers) initialized.insert(t.name);
-  for (const Binding& b : given) initialized.insert(b.name);
-  for (const ValueInfo& in : model.graph.inputs) {
-    if (initialized.contains(in.name)) continue;
-    const bool open =
-        in.has_shape && !in.dims.empty() && in.dims[0].value < 0 &&
-        std::all_of(in.dims.begin() + 1, in.dims.end(), [](const Dim& d) { return d.value >= 0; });
-    if (!open) continue;
-    Binding b{in.name, {}, nullptr};
-    for (const Dim& d : in.dims) b.dims.push_back(std::max<std::int64_t>(d.value, 1));
-    b.dims[0] = 1;
-    bindings.push_back(std::move(b));
-  }
-  return bindings;
+// The inputs that get their shapes here: without a binding or an initializer, of a known rank.
+std::vector<const ValueInfo*> unbound(const Model& model, const std::vector<Binding>& bindings) {
+  std::set<std::string_view> held;
+  for (const Tensor& t : model.graph.initializers) held.insert(t.name);
+  for (const Binding& b : bindings) held.insert(b.name);
+  std::vector<const ValueInfo*> list;
+  for (const ValueInfo& in : model.graph.inputs)
+    if (!held.contains(in.name) && in.has_shape) list.push_back(&in);
+  return list;
 }
+
+using Sizes = std::map<std::string, std::int64_t>;
+
+// Adds the sizes that `stated` has of open dimensions of these inputs; `key` has them in options.
+Status add_sizes(const std::vector<const ValueInfo*>& inputs, const Json& stated,
+                 const std::string& key, Sizes* sizes) {
+  const auto wrong = [&](const std::string& what) {
+    return Status(Code::invalid_argument, message(key, ": ", what));
+  };
+  if (!stated.is_object()) return wrong("expected an object of sizes by the names of dimensions");
+  std::string all;
+  std::set<std::string> names;
+  for (const ValueInfo* in : inputs)
+    for (std::size_t axis = 0; axis < in->dims.size(); ++axis)
+      if (in->dims[axis].value < 0 && names.insert(dim_name(*in, axis)).second)
+        all += (all.empty() ? "" : ", ") + dim_name(*in, axis);
+  for (const auto& [name, size] : stated.as_object()) {
+    if (!names.contains(name))
+      return wrong(message("the graph has no open dimension ", quoted(name), ": open are ",
+                           all.empty() ? "none" : all));
+    if (!size.is_integer() || size.as_integer() < 0 || size.as_integer() > INT32_MAX)
+      return wrong(message("the size of ", quoted(name), " must be a number from 0 to 2^31-1"));
+    if (!sizes->emplace(name, size.as_integer()).second)
+      return wrong(message(quoted(name), " has a size by dims"));
+  }
+  return {};
+}
+
+constexpr std::int64_t kMaxLength = 65536;  // each takes an inference
+
+// Open dimensions of the inputs that are not bound, and their sizes.
+class OpenInputs {
+ public:
+  OpenInputs(const Model& model, const std::vector<Binding>& given)
+      : model_(model), given_(given), inputs_(unbound(model, given)) {}
+
+  // What becomes the batch gets a line in `report`.
+  Status state(const OpenDims& open, std::vector<std::string>* report) {
+    LOOM_TRY(add_sizes(inputs_, open.dims, "dims", &sizes_));
+    LOOM_TRY(add_sizes(inputs_, open.max, "max", &sizes_));
+    if (const auto& max = open.max.as_object(); !max.empty()) {
+      name_ = max.begin()->first;
+      if (max.size() > 1 || sizes_[name_] < 2 || sizes_[name_] > kMaxLength)
+        return Status(Code::invalid_argument,
+                      "max: expected one dimension, of 2 to 65,536: fix others by dims");
+    }
+    for (const ValueInfo* in : inputs_) {
+      std::size_t open_ones = 0;
+      for (std::size_t axis = 0; axis < in->dims.size(); ++axis) open_ones += is_open(*in, axis);
+      if (open_ones != 1 || !is_open(*in, 0)) continue;
+      const std::string name = dim_name(*in, 0);
+      sizes_[name] = 1;
+      report->push_back(message("input ", quoted(in->name), ": its open dimension ", quoted(name),
+                                " is the batch: rows of the network"));
+    }
+    return {};
+  }
+  // With bindings of all inputs of which the sizes are known.
+  Result<Plan> plan() const {
+    std::vector<Binding> bindings = given_;
+    for (const ValueInfo* in : inputs_) {
+      Binding b{in->name, {}, nullptr};
+      for (std::size_t axis = 0; axis < in->dims.size() && !is_open(*in, axis); ++axis)
+        b.dims.push_back(in->dims[axis].value < 0 ? sizes_.at(dim_name(*in, axis))
+                                                  : in->dims[axis].value);
+      if (b.dims.size() == in->dims.size()) bindings.push_back(std::move(b));
+    }
+    return infer(model_, bindings);
+  }
+  // The dimension with a maximum, as `plan` has it, after a look at every length.
+  Result<Opened> opened(const Plan& plan) {
+    if (name_.empty()) return Opened();
+    const std::int64_t max = sizes_[name_];
+    Opened made(name_, max);
+    for (std::int64_t n = max - 1; n > 0; --n) {
+      sizes_[name_] = n;
+      const auto at = this->plan();
+      if (!at.ok()) return at.status().at(message(name_, " = ", n));
+      LOOM_TRY(made.compare(plan, *at, n));
+    }
+    return made;
+  }
+
+ private:
+  bool is_open(const ValueInfo& in, std::size_t axis) const {
+    return in.dims[axis].value < 0 && !sizes_.contains(dim_name(in, axis));
+  }
+  const Model& model_;
+  const std::vector<Binding>& given_;
+  std::vector<const ValueInfo*> inputs_;
+  Sizes sizes_;
+  std::string name_;  // of the dimension with a maximum
+};
 
 // A graph on the way to its network.
 class GraphImport {
  public:
-  GraphImport(const Model& model, const Plan& plan, std::vector<std::string>* wanted)
+  GraphImport(const Model& model, const Plan& plan, std::vector<std::string>* wanted,
+              std::vector<std::string> report, Opened opened)
       : model_(model),
         plan_(plan),
         wanted_(wanted),
         refs_(plan.values.size()),
-        sources_(plan.values.size()) {}
+        sources_(plan.values.size()),
+        report_(std::move(report)),
+        opened_(std::move(opened)) {}
 
   Result<ImportedGraph> run() {
     LOOM_TRY(list_inputs());
     GraphBuilder graph(std::max<std::int64_t>(width_, 1), model_.bytes);
     place_inputs();
+    if (opened_.any()) opened_.place(graph, {0, width_ - 1, {1}, {}});
     LOOM_TRY(apply_steps(graph));
-    LOOM_TRY(list_outputs());
+    LOOM_TRY(list_outputs(graph));
     std::vector<std::int64_t> firsts;
     auto network = graph.finish(results_, &firsts);
     if (!network.ok()) return network.status().at(model_.file);
@@ -210,6 +302,11 @@ class GraphImport {
         return Status(Code::unsupported,
                       model_.file + ": the inputs hold more than 2^31-1 values together");
     }
+    if (!opened_.any()) return {};
+    for (const Port& p : inputs_)
+      if (p.name == "lengths")
+        return Status(Code::unsupported, model_.file + ": max: 'lengths' is an input of the graph");
+    inputs_.push_back({"lengths", Type::i64, {1}, width_++});
     return {};
   }
 
@@ -253,7 +350,7 @@ class GraphImport {
       for (const int id : step.inputs)
         if (id >= 0) LOOM_TRY(make_constant(id).at(where));
       StepCall call{graph, plan_, step, refs_, sources_, wanted_, used, find_operator(*step.node)};
-      const Status status = apply(call);
+      const Status status = opened_.any() ? apply_opened(call) : apply(call);
       if (!status.ok()) return status.at(model_.file + ": " + where);
       for (const int out : step.outputs) {
         if (out < 0 || !used[static_cast<std::size_t>(out)]) continue;
@@ -263,6 +360,12 @@ class GraphImport {
       }
     }
     return {};
+  }
+
+  Status apply_opened(StepCall& call) {
+    LOOM_ASSIGN(const bool done, opened_.before(call));
+    if (!done) LOOM_TRY(apply(call));
+    return opened_.after(call);
   }
 
   // The inputs of the graph that an output of a step follows from.
@@ -276,7 +379,7 @@ class GraphImport {
     all.erase(std::unique(all.begin(), all.end()), all.end());
   }
 
-  Status list_outputs() {
+  Status list_outputs(GraphBuilder& graph) {
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
       const int id = plan_.outputs[i];
       // A branch or function may have made it under another.
@@ -290,7 +393,8 @@ class GraphImport {
         return Status(Code::unsupported, model_.file + ": the output '" + own + "' of " +
                                              std::string(name(v.type)) + " is not mapped");
       LOOM_TRY(make_constant(id).at(own));
-      results_.push_back(refs_[static_cast<std::size_t>(id)]);
+      const Ref& result = refs_[static_cast<std::size_t>(id)];
+      results_.push_back(opened_.any() ? opened_.output(graph, id, result) : result);
       if (results_.back().rounded)
         return Status(Code::unsupported,
                       model_.file + ": the output '" + own + "' holds integers beyond 2^24");
@@ -311,14 +415,20 @@ class GraphImport {
   std::vector<std::vector<std::string>> sources_;
   std::vector<Ref> results_;
   std::vector<std::string> report_;
+  Opened opened_;
 };
 
 }  // namespace
 
 Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding>& given,
-                                   std::vector<std::string>* wanted) {
-  LOOM_ASSIGN(const Plan plan, infer(model, with_open_inputs(model, given)));
-  return GraphImport(model, plan, wanted).run();
+                                   std::vector<std::string>* wanted, const OpenDims& open) {
+  std::vector<std::string> report;
+  OpenInputs inputs(model, given);
+  if (const Status s = inputs.state(open, &report); !s.ok()) return s.at(model.file);
+  LOOM_ASSIGN(const Plan plan, inputs.plan());
+  auto opened = inputs.opened(plan);
+  if (!opened.ok()) return opened.status().at(model.file);
+  return GraphImport(model, plan, wanted, std::move(report), std::move(*opened)).run();
 }
 
 Result<Tensor> make_tensor(std::string name, Type type, Dims dims, std::span<const double> values) {
@@ -473,9 +583,7 @@ Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs
   for (const Port& p : graph.inputs) {
     const auto in = std::find_if(inputs.begin(), inputs.end(),
                                  [&](const Input& given) { return given.name == p.name; });
-    if (in == inputs.end())
-      return Status(Code::invalid_argument,
-                    model_.file + ": the input '" + p.name + "' is missing");
+    if (in == inputs.end()) return missing(p.name);
     LOOM_ASSIGN(const std::vector<float> values, input_values(p, in->tensor, model_.file));
     std::copy(values.begin(), values.end(), x.begin() + p.first);
   }
@@ -487,6 +595,10 @@ Result<std::vector<Runner::Output>> Runner::run(const std::vector<Input>& inputs
     out.push_back(std::move(o));
   }
   return out;
+}
+
+Status Runner::missing(const std::string& input) const {
+  return Status(Code::invalid_argument, model_.file + ": the input '" + input + "' is missing");
 }
 
 // Values that must be known are bound, one more set at each try.
@@ -501,6 +613,9 @@ Status Runner::prepare(const std::vector<Input>& inputs) const {
     std::vector<Binding> bindings;
     for (const Input& in : inputs)
       bindings.push_back({in.name, in.tensor.dims, known.contains(in.name) ? &in.tensor : nullptr});
+    for (const ValueInfo* in : unbound(model_, bindings))
+      if (std::any_of(in->dims.begin(), in->dims.end(), [](const Dim& d) { return d.value < 0; }))
+        return missing(in->name);
     std::vector<std::string> wanted;
     auto imported = import_graph(model_, bindings, &wanted);
     if (!imported.ok()) {

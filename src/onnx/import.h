@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json/json.h"
 #include "formats/onnx/infer/infer.h"
 #include "grid/network.h"
 
@@ -31,13 +32,21 @@ struct ImportedGraph {
   std::vector<std::string> report;  // a line for each node: what it became
 };
 
+// What open dimensions of inputs are, by their dim_name: sizes, and the largest length of one.
+struct OpenDims {
+  Json dims = Json::object(), max = Json::object();
+};
+
 // The network computes in f32 (f64 and f16 tensors too, which the report says). `bindings` as
-// infer() takes them; inputs whose first dimension is open get 1 there: rows of the network are
-// then the batch. Errors: what infer() says; unsupported for operators, types and attributes that
-// no layer has, by node. An input that must be known before the run (weights, indices) is
-// unsupported as well; its name is then put into `wanted`.
+// infer() takes them. An input of which the first dimension alone is left open by `open` gets 1
+// there, and so does that name elsewhere: rows of the network are the batch. With a maximum, the
+// last input is "lengths", how long each row is; outputs are 0 behind it. Errors: what infer()
+// says; invalid_argument for what is not open in the graph or no size; unsupported for operators,
+// types and attributes that no layer has, by node. An input that must be known before the run
+// (weights, indices) is unsupported as well; its name is then put into `wanted`.
 Result<ImportedGraph> import_graph(const Model& model, const std::vector<Binding>& bindings = {},
-                                   std::vector<std::string>* wanted = nullptr);
+                                   std::vector<std::string>* wanted = nullptr,
+                                   const OpenDims& open = {});
 
 // A tensor of these values in memory, each rounded to the type. Errors: unsupported for types
 // without numbers, invalid_argument where the count differs, out_of_range for what an integer type
@@ -74,6 +83,7 @@ class Runner {
  private:
   struct Ready;
   Status prepare(const std::vector<Input>& inputs) const;
+  Status missing(const std::string& input) const;
   Model model_;
   const std::atomic<bool>* cancel_;
   std::unique_ptr<Ready> ready_;

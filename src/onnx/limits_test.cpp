@@ -2,6 +2,8 @@
 // message that says what, before memory is asked for.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "onnx/graph.h"
 #include "onnx/import.h"
 
@@ -388,6 +390,101 @@ TEST(OnnxLimits, WhatIsOptionalStaysSo) {
             (std::vector<double>{11, 22}));
   EXPECT_EQ(OneNode("Pad", 10).ints("pads", {1, 0}).input("x", {2}).run({2}, {1, 2}),
             (std::vector<double>{0, 1, 2}));
+}
+
+OneNode recurrent(const Dims& x = {3, 2, 1}) {
+  OneNode one("RNN");
+  one.input("x", x).known("w", {1, 1, 1}, {1}).known("r", {1, 1, 1}, {1});
+  one.node().inputs.push_back("");
+  one.outputs({"y", "h"});
+  return one;
+}
+
+TEST(OnnxLengths, OnesThatNoRowHasAreRefused) {
+  recurrent()
+      .known("lengths", {2}, {1, 4}, Type::i32)
+      .refused("node 0 (RNN): its sequence_lens hold 4, expected 0 to 3");
+  recurrent().known("lengths", {2}, {-1, 3}, Type::i32).refused("hold -1");
+  recurrent().known("lengths", {1}, {3}, Type::i32).refused("sequence_lens");
+  // Of a run they make the row NaN, as an id outside of its table does.
+  const OneNode given = recurrent().input("lengths", {2}, Type::i32);
+  const auto x = make_tensor("x", Type::f32, {3, 2, 1}, std::vector<double>(6, 0.5));
+  const auto run = [&](const std::vector<double>& lengths) {
+    const auto l = make_tensor("lengths", Type::i32, {2}, lengths);
+    const auto y = Runner(given.model).run({{"x", *x}, {"lengths", *l}});
+    EXPECT_TRUE(y.ok()) << y.status().to_string();
+    return y.ok() ? y->at(1).values : std::vector<double>(2);
+  };
+  const std::vector<double> h = run({1, 4}), none = run({0, -1});
+  EXPECT_NEAR(h[0], std::tanh(0.5), 1e-6);
+  EXPECT_TRUE(std::isnan(h[1]));
+  EXPECT_EQ(none[0], 0);
+  EXPECT_TRUE(std::isnan(none[1]));
+}
+
+// x [batch, seq, 2], or with other names of its dimensions.
+OneNode opened(const std::string& op, const std::vector<std::string>& names = {"batch", "seq"}) {
+  OneNode one(op);
+  one.input("x", {-1, -1, 2});
+  for (std::size_t d = 0; d < names.size(); ++d) one.model.graph.inputs[0].dims[d].param = names[d];
+  return one;
+}
+Json sizes(const std::string& name, Json size) {
+  Json json = Json::object();
+  json.set(name, std::move(size));
+  return json;
+}
+void says(const OneNode& one, const OpenDims& open, const std::string& part) {
+  const auto graph = import_graph(one.model, {}, nullptr, open);
+  const std::string error = graph.ok() ? "" : graph.status().to_string();
+  EXPECT_NE(error.find(part), std::string::npos) << part << "\n" << error;
+}
+
+TEST(OnnxOpenDims, AreFixedByTheirNames) {
+  const OneNode relu = opened("Relu"), unnamed = opened("Relu", {});
+  says(relu, {},
+       "input 'x' float[batch, seq, 2]: its dimension 'seq' is open: "
+       "state its size in dims, as {\"seq\": 128}, or --dim 'seq=128'");
+  says(unnamed, {}, "its dimension 'x:1' is open");
+  says(relu, {sizes("sq", 3)}, "dims: the graph has no open dimension 'sq': open are batch, seq");
+  says(relu, {sizes("seq", -1)}, "dims: the size of 'seq' must be");
+  says(relu, {sizes("seq", 1.5)}, "dims: the size of 'seq' must be");
+  says(relu, {Json::array()}, "dims: expected an object");
+  says(relu, {sizes("seq", 3), sizes("seq", 3)}, "max: 'seq' has a size by dims");
+  says(relu, {Json::object(), sizes("seq", 1)}, "max: expected one dimension, of 2 to 65,536");
+  for (const OneNode* one : {&relu, &unnamed}) {
+    const auto graph =
+        import_graph(one->model, {}, nullptr, {sizes(one == &relu ? "seq" : "x:1", 3)});
+    ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+    EXPECT_EQ(graph->inputs.at(0).dims, (Dims{1, 3, 2}));
+    ASSERT_EQ(graph->report.size(), 2u);
+    EXPECT_NE(graph->report[0].find("is the batch: rows of the network"), std::string::npos);
+  }
+  // The batch's name is of one size everywhere.
+  OneNode pair = opened("Add", {"seq", "batch"});
+  pair.input("z", {-1, 2});
+  pair.model.graph.inputs[1].dims[0].param = "batch";
+  const auto graph = import_graph(pair.model, {}, nullptr, {sizes("seq", 3)});
+  ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+  EXPECT_EQ(graph->inputs.at(0).dims, (Dims{3, 1, 2}));
+}
+
+TEST(OnnxOpenDims, WhereThePaddingWouldShowTheNodeIsRefused) {
+  const OpenDims max{Json::object(), sizes("seq", 4)};
+  EXPECT_TRUE(import_graph(opened("Relu").model, {}, nullptr, max).ok());
+  says(opened("Flatten"), max, "node 0 (Flatten): the value 'y' is [1, 8] at 4 and [1, 6] at 3");
+  says(opened("Shape"), max, "the output 'y' is another at 3");
+  says(opened("MeanVarianceNormalization").ints("axes", {1}), max,
+       "its result would depend on the padding of 'seq': fix 'seq' by dims");
+  says(opened("LayerNormalization").known("s", {2}, {1, 1}).integer("axis", 1), max, "padding");
+  says(opened("Slice")
+           .known("b", {1}, {-1}, Type::i64)
+           .known("e", {1}, {9}, Type::i64)
+           .known("a", {1}, {1}, Type::i64),
+       max, "padding");
+  says(opened("Gather").known("i", {1}, {2}, Type::i64).integer("axis", 1), max,
+       "takes place 2, which a length of 2 does not have");
+  says(opened("CumSum").known("a", {}, {1}, Type::i64).integer("reverse", 1), max, "padding");
 }
 
 }  // namespace

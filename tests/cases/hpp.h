@@ -478,9 +478,9 @@ inline result onnx_run(handle h, text s, size n, const double* v, size vn, handl
                                 r.values.size() * sizeof(double)));
   });
 }
-inline result onnx_network(handle h, handle* network, handle* ports, err e) {
+inline result onnx_network(handle h, text s, size n, handle* network, handle* ports, err e) {
   return attempt(e, [&] {
-    Onnx::Taken t = As<Onnx>(h)->network();
+    Onnx::Taken t = As<Onnx>(h)->network(sv(s, n));
     *network = kept(std::move(t.network));
     *ports = kept(t.ports);
   });

@@ -34,7 +34,24 @@ TEST(OnnxFiles, OperatorsOfOtherDomainsAreShownWithIt) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part;
   }
   const Folder folder;
-  LOOM_EXPECT_REFUSED(loom({"convert", path, folder / "gpt2.entity"}), 3, "state its dimensions");
+  LOOM_EXPECT_REFUSED(loom({"convert", path, folder / "gpt2.entity"}), 3, "--dim 'seq_len=128'");
+}
+
+// An open dimension gets its size, or a maximum, on the command line.
+TEST(OnnxFiles, OpenDimensionsConvertBySizes) {
+  const Folder folder;
+  const std::string in = loom::test::source_dir() + "/tests/cases/data/tiny.onnx",
+                    out = folder / "tiny.entity";
+  const Outcome fixed = loom({"convert", in, out, "--dim", "batch=2"});
+  EXPECT_EQ(fixed.code, 0) << fixed.err;
+  EXPECT_NE(fixed.err.find("[2, 2]"), std::string::npos) << fixed.err;
+  EXPECT_EQ(loom({"convert", in, out, "--max", "batch=2"}).code, 0);
+  LOOM_EXPECT_REFUSED(loom({"convert", in, out, "--dim", "seq=2"}), 3, "open are batch");
+  LOOM_EXPECT_REFUSED(loom({"convert", in, out, "--dim", "batch"}), 2, "NAME=SIZE");
+  LOOM_EXPECT_REFUSED(loom({"convert", in, out, "--dim", "batch=1", "--dim", "batch=2"}), 2,
+                      "twice");
+  LOOM_EXPECT_REFUSED(loom({"convert", out, folder / "b.json", "--max", "batch=2"}), 2,
+                      "--dim and --max go with");
 }
 
 // What PyTorch exported becomes a file of Loom's own, masks of infinities included.

@@ -446,8 +446,8 @@ TEST(Findings, G15_TwoHundredThousandEmptyTensorsAreReadInASecond) {
                         good = good && loom_onnx_load_bytes(bytes, &onnx, &error) == LOOM_OK &&
                                loom_onnx_info(onnx, &info, &error) == LOOM_OK;
                         text = error.message;
-                        return good &&
-                               loom_onnx_network(onnx, &network, &info, &error) == LOOM_UNSUPPORTED;
+                        return good && loom_onnx_network(onnx, nullptr, 0, &network, &info,
+                                                         &error) == LOOM_UNSUPPORTED;
                       }),
                       2.5, 400);
 }

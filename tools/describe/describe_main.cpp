@@ -101,6 +101,7 @@ Json options() {
   add("evaluator_create", c_api::EvaluatorCreate(), "Measures a model over a text.");
   add("file_convert", ConvertOptions(), "A model file in another format.");
   add("network_export", ExportOptions(), "A network in a format of other programs.");
+  add("onnx_network", c_api::OnnxNetwork(), "An ONNX graph as a network.");
   add("file_info", DescribeOptions(), "Facts of a model file.");
   add("verify", c_api::Verify(), "Computes the numerics table.");
   add("audit", c_api::Audit(), "Reports the machine ([keys](audit.md)).");

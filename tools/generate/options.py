@@ -20,6 +20,7 @@ INTERFACES = {"session_create": "SessionOptions", "session_observe": "ObserveOpt
               "tokenizer_train": "TokenizerOptions", "training_open": "FileTrainingOptions",
               "file_convert": "ConvertOptions",
               "network_export": "ExportOptions", "file_info": "FileInfoOptions",
+              "onnx_network": "GraphNetworkOptions",
               "evaluator_create": "EvaluatorOptions",
               "predictor_open": "PredictorOptions", "predictor_plan": "PlanOptions",
               "cluster_k_means": "KMeansOptions", "cluster_hierarchy": "HierarchyOptions",

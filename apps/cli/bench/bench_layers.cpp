@@ -46,12 +46,12 @@ constexpr Layer kLayers[] = {
      8, 0, 3. * 8 * 128},
 };
 
-// One pass of a layer on its own: forward, and backward from a gradient of the output to those of
-// the input and of every parameter.
+// A layer on its own: forward, as it answers; where it learns, backward, too, from a gradient of
+// the output to those of the input and of every parameter.
 class Pass {
  public:
   static Result<Pass> create(const Layer& layer, const WeightFormat& format, const BenchMode& how,
-                             const std::string& isa) {
+                             const std::string& isa, bool learns) {
     Pass pass;
     const std::string topology = std::string(R"({"format":"loom-topology","version":1,"input":)") +
                                  layer.input + R"(,"cells":[{"at":[0,0,0,0],)" + layer.cell + "}]}";
@@ -73,19 +73,10 @@ class Pass {
     const Shape& in = pass.network_->input();
     const View x = emit_input(emit, *pass.network_, rows);
     NetworkEmitter emitter(*pass.network_, emit,
-                           {.training = true, .learning = true, .max_positions = 64});
+                           {.training = learns, .learning = learns, .max_positions = 64});
     LOOM_ASSIGN(const View y, emitter.forward(x));
     emit.copy_to(emit.convert(y, ValueType::f32), emit.output("y", ValueType::f32, rows, y.cols));
-    emit.set_segment(Segment::backward);
-    LOOM_TRY(emitter.backward(
-        emit.convert(emit.input("gy", ValueType::f32, rows, y.cols), emit.type(y))));
-    if (const View gx = emitter.input_gradient(); gx.valid())
-      emit.copy_to(gx, emit.buffer({.type = emit.type(gx),
-                                    .kind = BufferKind::grad,
-                                    .rows = rows,
-                                    .cols = gx.cols,
-                                    .path = "input",
-                                    .role = "x"}));
+    if (learns) LOOM_TRY(emit_backward(emit, emitter, rows, y));
     remove_dead_code(program);
     LOOM_ASSIGN(pass.executor_,
                 Executor::create(std::move(program), weights_of(*pass.network_), *how.pool,
@@ -103,6 +94,21 @@ class Pass {
   }
 
  private:
+  static Status emit_backward(ProgramBuilder& emit, NetworkEmitter& emitter, const Rows& rows,
+                              const View& y) {
+    emit.set_segment(Segment::backward);
+    LOOM_TRY(emitter.backward(
+        emit.convert(emit.input("gy", ValueType::f32, rows, y.cols), emit.type(y))));
+    const View gx = emitter.input_gradient();
+    if (gx.valid())
+      emit.copy_to(gx, emit.buffer({.type = emit.type(gx),
+                                    .kind = BufferKind::grad,
+                                    .rows = rows,
+                                    .cols = gx.cols,
+                                    .path = "input",
+                                    .role = "x"}));
+    return {};
+  }
   void fill(const Shape& in, std::int64_t rows) {
     const Program& p = executor_->program();
     (void)executor_->set(p.find_register("R"), static_cast<std::uint32_t>(rows));
@@ -136,20 +142,35 @@ struct Times {
   double forward = 0, backward = 0;
 };
 
-Result<Times> time_of(Pass& pass, int warmups, int repeats) {
-  std::vector<double> forward, backward;
+// Median seconds of what is timed; `before` it, something that is not.
+template <class Before, class Timed>
+Result<double> median_of(int warmups, int repeats, Before before, Timed timed) {
+  std::vector<double> seconds;
   for (int i = 0; i < warmups + repeats; ++i) {
-    const Stopwatch first;
-    LOOM_TRY(pass.forward());
-    const double f = first.seconds();
-    const Stopwatch second;
-    LOOM_TRY(pass.backward());
-    const double b = second.seconds();
-    if (i < warmups) continue;
-    forward.push_back(f);
-    backward.push_back(b);
+    LOOM_TRY(before());
+    const Stopwatch watch;
+    LOOM_TRY(timed());
+    if (i >= warmups) seconds.push_back(watch.seconds());
   }
-  return Times{median(forward), median(backward)};
+  return median(seconds);
+}
+
+// Forward passes one after another, as of a network that answers; backward passes each after the
+// forward pass whose values it reads.
+Result<Times> time_of(const Layer& layer, const WeightFormat& format, const BenchMode& how,
+                      const std::string& isa, int warmups, int repeats) {
+  Times times;
+  {
+    LOOM_ASSIGN(Pass answers, Pass::create(layer, format, how, isa, false));
+    const auto nothing = [] { return Status(); };
+    LOOM_ASSIGN(times.forward,
+                median_of(warmups, repeats, nothing, [&] { return answers.forward(); }));
+  }
+  LOOM_ASSIGN(Pass learns, Pass::create(layer, format, how, isa, true));
+  LOOM_ASSIGN(times.backward, median_of(
+                                  warmups, repeats, [&] { return learns.forward(); },
+                                  [&] { return learns.backward(); }));
+  return times;
 }
 
 }  // namespace
@@ -182,8 +203,7 @@ int bench_layers(const BenchArgs& a) {
         int n = std::snprintf(line, sizeof line, "%-9s %-8s %-10s", layer.name, dtype.c_str(),
                               how.mode.name.c_str());
         std::string text(line, static_cast<std::size_t>(n));
-        auto pass = Pass::create(layer, format, how, a.isa);
-        auto times = pass.ok() ? time_of(*pass, warmups, repeats) : Result<Times>(pass.status());
+        const auto times = time_of(layer, format, how, a.isa, warmups, repeats);
         if (!times.ok() && times.status().code() == Code::unsupported) {  // a device has no f64
           row.set("refused", times.status().message());
           text += "  refused: " + times.status().message() + "\n";

@@ -14,8 +14,17 @@ namespace {
 
 struct Args {
   std::string in, out, dtype, adapter, settings;
+  std::vector<std::string> dims, max;
   bool no_tokenizer = false, matmul_nbits = false, json = false, report = false;
 };
+
+// "" where the text is NAME=SIZE.
+std::string dim_problem(const std::string& text) {
+  const std::size_t at = text.rfind('=');
+  const bool right = at != text.npos && at > 0 && at + 1 < text.size() && text.size() - at < 12 &&
+                     text.find_first_not_of("0123456789", at + 1) == text.npos;
+  return right ? "" : "expects NAME=SIZE, got '" + text + "'";
+}
 
 void bind(CommandLine& c, Args& a) {
   c.add("IN", a.in,
@@ -40,6 +49,18 @@ void bind(CommandLine& c, Args& a) {
         "of a .safetensors or .pt file that becomes .entity: JSON with what names and shapes do "
         "not tell (docs/reference/weights.md)")
       .type_name("FILE");
+  c.add("--dim", a.dims,
+        "of an .onnx file that is read: the size of an open dimension, by its name or INPUT:AXIS; "
+        "once for each; a first one that is left out is the batch")
+      .type_name("NAME=SIZE")
+      .one_value()
+      .check("", dim_problem);
+  c.add("--max", a.max,
+        "of an .onnx file that is read: the largest length of one open dimension; rows of the "
+        "network then end with their own lengths")
+      .type_name("NAME=SIZE")
+      .one_value()
+      .check("", dim_problem);
   c.flag("--report", a.report,
          "write nothing: print which layers a file of weights has by names and shapes, and which "
          "questions are open");
@@ -84,6 +105,8 @@ void check_arguments(const Args& a) {
         "got '" +
             a.out + "'",
         kUsage};
+  if (!(a.dims.empty() && a.max.empty()) && !is_onnx(a.in))
+    throw usage("--dim and --max go with an .onnx file that is read");
   if (a.matmul_nbits && !decoder) throw usage("--matmul-nbits goes with OUT of .onnx");
   if (is_onnx(a.in) && !entity)
     throw usage("an ONNX graph is written as .entity or .json, got '" + a.out + "'");
@@ -178,10 +201,24 @@ void refuse_open_questions(const Args& a) {
              kRefused};
 }
 
+Json dims_of(const std::string& option, const std::vector<std::string>& list) {
+  Json dims = Json::object();
+  for (const std::string& one : list) {
+    const std::size_t at = one.rfind('=');
+    const std::string name = one.substr(0, at);
+    if (dims.find(name))
+      throw problem(LOOM_INVALID_ARGUMENT, option + " " + name + " is there twice", kUsage);
+    dims.set(name, std::int64_t{std::stoll(one.substr(at + 1))});
+  }
+  return dims;
+}
+
 // The report of the conversion.
 Json converted(const Args& a) {
   Json options = Json::object();
   options.set("settings", settings_of(a));
+  options.set("dims", dims_of("--dim", a.dims));
+  options.set("max", dims_of("--max", a.max));
   options.set("dtype", a.dtype);
   options.set("adapter", a.adapter);
   options.set("tokenizer", !a.no_tokenizer);

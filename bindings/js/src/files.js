@@ -10,15 +10,15 @@ function needFiles(what) {
 /** Writes the model of a folder or file as .safetensors, .entity, .gguf or .onnx (a decoder), by
  *  the end of the name `out`; one that ends in "/" becomes a HuggingFace folder: options dtype,
  *  adapter (a folder, added to the weights), tokenizer (true), matmulNbits (false), settings (of a
- *  file of weights: docs/reference/weights.md). Returns {tensors, notes}: each with its errors, and
- *  what was left out. */
+ *  file of weights: docs/reference/weights.md), dims and max (of an .onnx file that is read).
+ *  Returns {tensors, notes}: each with its errors, and what was left out. */
 export async function convert(source, out, options = {}) {
   needFiles('convert');
-  const { settings = {}, ...given } = known('convert', options,
-    ['dtype', 'adapter', 'tokenizer', 'matmulNbits', 'settings']);
+  const { settings = {}, dims = {}, max = {}, ...given } = known('convert', options,
+    ['dtype', 'adapter', 'tokenizer', 'matmulNbits', 'settings', 'dims', 'max']);
   const lib = await start();
   const { report } = await lib.ask('file_convert',
-    { in: String(source), out: String(out), options: { ...snake(given), settings } });
+    { in: String(source), out: String(out), options: { ...snake(given), settings, dims, max } });
   return camel(report);
 }
 

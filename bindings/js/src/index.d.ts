@@ -686,7 +686,7 @@ export class InferenceSession {
   run(feeds: Record<string, Tensor>, fetches?: readonly string[]): Promise<Record<string, Tensor>>;
   /** The graph as a Network, which trains, morphs and saves; its ports say where inputs and
    *  outputs are in a row. */
-  network(): { network: Network; ports: Record<string, unknown> };
+  network(options?: GraphNetworkOptions): { network: Network; ports: Record<string, unknown> };
   release(): Promise<void>;
   dispose(): void;
 }

@@ -113,9 +113,11 @@ export class InferenceSession extends Handled {
     return runLater(this.library, this.#run(feeds, fetches), 'cpu');
   }
 
-  /** {network, ports}: the graph as a Network, which trains, morphs and saves. */
-  network() {
-    const { network, ports } = this.call('network');
+  /** {network, ports}: the graph as a Network, which trains, morphs and saves. Options: dims, sizes
+   *  of open dimensions by their names, {seq: 128}; max, the largest length of one. */
+  network(options = {}) {
+    const given = known('InferenceSession.network', options, ['dims', 'max']);
+    const { network, ports } = this.call('network', { options: given });
     return { network: new Network(this.library, network), ports };
   }
 

@@ -20,6 +20,11 @@ test('a graph runs on tensors by name', async () => {
     const { network, ports } = session.network();
     assert.deepEqual([...network.forward([[1, 2, 3]])], [2.25, 5]);
     assert.equal(ports.inputs[0].name, 'x');
+    const both = session.network({ dims: { batch: 2 } });
+    assert.deepEqual([...both.network.forward([[...X.data]])], [2.25, 5, 0, 1]);
+    assert.throws(() => session.network({ dims: { seq: 2 } }), /no open dimension 'seq'/);
+    assert.throws(() => session.network({ dim: {} }), /no option "dim"/);
+    both.network.dispose();
     network.dispose();
     await session.release();
     await assert.rejects(session.run({ x: X }), { name: 'InvalidHandleError' });

@@ -95,6 +95,33 @@ class Graphs(unittest.TestCase):
                                      run[k]["dims"]) for k in "xy")
                     np.testing.assert_allclose(graph.run({"x": x})["y"], y, rtol=1e-5, atol=1e-5)
 
+    def test_an_open_dimension_is_fixed_or_has_a_maximum(self):
+        case = json.loads((ROOT / "tests/golden/onnx/opened.json").read_text())["cases"][0]
+        with welvet.from_onnx(bytes.fromhex(case["model"])) as graph:
+            with self.assertRaisesRegex(ValueError, "'seq' is open: .*--dim 'seq=128'"):
+                graph.network()
+            with self.assertRaisesRegex(ValueError, "no open dimension 'q': open are batch, seq"):
+                graph.network({"q": 3})
+            opened, ports = graph.network(max={"seq": case["max"]})
+            self.assertEqual(ports["inputs"][-1]["name"], "lengths")
+            self.assertIn("'batch' is the batch", ports["report"][0])
+            for run in case["runs"]:
+                dims = run["x"]["dims"]
+                x = np.array(run["x"]["values"], run["x"]["type"].replace("float", "float32")
+                             ).reshape(dims)
+                want = graph.run({"x": x})["y"]
+                np.testing.assert_allclose(want.ravel(), run["y"]["values"], rtol=1e-5, atol=1e-5)
+                fixed, at = graph.network({"seq": dims[1]})
+                self.assertEqual(at["inputs"][0]["dims"], dims)
+                np.testing.assert_allclose(fixed(x.reshape(1, -1).astype(np.float32)).ravel(),
+                                           want.ravel(), rtol=1e-6, atol=1e-6)
+                row = np.zeros(ports["inputs"][0]["dims"], np.float32)
+                row[:, :dims[1]] = x
+                y = opened(np.append(row.ravel(), np.float32(dims[1]))[None])
+                y = y.reshape(ports["outputs"][0]["dims"])
+                np.testing.assert_allclose(y[tuple(map(slice, want.shape))], want, rtol=1e-5,
+                                           atol=1e-5)
+
     def test_errors_say_what(self):
         graph = welvet.from_onnx(ROOT / "tests/cases/data/tiny.onnx")
         with self.assertRaisesRegex(ValueError, "no input 'q'"):
@@ -206,6 +233,13 @@ class Arrays(unittest.TestCase):
         np.testing.assert_array_equal(
             self.network.forward(self.x.astype(np.float64)[:, ::-1][:, ::-1]), y)
         self.assertEqual(self.network.forward(np.zeros((0, 3))).shape, (0, 2))
+
+    def test_many_rows_and_few_have_the_same_bits(self):
+        many = np.random.RandomState(1).rand(9001, 3).astype(np.float32)
+        parts = [self.network.forward(many[i:i + 100]) for i in range(0, len(many), 100)]
+        for _ in range(2):  # the second time in the session that runs 4,096 rows
+            np.testing.assert_array_equal(self.network.forward(many), np.concatenate(parts))
+        np.testing.assert_array_equal(self.network.forward(many[:7]), parts[0][:7])
 
     def test_results_go_where_they_are_wanted(self):
         y = self.network.forward(self.x)

@@ -101,16 +101,20 @@ def fit(data: Optional[Path] = None, *, on_step: Optional[Callable[[Dict[str, An
 
 def convert(source: Path, out: Path, *, dtype: str = "", adapter: Optional[Path] = None,
             tokenizer: bool = True, matmul_nbits: bool = False,
-            settings: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
+            settings: Optional[Dict[str, Any]] = None,
+            dims: Optional[Dict[str, int]] = None,
+            max: Optional[Dict[str, int]] = None) -> Dict[str, Any]:
     """Writes the model of a folder or file as .safetensors, .entity or, for other programs, .gguf
     or .onnx (a decoder with its keys and values as inputs and outputs), by the end of the name
     `out`; one that ends in "/" becomes a HuggingFace folder. `dtype`: of the weights; "" as they
     are. With an `adapter` added to them, and without the tokenizer where that is False.
     `matmul_nbits`: of .onnx, products of 4 and 8 bits by ONNX Runtime's MatMulNBits. `settings`: of
-    a .safetensors file of weights, as from_weights takes them. Returns tensors, with the errors of
+    a .safetensors file of weights, as from_weights takes them. `dims` and `max`: sizes of the open
+    dimensions of an .onnx file, as Graph.network takes them. Returns tensors, with the errors of
     each, and notes: what was left out."""
     options = {"dtype": dtype, "adapter": os.fspath(adapter) if adapter is not None else "",
-               "tokenizer": tokenizer, "matmul_nbits": matmul_nbits, "settings": settings or {}}
+               "tokenizer": tokenizer, "matmul_nbits": matmul_nbits, "settings": settings or {},
+               "dims": dims or {}, "max": max or {}}
     return interruptible(  # type: ignore[no-any-return]
         lambda: call("file_convert", os.fspath(source), os.fspath(out), options))
 

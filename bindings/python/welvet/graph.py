@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import Any, Dict, Tuple, Union
+from typing import Any, Dict, Optional, Tuple, Union
 
 import numpy as np
 
@@ -85,11 +85,19 @@ class Graph(Runner):
             at += count
         return made
 
-    def network(self) -> Tuple[Network, Dict[str, Any]]:
+    def network(self, dims: Optional[Dict[str, int]] = None, max: Optional[Dict[str, int]] = None
+                ) -> Tuple[Network, Dict[str, Any]]:
         """The graph as a Network that trains, morphs and saves, and its ports: inputs and outputs
-        with their first column in the row, and a report, a line per node. An open first dimension
-        is the batch: rows of the network."""
-        handle, ports = call("onnx_network", self._handle)
+        with their first column in the row, and a report: which dimension is the batch, then a line
+        per node.
+
+        Where the first dimension of an input is the only one left open, it is the batch: rows of
+        the network. Other open dimensions get their sizes here, by name, or as "x:1" where the
+        dimension 1 of the input x has none: network({"seq": 128}). run() takes any size.
+
+        With max={"seq": 128} the network takes any length up to that: rows are padded, the last
+        input "lengths" says how long each is, and outputs are 0 behind it."""
+        handle, ports = call("onnx_network", self._handle, {"dims": dims or {}, "max": max or {}})
         return Network._of(handle), ports
 
 

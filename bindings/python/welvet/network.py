@@ -32,6 +32,9 @@ Cell = Union[str, Sequence[int]]  # "z.y.x.l" or (z, y, x, l)
 _Named = Union[str, Dict[str, Any], None]  # a name, or an object with its settings
 
 _ROWS = 256  # of a run: longer inputs are cut
+# A run costs some microseconds whatever it computes: where that counts, because 256 rows need less
+# memory than _NARROW bytes, many rows are run at once.
+_MANY_ROWS, _NARROW = 4096, 1 << 19
 
 
 def _export_options(options: Dict[str, Any]) -> Dict[str, Any]:
@@ -74,7 +77,7 @@ class Session(Runner):
     Options: those of session_create in docs/reference/options.md.
     """
 
-    _positions = 0  # what Network has asked for
+    _positions, _rows = 0, _ROWS  # what Network has asked for
     _instead = "pickle the network, and make a session of it"
     _nothing = ("session_run", 0, (), np.empty(0, np.float32))
 
@@ -589,9 +592,12 @@ class Network(Object):
         y = place(out, number_type(given), lead + (dims or (gives["width"],)))
         rows_out = y.reshape(-1, gives["width"])
         session = self._session(max_rows=_ROWS)
-        run = session.run_ids if "ids" in given else session.run
-        for begin in range(0, len(x), _ROWS):
-            run(x[begin:begin + _ROWS], out=rows_out[begin:begin + _ROWS])
+        if len(x) >= _MANY_ROWS > session._rows and session.info["arena_bytes"] <= _NARROW:
+            session = Session(self, ignore_rules=True, max_rows=_MANY_ROWS)
+            session._rows = _MANY_ROWS
+        run, rows = session.run_ids if "ids" in given else session.run, session._rows
+        for begin in range(0, len(x), rows):
+            run(x[begin:begin + rows], out=rows_out[begin:begin + rows])
         self._sessions.put(session)
         return split(y, info) if out is None else out
 

@@ -100,16 +100,19 @@ std::atomic<bool> together_always{false};
 // so, the waiting is how the work is cut, and the team goes on; otherwise the caller stays alone
 // for as long as it was judged, and twice as long each time the team fails again: threads of others
 // that only look for work a while (OpenMP's, some 10 ms after a loop) are soon outlived, and those
-// that stay cost little.
+// that stay cost little. A job of a few microseconds is done alone before a team that sleeps has
+// woken: one that looks so brief is tried alone, and stays so while it is.
 class Pace {
  public:
   const void* context = nullptr;
 
   bool alone(std::int64_t now) const {
-    return (trial_ || now < alone_until_) && !together_always.load(std::memory_order_relaxed);
+    return (trial_ || brief_ || now < alone_until_) &&
+           !together_always.load(std::memory_order_relaxed);
   }
   void was_together(std::int64_t start, std::int64_t end, std::int64_t lost, int size) {
     lost_ += lost;
+    brief_ = end - start - lost < 2 * kBrief && end >= patient_until_;
     if (!add(start, end)) return;
     if (lost_ * size <= wall_ * (size - 1)) {
       penalty_ = kShortest;
@@ -123,6 +126,10 @@ class Pace {
     wall_ = lost_ = runs_ = 0;
   }
   void was_alone(std::int64_t start, std::int64_t end) {
+    if (brief_ && end - start >= kBrief) {
+      brief_ = false;
+      patient_until_ = end + kJudged;
+    }
     if (!trial_ || !add(start, end)) return;
     trial_ = false;
     if (wall_ / runs_ > together_) {
@@ -141,12 +148,14 @@ class Pace {
   }
 
   static constexpr std::int64_t kMilli = 1'000'000, kJudged = 3 * kMilli, kShortest = 3 * kMilli,
-                                kLongest = 1000 * kMilli, kRare = 32;
+                                kLongest = 1000 * kMilli, kRare = 32, kBrief = 10'000;
   std::int64_t wall_ = 0, lost_ = 0,
                runs_ = 0;      // since it was last judged; nanoseconds, as all here
   std::int64_t together_ = 0;  // a job took so long when the team failed
   std::int64_t alone_until_ = 0, trusted_until_ = 0, penalty_ = kShortest;
   bool trial_ = false;  // the first jobs alone are compared with it
+  bool brief_ = false;
+  std::int64_t patient_until_ = 0;  // it was longer than it looked
 };
 
 }  // namespace

@@ -51,14 +51,25 @@ TEST(ThreadPool, WorkersMeetAtEveryBarrier) {
   }
 }
 
+void be_busy(std::chrono::microseconds time) {
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - start < time) {
+  }
+}
+
 // A worker that has lost its core, played by one that sleeps.
 struct Straggler {
   std::chrono::milliseconds late{0};
+  std::chrono::microseconds busy{50};  // the caller
   int last_workers = 0;
   static void work(void* context, int worker, int workers) noexcept {
     auto& s = *static_cast<Straggler*>(context);
-    if (worker == 0) s.last_workers = workers;
-    else std::this_thread::sleep_for(s.late);
+    if (worker == 0) {
+      s.last_workers = workers;
+      be_busy(s.busy);
+    } else {
+      std::this_thread::sleep_for(s.late);
+    }
   }
 };
 
@@ -86,6 +97,23 @@ TEST(ThreadPool, TheCallerWorksAloneWhileItsTeamIsAway) {
        !again && std::chrono::steady_clock::now() - start < std::chrono::minutes(1);)
     again = workers(1).second;
   EXPECT_TRUE(again);
+}
+
+TEST(ThreadPool, BriefJobsAreDoneAlone) {
+  ThreadPool pool(2);
+  Straggler s;
+  const auto alone = [&](int runs, std::chrono::microseconds busy) {
+    s.busy = busy;
+    int count = 0;
+    for (int i = 0; i < runs; ++i) {
+      pool.run(&Straggler::work, &s);
+      count += s.last_workers == 1 ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_GT(alone(1000, std::chrono::microseconds(0)), 300);  // others may hold the core
+  const Together together;
+  EXPECT_EQ(alone(20, std::chrono::microseconds(0)), 0);
 }
 
 TEST(ThreadPool, EndsWithoutAJob) {

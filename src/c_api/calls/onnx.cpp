@@ -6,6 +6,7 @@
 #include "base/files/bytes.h"
 #include "base/message.h"
 #include "c_api/call.h"
+#include "c_api/options/options.h"
 
 using namespace loom;
 using namespace loom::c_api;
@@ -167,13 +168,16 @@ int32_t loom_onnx_run(loom_onnx onnx, const char* inputs, size_t inputs_size, co
   });
 }
 
-int32_t loom_onnx_network(loom_onnx onnx, loom_network* network, loom_bytes* ports_out,
-                          loom_error* error) {
+int32_t loom_onnx_network(loom_onnx onnx, const char* options, size_t options_size,
+                          loom_network* network, loom_bytes* ports_out, loom_error* error) {
   return call(error, [&]() -> Status {
     LOOM_TRY(want(network));
     LOOM_TRY(want(ports_out));
     LOOM_ASSIGN(const auto o, get<OnnxObject>(onnx));
-    LOOM_ASSIGN(onnx::ImportedGraph graph, onnx::import_graph(o->runner.model()));
+    OnnxNetwork given;
+    LOOM_TRY(read_options(options, options_size, given));
+    LOOM_ASSIGN(onnx::ImportedGraph graph, onnx::import_graph(o->runner.model(), {}, nullptr,
+                                                              {given.dims.json, given.max.json}));
     Json json = Json::object(), report = Json::array();
     json.set("inputs", ports(graph.inputs));
     json.set("outputs", ports(graph.outputs));

@@ -35,6 +35,13 @@ void fields(V& v, SamplingAdvice& s) {
   sampling_fields(v, s);
 }
 
+inline constexpr const char* kDimsDoc =
+    "sizes of open dimensions of an ONNX graph's inputs by their names, an object: `{\"seq\": "
+    "128}`; one without a name is `INPUT:AXIS`; a first one that is left out is the batch";
+inline constexpr const char* kMaxDoc =
+    "the largest length of one open dimension, an object: `{\"seq\": 128}`; rows of the network "
+    "then end with their own lengths ([open dimensions](formats.md#open-dimensions))";
+
 template <class V>
 void fields(V& v, ConvertOptions& o) {
   v("dtype", o.dtype,
@@ -49,6 +56,8 @@ void fields(V& v, ConvertOptions& o) {
   v("settings", o.settings,
     {.doc = "of a .safetensors or .pt file that becomes .entity: what names and shapes do not tell "
             "([weights](weights.md)), an object"});
+  v("dims", o.dims, {.doc = kDimsDoc});
+  v("max", o.max, {.doc = kMaxDoc});
 }
 
 template <class V>
@@ -512,6 +521,15 @@ void fields(V& v, ModelCreate& o) {
   v("eos", o.eos, {.doc = "the id or ids that end a text, null for none; absent: the tokenizer's"});
   v("sampling", o.sampling, {.doc = "settings that are recommended with the model"});
   v("parameters", o.parameters, {.doc = "where given: the network's own"});
+}
+
+struct OnnxNetwork {
+  AnyJson dims, max;
+};
+template <class V>
+void fields(V& v, OnnxNetwork& o) {
+  v("dims", o.dims, {.doc = kDimsDoc});
+  v("max", o.max, {.doc = kMaxDoc});
 }
 
 // The text of an object of options. Errors begin with "options".

@@ -47,7 +47,8 @@ TEST(Options, KeysAreThePublishedOnes) {
   EXPECT_EQ(keys<PredictorOpen>(), "threads, isa, device, mode");
   EXPECT_EQ(keys<PlanOptions>(), "bytes, ms, loss, formats, rows, seed");
   EXPECT_EQ(keys<EvaluatorCreate>(), "context, chunk, last_row, hash, threads, isa, device, mode");
-  EXPECT_EQ(keys<ConvertOptions>(), "dtype, adapter, tokenizer, matmul_nbits, settings");
+  EXPECT_EQ(keys<ConvertOptions>(), "dtype, adapter, tokenizer, matmul_nbits, settings, dims, max");
+  EXPECT_EQ(keys<OnnxNetwork>(), "dims, max");
   EXPECT_EQ(keys<ExportOptions>(), "opset, as, external_data, decoder, matmul_nbits");
   EXPECT_EQ(keys<DescribeOptions>(), "tensors, model");
   EXPECT_EQ(keys<Verify>(), "threads, isa, device");

@@ -105,6 +105,11 @@ std::string type_text(const ValueInfo& info) {
   return text + "]";
 }
 
+std::string dim_name(const ValueInfo& input, std::size_t axis) {
+  const std::string& own = input.dims[axis].param;
+  return own.empty() ? message(input.name, ":", axis) : own;
+}
+
 std::int64_t Model::opset(std::string_view wanted) const {
   for (const auto& [domain, version] : opsets) {
     if (domain == wanted) return version;

@@ -103,6 +103,8 @@ struct ValueInfo {
 };
 // "float[batch, 3, 224]", "sequence of int64[?]"
 std::string type_text(const ValueInfo& info);
+// The name of an input's dimension: "seq", or "x:1" of one that is not stated by a name.
+std::string dim_name(const ValueInfo& input, std::size_t axis);
 
 struct Graph;
 

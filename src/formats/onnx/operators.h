@@ -18,6 +18,8 @@ enum Trait : unsigned {
   kMayBeEmpty = 1 << 9,       // all inputs may be without elements
   kReadsAll = 1 << 10,        // folding reads more elements than it makes
   kSlow = 1 << 11,            // folding takes exact functions for each element
+  kEach = 1 << 12,   // the first numbers along any axis of a result follow from those of its inputs
+  kSizes = 1 << 13,  // settings are sizes and axes, which the shape of the result tells
 };
 // Input i may be without elements.
 constexpr unsigned empty_input(unsigned i) { return 1u << (16 + i); }

@@ -16,7 +16,8 @@ constexpr std::uint64_t kMaxPickle = std::uint64_t{16} << 20;  // bytes: 100,000
 constexpr std::size_t kMaxDepth = 32, kMaxNames = 200'000;
 // Bytes of all tensors in terms of the file's: layers with the same weights are saved once.
 constexpr std::uint64_t kMaxShared = 64;
-constexpr std::uint64_t kMaxNameBytes = std::uint64_t{64} << 20;
+constexpr std::size_t kMaxName = 4096;                            // bytes
+constexpr std::uint64_t kMaxTextBytes = std::uint64_t{64} << 20;  // names and texts together
 
 // The elements of a storage that strides choose, one after another.
 class StridedSource final : public ByteSource {
@@ -202,10 +203,12 @@ class Reading {
   Status walk(std::uint32_t id, const std::string& name, std::size_t depth) {
     using Kind = PickleValue::Kind;
     const PickleValue& v = pickle_.values[id];
-    name_bytes_ += name.size();
-    if (depth > kMaxDepth || ++names_ > kMaxNames || name_bytes_ > kMaxNameBytes)
-      return refuse(Code::out_of_range, quoted(name), ": more than ", kMaxDepth, " levels or ",
-                    kMaxNames, " values");
+    text_bytes_ += name.size() + v.text.size();  // a text may be recalled again and again
+    if (depth > kMaxDepth || ++names_ > kMaxNames || name.size() > kMaxName ||
+        text_bytes_ > kMaxTextBytes)
+      return refuse(Code::out_of_range, quoted(name), ": more than ", kMaxDepth, " levels, ",
+                    kMaxNames, " values, ", kMaxName, " bytes of a name or ", kMaxTextBytes,
+                    " of names and texts");
     if (v.kind == Kind::tensor)
       return tensor(pickle_.tensors[static_cast<std::size_t>(v.integer)],
                     name.empty() ? "tensor" : name);
@@ -234,7 +237,7 @@ class Reading {
   std::vector<std::uint64_t> begins_;
   TorchFile out_;
   std::size_t names_ = 0;
-  std::uint64_t name_bytes_ = 0, sum_ = 0;  // of all tensors
+  std::uint64_t text_bytes_ = 0, sum_ = 0;  // of all tensors
 };
 
 }  // namespace

@@ -141,6 +141,11 @@ TEST(Torch, BoundsNamesAndDepth) {
   LOOM_EXPECT_ERROR(read(file(last)), Code::out_of_range, "200000 values");
   LOOM_EXPECT_ERROR(read(file("\x80\x02]q\0h\0a."s)), Code::out_of_range, "levels");  // in itself
   LOOM_EXPECT_ERROR(read(file("\x80\x02Nr\xff\xff\xff\xff."s)), Code::corrupt, "no place");
+  std::string again = "\x80\x02" + text(std::string(1 << 20, 'x')) + "q\0"s + "0](";  // 100 times
+  for (int i = 0; i < 100; ++i) again += "h\0"s;
+  LOOM_EXPECT_ERROR(read(file(again + "e.")), Code::out_of_range, "67108864 of names and texts");
+  LOOM_EXPECT_ERROR(read(file(dict(text(std::string(4097, 'n')) + "N"))), Code::out_of_range,
+                    "4096 bytes of a name");
 }
 
 TEST(Torch, RefusesOtherArchives) {

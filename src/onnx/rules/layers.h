@@ -1,6 +1,7 @@
 // Cells that rules of several files write.
 #pragma once
 
+#include "base/borrowed_call.h"
 #include "onnx/graph.h"
 
 namespace loom::onnx {
@@ -17,20 +18,10 @@ Status exact_types(StepCall& c);
 Dims with_last(std::size_t rank, std::size_t last);
 Dims order_back(const Dims& order);
 Dims permuted(const Dims& dims, const Dims& order);
-// f(index in each dimension) of all places of a shape, row by row.
-template <class F>
-std::vector<std::int64_t> for_each_place(const Dims& dims, F f) {
-  std::vector<std::int64_t> list(static_cast<std::size_t>(elements(dims)));
-  Dims at(dims.size(), 0);
-  for (std::int64_t& value : list) {
-    value = f(at);
-    for (std::size_t d = dims.size(); d-- > 0;) {
-      if (++at[d] < dims[d]) break;
-      at[d] = 0;
-    }
-  }
-  return list;
-}
+// A place of the index in each dimension.
+using OfPlace = BorrowedCall<std::int64_t(const Dims&)>;
+// f of all places of a shape, row by row.
+std::vector<std::int64_t> for_each_place(const Dims& dims, OfPlace f);
 
 // One layer on each of the first dimension's items of x, which are of shape `item`; `child` says
 // where its parameters lie.

@@ -8,8 +8,7 @@ namespace loom::onnx {
 namespace {
 
 // f(coordinates of the result) -> place, for every value of the result.
-template <class F>
-Status place_each(StepCall& c, const Ref& x, F f, double fill = 0) {
+Status place_each(StepCall& c, const Ref& x, OfPlace f, double fill = 0) {
   const Dims& out = c.result().dims;
   const std::int64_t count = elements(out);
   LOOM_TRY(c.lists(count));
@@ -263,6 +262,19 @@ Status depth_space(StepCall& c) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> for_each_place(const Dims& dims, OfPlace f) {
+  std::vector<std::int64_t> list(static_cast<std::size_t>(elements(dims)));
+  Dims at(dims.size(), 0);
+  for (std::int64_t& value : list) {
+    value = f(at);
+    for (std::size_t d = dims.size(); d-- > 0;) {
+      if (++at[d] < dims[d]) break;
+      at[d] = 0;
+    }
+  }
+  return list;
+}
 
 std::span<const Operator> places_mappings() {
   static constexpr Operator kRows[] = {

@@ -1,7 +1,8 @@
 // RNN, GRU, LSTM: the steps one after another as the operator defines them, with initial states,
-// both directions, peepholes. Weights are known.
+// both directions, peepholes, rows that end before the others. Weights are known.
 #include <algorithm>
 
+#include "base/borrowed_call.h"
 #include "onnx/graph.h"
 
 namespace loom::onnx {
@@ -16,6 +17,9 @@ struct Recurrence {
   bool batch_first;
   std::vector<float> w, r, b;  // b: both halves, or empty
   std::vector<std::string> activations;
+  // [steps, batch or 1, 1]: 1 where a row has a step, else 0; no data: all have all steps.
+  Ref seen;
+  Ref unknown;  // [batch, 1]: 0, and NaN for a length that no row can have; no dims: there is none
 
   Dims state() const { return {batch, hidden}; }
   // x of several rows times the transposed rows [first, first + count) of a direction's matrix.
@@ -41,6 +45,22 @@ struct Recurrence {
   }
   Ref add(const Ref& a, const Ref& b2) const { return c.graph.binary(a, b2, "add"); }
   Ref mul(const Ref& a, const Ref& b2) const { return c.graph.binary(a, b2, "mul"); }
+  // Whether some rows may have step t, or not have it.
+  bool some(std::int64_t t, bool have) const {
+    if (seen.constant() && seen.data.empty()) return have;
+    const auto first = seen.data.begin() + (seen.constant() ? t * batch : 0);
+    return !seen.constant() || std::find(first, first + batch, have ? 1.0f : 0.0f) != first + batch;
+  }
+  // `a` in the rows that have step t, else `b`.
+  Ref where_seen(std::int64_t t, const Ref& a, const Ref& b2) const {
+    if (!some(t, false)) return a;
+    if (!some(t, true)) return b2;
+    return c.graph.select(seen.constant()
+                              ? GraphBuilder::constant({batch, 1}, cut(seen.data, t * batch, batch))
+                              : part_of(seen, t, {seen.dims[1], 1}),
+                          a, b2);
+  }
+  Ref checked(const Ref& y) const { return unknown.dims.empty() ? y : add(y, unknown); }
   Ref act(const Ref& x, std::int64_t direction, std::size_t which, std::size_t of) const {
     return c.graph.activation(x, activations[static_cast<std::size_t>(direction) * of + which]);
   }
@@ -66,6 +86,33 @@ Result<std::vector<std::string>> activations_of(StepCall& c, std::int64_t direct
   return names;
 }
 
+// Which steps the rows have: by sequence_lens, and by the length of an open dimension.
+Status read_lengths(Recurrence& k) {
+  StepCall& c = k.c;
+  const bool given = c.has(4);
+  if (!given && !c.length) return {};
+  Ref steps = GraphBuilder::constant({k.steps, 1, 1}, {});
+  for (std::int64_t t = 0; t < k.steps; ++t) steps.data.push_back(static_cast<float>(t));
+  if (c.length || !c.value(4).constant()) {
+    Ref lengths = given ? GraphBuilder::reshape(c.in(4), {k.batch}) : *c.length;
+    if (given) k.unknown = poison(c, one_hot(c, lengths, k.steps + 1, 1, false), 1, true);
+    if (given && c.length) lengths = c.graph.binary(lengths, *c.length, "min");
+    lengths.dims.push_back(1);
+    k.seen = c.graph.binary(lengths, steps, "greater");
+    return c.graph.fault();
+  }
+  LOOM_ASSIGN(const auto lengths, c.ints(4));
+  for (const std::int64_t n : lengths)
+    if (n < 0 || n > k.steps)
+      return Status(Code::invalid_argument, "its sequence_lens hold " + std::to_string(n) +
+                                                ", expected 0 to " + std::to_string(k.steps));
+  if (std::count(lengths.begin(), lengths.end(), k.steps) == k.batch) return {};
+  LOOM_TRY(c.graph.makes(k.steps * k.batch));
+  for (const float t : steps.data)
+    for (const std::int64_t n : lengths) k.seen.data.push_back(static_cast<float>(n) > t);
+  return {};
+}
+
 Result<Recurrence> read(StepCall& c, std::int64_t gates, const std::vector<std::string>& usual) {
   for (const char* key : {"clip", "input_forget"})
     if (c.node().find(key)) {
@@ -83,32 +130,33 @@ Result<Recurrence> read(StepCall& c, std::int64_t gates, const std::vector<std::
   }
   const Dims &x = c.dims(0), &rd = c.dims(2);
   Recurrence k{c,     gates,       layout ? x[1] : x[0], layout ? x[0] : x[1], x[2],         rd[2],
-               rd[0], layout != 0, std::move(w),         std::move(r),         std::move(b), {}};
-  if (c.has(4)) {
-    LOOM_ASSIGN(const auto lengths, c.ints(4));
-    for (const std::int64_t n : lengths)
-      if (n != k.steps) return StepCall::refuse("sequences shorter than the input are not mapped");
-  }
+               rd[0], layout != 0, std::move(w),         std::move(r),         std::move(b), {},
+               {},    {}};
   // Every step takes some cells in each direction.
   if (k.steps * k.directions > kMaxCells / 4)
     return StepCall::refuse("of " + std::to_string(k.steps) +
                             " steps it is not mapped, the limit is 2^18 in all directions");
   LOOM_TRY(c.graph.makes(k.batch * k.hidden));
   LOOM_ASSIGN(k.activations, activations_of(c, k.directions, usual));
+  LOOM_TRY(read_lengths(k));
   return k;
 }
 
-// One direction: `step` takes the input's product of a step and the states, and gives the new ones.
-template <class Step>
-Status run(Recurrence& k, std::size_t states, Step step) {
+// A step of a direction: takes the input's product and the states, and makes the new ones.
+using StepRule = BorrowedCall<Status(std::int64_t, const Ref&, std::vector<Ref>&)>;
+
+Status run(Recurrence& k, std::size_t states, StepRule step) {
   StepCall& c = k.c;
   Ref x = c.graph.value(c.in(0));
   if (k.batch_first && k.batch > 1) x = c.graph.permute(x, {1, 0, 2});
   x = GraphBuilder::reshape(x, {k.steps, k.batch, k.inputs});
   LOOM_ASSIGN(const std::string direction, c.node().get_string("direction", "forward"));
-  std::vector<std::vector<Ref>> all(static_cast<std::size_t>(k.steps));  // by step, then direction
-  std::vector<std::vector<Ref>> last(states);                            // by state, then direction
+  std::vector<Ref> all(static_cast<std::size_t>(k.steps * k.directions));  // by step, direction
+  std::vector<std::vector<Ref>> last(states);                              // by state, direction
   const std::int64_t width = k.gates * k.hidden;
+  Ref zeros = GraphBuilder::constant(
+      k.state(), std::vector<float>(static_cast<std::size_t>(k.batch * k.hidden)));
+  if (!k.seen.constant() || !k.seen.data.empty()) zeros = c.graph.value(zeros);
   for (std::int64_t d = 0; d < k.directions; ++d) {
     const bool reverse = direction == "reverse" || d == 1;
     const Ref products = k.times(x, k.w, d, 0, width, k.inputs, k.bias(d, false, 0, width),
@@ -123,31 +171,30 @@ Status run(Recurrence& k, std::size_t states, Step step) {
         state.push_back(part_of(GraphBuilder::reshape(initial, {k.directions, k.batch, k.hidden}),
                                 d, k.state()));
       } else {
-        state.push_back(
-            Ref{-1, 0, k.state(),
-                std::vector<float>(static_cast<std::size_t>(k.batch * k.hidden), 0.0f)});
+        state.push_back(zeros);
       }
     }
     for (std::int64_t n = 0; n < k.steps; ++n) {
       const std::int64_t t = reverse ? k.steps - 1 - n : n;
-      LOOM_TRY(step(d, part_of(products, t, {k.batch, width}), state));
+      Ref& here = all[static_cast<std::size_t>(t * k.directions + d)] = zeros;
+      if (!k.some(t, true)) continue;
+      std::vector<Ref> next = state;
+      LOOM_TRY(step(d, part_of(products, t, {k.batch, width}), next));
+      here = k.where_seen(t, next[0], zeros);
+      for (std::size_t s = 0; s < states; ++s) state[s] = k.where_seen(t, next[s], state[s]);
       LOOM_TRY(c.graph.fault());
-      auto& here = all[static_cast<std::size_t>(t)];
-      here.resize(static_cast<std::size_t>(k.directions));
-      here[static_cast<std::size_t>(d)] = state[0];
     }
-    for (std::size_t s = 0; s < states; ++s) last[s].push_back(state[s]);
+    // A row without steps has no state either, as onnxruntime has it.
+    for (std::size_t s = 0; s < states; ++s) last[s].push_back(k.where_seen(0, state[s], zeros));
   }
   if (c.wants(0)) {
-    std::vector<Ref> list;
-    for (const auto& at : all) list.insert(list.end(), at.begin(), at.end());
-    Ref y = c.graph.add(Json::object(), list, {k.steps, k.directions, k.batch, k.hidden});
+    Ref y = k.checked(c.graph.add(Json::object(), all, {k.steps, k.directions, k.batch, k.hidden}));
     if (k.batch_first) y = c.graph.permute(y, {2, 0, 1, 3});
     c.set(y, 0);
   }
   for (std::size_t s = 0; s < states; ++s) {
     if (!c.wants(1 + s)) continue;
-    Ref y = c.graph.add(Json::object(), last[s], {k.directions, k.batch, k.hidden});
+    Ref y = k.checked(c.graph.add(Json::object(), last[s], {k.directions, k.batch, k.hidden}));
     if (k.batch_first) y = c.graph.permute(y, {1, 0, 2});
     c.set(y, 1 + s);
   }

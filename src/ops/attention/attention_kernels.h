@@ -66,7 +66,7 @@ static inline void attend_cache(const KernelArgs& a, const TensorArg& y, const T
     auto seen_of = [&, p = p](i64 b) { return seen(b, p, window, true, 0); };
     ScoreWalk<T> walk;
     for (i64 b = first; b <= last; ++b) {
-      block_scores(query, keys_of(b), kBlock, hd, scale, e + b * kBlock);
+      block_scores(query, keys_of(b), kBlock, hd, scale, e + b * kBlock, seen_of(b));
       prefer_near(e + b * kBlock, slope, p - b * kBlock);
       walk.take(e + b * kBlock, seen_of(b));
     }
@@ -87,7 +87,8 @@ static inline void attend_cache(const KernelArgs& a, const TensorArg& y, const T
       V<T> num = {};
       for (i64 b = first; b <= last; ++b) {
         V<T> c[1][1] = {};
-        micro_kernel<T, 1, 1>(kBlock, e + b * kBlock, 0, 1, keys_of(b) + plane + d, 0, hd, c);
+        micro_kernel<T, 1, 1>(seen_of(b).last + 1, e + b * kBlock, 0, 1, keys_of(b) + plane + d, 0,
+                              hd, c);
         num += c[0][0];
       }
       put_lanes(out + d, num * inverse, hd - d);
@@ -162,7 +163,7 @@ struct RowHead {
   i64 last() const { return (causal ? p : length - 1) / kBlock; }
   Seen seen_of(i64 b) const { return seen(b, p, window, causal, length); }
   void scores(i64 b, T* s) const {
-    block_scores(query, keys + b * kBlock, padded, hd, scale, s);
+    block_scores(query, keys + b * kBlock, padded, hd, scale, s, seen_of(b));
     prefer_near(s, slope, p - b * kBlock);
   }
   T settle(i64 b, T* s, T top) const {
@@ -195,7 +196,7 @@ static inline void attend(const RowHead<T>& head, const T* values, i64 stride, T
     V<T> num = {};
     for (i64 b = head.first(); b <= head.last(); ++b) {
       V<T> c[1][1] = {};
-      micro_kernel<T, 1, 1>(min(kBlock, head.length - b * kBlock), e + b * kBlock, 0, 1,
+      micro_kernel<T, 1, 1>(head.seen_of(b).last + 1, e + b * kBlock, 0, 1,
                             values + b * kBlock * stride + d, 0, stride, c);
       num += c[0][0];
     }
@@ -266,7 +267,7 @@ static inline void query_slopes(const RowHead<T>& head, const T* values, const T
                                 const T* stats, T* probability, T* slope) {
   const T top = stats[0], inverse = stats[1], dot = dot_product(g, y, head.hd);
   for (i64 b = 0; b <= head.last(); ++b) {
-    T scores[kBlock], e[kBlock], dp[kBlock], *p = probability + b * kBlock, *s = slope + b * kBlock;
+    T scores[kBlock] = {}, e[kBlock], dp[kBlock], *p = probability + b * kBlock, *s = slope + b * kBlock;
     const Seen see = head.seen_of(b);
     ScoreWalk<T> walk;
     head.scores(b, scores);

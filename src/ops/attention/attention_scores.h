@@ -9,20 +9,30 @@ namespace loom::cpu::LOOM_ISA {
 
 static constexpr i64 kBlock = 64;
 
-// One block's 64 scores of one query: dot products over head_dim in the canonical order, times
-// scale. kt: [head_dim][64].
-template <class T>
-static inline void block_scores(const T* q, const T* kt, i64 kt_stride, i64 head_dim, T scale,
-                                T* s) {
-  V<T> c[1][4] = {};
-  micro_kernel<T, 1, 4>(head_dim, q, 0, 1, kt, 16, kt_stride, c);
-  for (int p = 0; p < 4; ++p) store(s + 16 * p, c[0][p] * scale);
-}
-
-// Positions first..last of a block (0..63) that a query at position p may see.
+// Positions first..last of a block (0..63) that a query at position p may see; vectors(): of 16
+// positions, that hold them all.
 struct Seen {
   i64 first, last;
+  int vectors() const { return static_cast<int>(last / 16) + 1; }
 };
+static constexpr Seen kAllSeen{0, kBlock - 1};
+
+// One block's scores of one query: dot products over head_dim in the canonical order, times scale.
+// kt: [head_dim][64].
+template <class T, int N>
+static inline void score_vectors(const T* q, const T* kt, i64 kt_stride, i64 head_dim, T scale,
+                                 T* s) {
+  V<T> c[1][N] = {};
+  micro_kernel<T, 1, N>(head_dim, q, 0, 1, kt, 16, kt_stride, c);
+  for (int p = 0; p < N; ++p) store(s + 16 * p, c[0][p] * scale);
+}
+template <class T>
+static inline void block_scores(const T* q, const T* kt, i64 kt_stride, i64 head_dim, T scale, T* s,
+                                Seen see = kAllSeen) {
+  if (see.vectors() == 1) score_vectors<T, 1>(q, kt, kt_stride, head_dim, scale, s);
+  else score_vectors<T, 4>(q, kt, kt_stride, head_dim, scale, s);
+}
+
 static inline Seen seen(i64 block, i64 p, i64 window, bool causal, i64 length) {
   const i64 end = causal ? p : length - 1;
   const i64 begin = window > 0 && p - window + 1 > 0 ? p - window + 1 : 0;
@@ -30,11 +40,11 @@ static inline Seen seen(i64 block, i64 p, i64 window, bool causal, i64 length) {
   return {a < 0 ? 0 : a, b > kBlock - 1 ? kBlock - 1 : b};
 }
 
-// x of the positions of a block that are not seen.
+// x of the positions of a block, of its first `end`, that are not seen.
 template <class T>
-static inline void hide(T* x, Seen see, T value) {
+static inline void hide(T* x, Seen see, T value, i64 end = kBlock) {
   for (i64 j = 0; j < see.first; ++j) x[j] = value;
-  for (i64 j = see.last + 1; j < kBlock; ++j) x[j] = value;
+  for (i64 j = see.last + 1; j < end; ++j) x[j] = value;
 }
 
 // ALiBi: a score less the slope of its head times the distance of query and key.
@@ -58,8 +68,8 @@ struct ScoreWalk {
   V<T> top = same_lanes(-kLargest<T>), rest = {};  // rest: the sum of s - s
   // Hides what is not seen, whose keys may be anything.
   void take(T* s, Seen see) {
-    hide(s, see, -kLargest<T>);
-    for (int p = 0; p < 4; ++p) {
+    hide(s, see, -kLargest<T>, 16 * see.vectors());
+    for (int p = 0; p < see.vectors(); ++p) {
       const V<T> v = load(s + 16 * p);
       top = larger(top, v);
       rest += v - v;
@@ -133,13 +143,15 @@ __attribute__((noinline, cold)) static T settle_scores(T* s, Seen see, T top, Sc
 template <class T>
 LOOM_FLATTEN static inline T block_weights(T* s, Seen see, T top) {
   T e[kBlock];
-  if (LOOM_VECTOR_BYTES == 16 || top == -kInfinite<T>) exp_row(s, kBlock, top, e);
+  const i64 n = 16 * see.vectors();
+  if (LOOM_VECTOR_BYTES == 16 || top == -kInfinite<T>) exp_row(s, n, top, e);
   else
-    for (i64 j = 0; j < kBlock; ++j) e[j] = exact::detail::exp_below(s[j], top);
-  hide(e, see, T(0));
+    for (i64 i = 0; i < n; i += 16)
+      for (i64 j = i; j < i + 16; ++j) e[j] = exact::detail::exp_below(s[j], top);
+  hide(e, see, T(0), n);
   RowReduce<T> sum;
   for (int p = 0; p < 4; ++p) {
-    sum.lane[p] = load(e + 16 * p);
+    if (16 * p < n) sum.lane[p] = load(e + 16 * p);
     store(s + 16 * p, sum.lane[p]);
   }
   return sum.total();

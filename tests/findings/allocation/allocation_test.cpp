@@ -110,7 +110,7 @@ TEST(Findings, G14_ANetworkOfAGraphComesWithItsPortsOrNotAtAll) {
   const auto make = [&](std::int64_t fail, std::int64_t last) {
     network = ports = 0;
     fail_allocations(fail, last);
-    return loom_onnx_network(graph, &network, &ports, &error);
+    return loom_onnx_network(graph, nullptr, 0, &network, &ports, &error);
   };
   std::int64_t calls = 0, failed = 0;
   for (int i = 0; i < 3; ++i) {  // caches fill

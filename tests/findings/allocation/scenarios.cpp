@@ -296,7 +296,7 @@ class OnnxScenario final : public Scenario {
     LOOM_TRY_CALL(loom_onnx_info(o, &text, &error));
     LOOM_TRY_CALL(take(text, taken, error));
     loom_network n = 0;
-    LOOM_TRY_CALL(loom_onnx_network(o, &n, &text, &error));
+    LOOM_TRY_CALL(loom_onnx_network(o, nullptr, 0, &n, &text, &error));
     *h.next() = n;
     LOOM_TRY_CALL(take(text, taken, error));
     LOOM_TRY_CALL(loom_network_digest(n, &text, &error));

@@ -40,6 +40,22 @@ static void check_graph(const onnx::Graph& a, const onnx::Graph& b, std::size_t 
   }
 }
 
+// With an open dimension up to a maximum: a network or a refusal.
+static void check_opened(const onnx::Model& model) {
+  onnx::OpenDims open;
+  for (const onnx::ValueInfo& in : model.graph.inputs)
+    for (std::size_t axis = 0; axis < in.dims.size(); ++axis)
+      if (in.dims[axis].value < 0) {
+        if (open.max.as_object().empty()) open.max.set(onnx::dim_name(in, axis), 3);
+        else if (!open.max.find(onnx::dim_name(in, axis)))
+          open.dims.set(onnx::dim_name(in, axis), 1);
+      }
+  const auto graph = onnx::import_graph(model, {}, nullptr, open);
+  FUZZ_CHECK(graph.ok() || graph.status().code() == Code::unsupported ||
+             graph.status().code() == Code::invalid_argument ||
+             graph.status().code() == Code::out_of_range);
+}
+
 // A network whose ports lie in its rows, or a refusal. Small graphs alone: what a network takes
 // grows with its values.
 static void check_network(const onnx::Model& model, const std::vector<onnx::Binding>& bindings,
@@ -51,6 +67,7 @@ static void check_network(const onnx::Model& model, const std::vector<onnx::Bind
       count *= static_cast<std::uint64_t>(d > 4096 ? 4096 : d);
     if (count > 2048) return;
   }
+  check_opened(model);
   auto graph = onnx::import_graph(model, bindings);
   if (!graph.ok()) {
     FUZZ_CHECK(graph.status().code() == Code::unsupported ||

@@ -19,6 +19,6 @@ FUZZ_TARGET(data, size) {
     std::vector<double> x(static_cast<std::size_t>(std::min<std::uint64_t>(a.elements(), 64))),
         y(x.size());
     FUZZ_CHECK(read_f64(a, 0, x).ok() && read_f64(b, 0, y).ok());
-    FUZZ_CHECK(std::memcmp(x.data(), y.data(), 8 * x.size()) == 0);
+    FUZZ_CHECK(x.empty() || std::memcmp(x.data(), y.data(), 8 * x.size()) == 0);
   }
 }

@@ -19,6 +19,11 @@ disagreed = collections.Counter()
 EVALUATOR_ALONE = {"LayerNormalization", "RMSNormalization", "InstanceNormalization"}
 
 
+def ends(node):
+    """Whether rows have lengths, which the evaluator does not read."""
+    return node.op_type in ("LSTM", "GRU", "RNN") and len(node.input) > 4 and node.input[4]
+
+
 class Disagreement(Exception):
     pass
 
@@ -36,8 +41,9 @@ def agreed(model, feeds):
     setting."""
     answers = []
     try:
-        with np.errstate(all="ignore"):
-            answers.append(ReferenceEvaluator(model).run(None, feeds))
+        if not ends(model.graph.node[0]):
+            with np.errstate(all="ignore"):
+                answers.append(ReferenceEvaluator(model).run(None, feeds))
     except Exception as error:
         print("evaluator:", model.graph.node[0].op_type, str(error)[:120])
     if model.graph.node[0].op_type not in EVALUATOR_ALONE:
@@ -237,10 +243,11 @@ def normalizations():
          constants=(1, 2, 3, 4), opset=15, epsilon=pick(None, 0.01))
 
 
-def recurrences():
-    op, direction, hidden, width = pick("LSTM", "GRU", "RNN"), pick("forward", "reverse",
-                                                                    "bidirectional"), count(1,
-                                                                    3), count(1, 3)
+def recurrences(op=None, direction=None, ended=None):
+    """ended: of rows with lengths, whether these are constants."""
+    op, direction = op or pick("LSTM", "GRU", "RNN"), direction or pick("forward", "reverse",
+                                                                        "bidirectional")
+    hidden, width = count(1, 3), count(1, 3)
     gates, both, steps, batch = {"LSTM": 4, "GRU": 3,
                                  "RNN": 1}[op], 2 if direction == "bidirectional" else 1, count(1,
                                  4), count(1, 3)
@@ -250,10 +257,22 @@ def recurrences():
               *state]
     if op == "LSTM":
         inputs.append(pick(None, real(both, 3 * hidden)))
+    if ended is not None:
+        steps = len(inputs[0])
+        inputs[4] = pick(*([n, 1, steps] for n in range(steps + 1)))
+        inputs[4] = np.array((inputs[4] * batch)[:batch], np.int32)
     own = {"GRU": {"linear_before_reset": pick(0, 1)},
            "RNN": {"activations": pick(None, ["Relu"] * both)}, "LSTM": {}}[op]
-    case(op, inputs, constants=(1, 2, 3, 7), outputs=3 if op == "LSTM" else 2, opset=14,
-         hidden_size=hidden, direction=direction, **own)
+    case(op, inputs, constants=(1, 2, 3, 7) + ((4,) if ended else ()),
+         outputs=3 if op == "LSTM" else 2, opset=14, hidden_size=hidden, direction=direction, **own)
+
+
+def ended_recurrences():
+    """Sequences of unequal lengths."""
+    for op in ("LSTM", "GRU", "RNN"):
+        for direction in ("forward", "reverse", "bidirectional"):
+            for constant in (True, False):
+                recurrences(op, direction, constant)
 
 
 def pairs():
@@ -336,7 +355,7 @@ def rotations():
 
 KINDS = {pads: 10, pools: 24, convolutions: 30, resizes: 24, grids: 16, products: 10, picks: 8,
          reductions: 10, normalizations: 6, recurrences: 14, pairs: 10, movements: 6,
-         quantizations: 8, rotations: 8}
+         quantizations: 8, rotations: 8, ended_recurrences: 2}
 
 
 def against_loom():

@@ -211,7 +211,7 @@ export const FUNCTIONS = {
   onnx_info: ["code", [["onnx", "handle onnx"], ["info", "new json"]]],
   onnx_run: ["code", [["onnx", "handle onnx"], ["inputs", "json"], ["values", "read f64"],
       ["outputs", "new json"], ["results", "new bytes"]]],
-  onnx_network: ["code", [["onnx", "handle onnx"], ["network", "new network"],
+  onnx_network: ["code", [["onnx", "handle onnx"], ["options", "json"], ["network", "new network"],
       ["ports", "new json"]]],
   data_values: ["code", [["x", "read f32"], ["width", "i64"], ["y", "read f32"], ["targets", "i64"],
       ["data", "new data"]]],

@@ -504,6 +504,13 @@ export interface ConvertOptions {
   /** of a .safetensors or .pt file that becomes .entity: what names and shapes do not tell
    *  (weights (docs/reference/weights.md)), an object */
   settings?: unknown;
+  /** sizes of open dimensions of an ONNX graph's inputs by their names, an object: `{"seq":
+   *  128}`; one without a name is `INPUT:AXIS`; a first one that is left out is the batch */
+  dims?: unknown;
+  /** the largest length of one open dimension, an object: `{"seq": 128}`; rows of the network
+   *  then end with their own lengths (open dimensions (docs/reference/formats.md#open-
+   *  dimensions)) */
+  max?: unknown;
 }
 
 /** A network in a format of other programs. */
@@ -521,6 +528,17 @@ export interface ExportOptions {
   decoder?: boolean;
   /** of ONNX: products of 4 and 8 bits by ONNX Runtime's own `MatMulNBits` */
   matmulNbits?: boolean;
+}
+
+/** An ONNX graph as a network. */
+export interface GraphNetworkOptions {
+  /** sizes of open dimensions of an ONNX graph's inputs by their names, an object: `{"seq":
+   *  128}`; one without a name is `INPUT:AXIS`; a first one that is left out is the batch */
+  dims?: unknown;
+  /** the largest length of one open dimension, an object: `{"seq": 128}`; rows of the network
+   *  then end with their own lengths (open dimensions (docs/reference/formats.md#open-
+   *  dimensions)) */
+  max?: unknown;
 }
 
 /** Facts of a model file. */

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/borrowed_call.h"
 #include "base/math/exact_math.h"
 #include "formats/onnx/infer/rule.h"
 
@@ -178,8 +179,7 @@ Status dynamic_quantize(Call& call) {
 // ---- Folding.
 
 // out[i] = f(a, b) over the broadcast inputs; `f` may refuse by returning false.
-template <class F>
-Result<bool> fold_pairs(Call& call, F f) {
+Result<bool> fold_pairs(Call& call, BorrowedCall<bool(Cell, Cell, Cell*)> f) {
   const Dims& dims = call.out[0].dims;
   LOOM_ASSIGN(const Dims second, second_dims(call));
   const auto left = offsets(dims, broadcast_strides(call.dims(0), dims)),
@@ -361,8 +361,7 @@ Result<bool> fold_where(Call& call) {
 }
 
 // f(cell, &out) for each element.
-template <class F>
-Result<bool> fold_each(Call& call, F f) {
+Result<bool> fold_each(Call& call, BorrowedCall<bool(Cell, Cell*)> f) {
   Cells out(call.cells[0]->size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (!f((*call.cells[0])[i], &out[i])) return false;

@@ -127,8 +127,13 @@ class Inferrer {
     if (!bound) {
       Value value{input.name, input.type, {}, nullptr, nullptr};
       for (const Dim& d : input.dims) value.dims.push_back(d.value);
-      if (!input.has_shape || std::count(value.dims.begin(), value.dims.end(), -1) != 0)
-        return wrong(where, ": state its dimensions");
+      if (!input.has_shape) return wrong(where, ": state its dimensions");
+      // The last, since the first may be the batch.
+      for (std::size_t axis = input.dims.size(); axis-- > 0;)
+        if (const std::string name = dim_name(input, axis); input.dims[axis].value < 0)
+          return wrong(where, ": its dimension ", quoted(name),
+                       " is open: state its size in dims, as {", quoted(name, '"'),
+                       ": 128}, or --dim ", quoted(name + "=128"));
       return value;
     }
     if (bound->value && (bound->value->type != input.type || bound->value->dims != bound->dims)) {

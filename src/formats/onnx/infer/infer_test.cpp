@@ -247,7 +247,7 @@ TEST(Infer, RefusesByNodeAndOperator) {
                     "there is no rule for output 1 'z'");
   const Model relu = model_of({pb_node("Relu", {"x"}, {"y"})});
   LOOM_EXPECT_ERROR(infer(relu, {}), Code::invalid_argument,
-                    "input 'x' float[?, 3]: state its dimensions");
+                    "input 'x' float[?, 3]: its dimension 'x:0' is open");
   LOOM_EXPECT_ERROR(infer(relu, {{"x", {2, 4}}}), Code::invalid_argument,
                     "does not take the shape [2, 4]");
   LOOM_EXPECT_ERROR(infer(relu, {{"x", {-2, 3}}}), Code::invalid_argument, "dimensions are 0 to");

@@ -32,6 +32,8 @@ static inline BlockFactors block_factors(const WeightArg& w, i64 panel, i64 b, i
   f.scale = load(w.scales + at);
   if (w.dtype == kFp4) f.scale = 0.5f * f.scale;  // the codes are twice the values
   f.minimum = w.minima ? load(w.minima + at) : V<float>{};
+  for (Ints& part : f.offset) part = Ints{} + (w.offset - static_cast<int>(bias_of_codes));
+  if (!w.zeros) return f;
   int offsets[16];
   for (i64 n = 0; n < 16; ++n)
     offsets[n] = block_offset(w, panel, b, n) - static_cast<int>(bias_of_codes);
@@ -87,16 +89,104 @@ static inline void blocks_product(const KernelArgs& k, F sum_rows) {
   }
 }
 
+// Sums of one block of a panel with both planes of a row, straight from the packed bytes.
+template <Plain P>
+static inline void packed_block(const unsigned char* bytes, const Q15Row& q, i64 begin, i64 end,
+                                Ints (&high)[kParts], Ints (&low)[kParts]) {
+  for (i64 k = begin; k < end; k += 4 * layers<P>(), bytes += 64)
+    for (i64 p = 0; p < kParts; ++p) {
+      fetch_ahead(bytes + p * LOOM_VECTOR_BYTES);
+      Bytes row = load_bytes(bytes + p * LOOM_VECTOR_BYTES);
+      for (int n = 0; n < layers<P>(); ++n) {
+        const Bytes codes = layer_codes<P>(row, n);
+        high[p] = dot < P != Plain::byte > (high[p], codes, repeat_four(q.plane[0] + k + 4 * n));
+        low[p] = dot < P != Plain::byte > (low[p], codes, repeat_four(q.plane[1] + k + 4 * n));
+      }
+    }
+}
+
+// One row, which decoding has: memory is the limit (integer_gemv.h), so that panels far apart are
+// read at once and nothing is unpacked in between.
+template <Plain P>
+static void block_gemv(const KernelArgs& k) {
+  constexpr int S = kStreams<2>;
+  const WeightArg& w = *k.weight;
+  const i64 padded = (w.cols + 63) / 64 * 64, blocks = (w.cols + w.block - 1) / w.block;
+  const Q15Row q = q15_row(k.t[1], 0, padded);
+  int* ones = reinterpret_cast<int*>(k.scratch);
+  activation_sums(q, padded, w.block, blocks, ones);
+  const float* bias = k.has[2] ? row<float>(k.t[2], 0) : nullptr;
+  const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
+  const i64 length = (r.end - r.begin + S - 1) / S;
+  for (i64 n = 0; n < length; ++n) {
+    i64 panel[S];
+    V<float> acc[S] = {};
+    for (int s = 0; s < S; ++s) panel[s] = min(r.begin + s * length + n, r.end - 1);
+    for (i64 b = 0; b < blocks; ++b) LOOM_UNROLL for (int s = 0; s < S; ++s) {
+        const i64 begin = b * w.block;
+        Ints high[kParts] = {}, low[kParts] = {};
+        packed_block<P>(static_cast<const unsigned char*>(w.panels) + panel[s] * w.panel_bytes +
+                            begin / (4 * layers<P>()) * 64,
+                        q, begin, min(begin + w.block, padded), high, low);
+        add_block(acc[s], block_factors(w, panel[s], b, kCodeBias < P != Plain::byte >),
+                  w.minima != nullptr, high, low, ones[b]);
+      }
+    for (int s = 0; s < S; ++s) {
+      const i64 first = panel[s] * 16, lanes = min(16, w.rows - first);
+      const V<float> v = q.scale * acc[s];
+      put_lanes(row<float>(k.t[3], 0) + first, bias ? v + load_lanes(bias + first, lanes) : v,
+                lanes);
+    }
+  }
+}
+
+// A block of G groups of four k, whose codes stay in registers while all rows pass. `ones`: of the
+// block, a row `blocks` after the other.
+template <bool Small, int G>
+static inline void block_rows(const TensorArg& x, i64 at, i64 padded, i64 rows,
+                              const unsigned char* codes, const BlockFactors& f, bool minima,
+                              const int* ones, i64 blocks, V<float>* acc) {
+  Bytes c[G];
+  LOOM_UNROLL for (int g = 0; g < G; ++g) c[g] = load_bytes(codes + g * 64);
+  const signed char* hi = reinterpret_cast<const signed char*>(x.data) + at;
+  for (i64 i = 0; i < rows; ++i, hi += x.stride) {
+    Ints high[kParts] = {}, low[kParts] = {};
+    LOOM_UNROLL for (int g = 0; g < G; ++g) {
+      high[0] = dot<Small>(high[0], c[g], repeat_four(hi + 4 * g));
+      low[0] = dot<Small>(low[0], c[g], repeat_four(hi + padded + 4 * g));
+    }
+    add_block(acc[i], f, minima, high, low, ones[i * blocks]);
+  }
+}
+
 static void matmul_blocks(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const TensorArg& x = k.t[1];
   const i64 padded = (w.cols + 63) / 64 * 64, blocks = (w.cols + w.block - 1) / w.block;
+  if (k.t[3].rows == 1 && w.dtype != kFp4 && w.block % 8 == 0) {
+    if (w.bits == 8) return block_gemv<Plain::byte>(k);
+    if (w.bits == 4) return block_gemv<Plain::nibbles>(k);
+  }
   with_small(w, [&]<bool Small>() {
     blocks_product(k, [&](const unsigned char* codes, const int* sums, i64 first, i64 rows,
                           i64 panel, V<float>* acc) {
       for (i64 b = 0; b < blocks; ++b) {
         const BlockFactors f = block_factors(w, panel, b, kCodeBias<Small>);
         const i64 begin = b * w.block / 4, end = min((b + 1) * w.block, padded) / 4;
+        if constexpr (kParts == 1) {  // of plain vectors, a block takes more than there are
+          const auto in_registers = [&]<int G>() {
+            block_rows<Small, G>(x, first * x.stride + 4 * begin, padded, rows, codes + begin * 64,
+                                 f, w.minima != nullptr, sums + b, blocks, acc);
+          };
+          if (end - begin == 8) {
+            in_registers.template operator()<8>();
+            continue;
+          }
+          if (end - begin == 4) {
+            in_registers.template operator()<4>();
+            continue;
+          }
+        }
         for (i64 i = 0; i < rows; ++i) {
           const signed char* hi =
               reinterpret_cast<const signed char*>(x.data) + (first + i) * x.stride;

@@ -10,6 +10,26 @@ namespace loom::cpu::LOOM_ISA {
 
 #define LOOM_OPAQUE(value) asm("" : "+r"(value))
 
+// Whether two rows meet each code that is taken from a panel. Plain vectors compute too long for
+// memory to matter, and kernels for two are large.
+#if LOOM_VECTOR_BYTES > 16 || defined(__ARM_FEATURE_DOTPROD)
+static constexpr bool kTwoRowsAtOnce = true;
+#else
+static constexpr bool kTwoRowsAtOnce = false;
+#endif
+
+static void decode_rows(const KernelArgs& k, i64 padded) {
+  const Range r = share((k.weight->rows + 15) / 16, 1, k.worker, k.workers);
+  if constexpr (kTwoRowsAtOnce)
+    if (k.t[3].rows == 2) return integer_gemv<2>(k, padded, r);
+  KernelArgs one = k;
+  for (i64 i = 0; i < k.t[3].rows; ++i) {
+    one.t[1].data += i * k.t[1].stride;
+    one.t[3].data = reinterpret_cast<char*>(row<float>(k.t[3], i));
+    integer_gemv<1>(one, padded, r);
+  }
+}
+
 // Rows x registers of codes; as many sums of two planes as the registers hold.
 #if LOOM_VECTOR_BYTES == 64
 static constexpr int kIntegerRows = 6, kIntegerPanels = 2;
@@ -77,10 +97,7 @@ static inline void integer_panels(const KernelArgs& k, unsigned char* codes, i64
 static void matmul_integer(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
   const i64 rows = k.t[3].rows, padded = (w.cols + 63) / 64 * 64;
-  if (rows <= kGemvRows) {
-    const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
-    return rows == 1 ? integer_gemv<1>(k, padded, r) : integer_gemv<2>(k, padded, r);
-  }
+  if (rows <= kGemvRows) return decode_rows(k, padded);
   // Activations of a block of rows stay in the second cache while all panels pass.
   const i64 block = kIntegerRows * (1 + (384 << 10) / (2 * padded * kIntegerRows));
   unsigned char* codes = reinterpret_cast<unsigned char*>(k.scratch);
