@@ -37,6 +37,7 @@ for name, c in (("f32", "float"), ("f64", "double"), ("i32", "int32_t"), ("i64",
 C_PARAMETERS["layer"] = [("const loom_layer*", "")]
 C_PARAMETERS["image_decoder"] = [("const loom_image_decoder*", "")]
 C_PARAMETERS["source"] = [("const loom_source*", "")]
+C_PARAMETERS["function"] = [("loom_function", "")]
 RESULTS = {"text": "UTF-8", "json": "JSON", "i32s": "int32 values"}  # new things that come as bytes
 RETURNS = {"cstr": "const char*", "i32": "int32_t"}
 
@@ -223,6 +224,12 @@ typedef struct loom_source {
 """
 
 
+FUNCTION = """
+/* A function of the host's, cast to this type. */
+typedef void (*loom_function)(void);
+"""
+
+
 def with_struct(function):
     """Whether it takes a struct of options: a function of C and C++ alone."""
     return any(kind.startswith("options ") for _, kind, _ in function.get("params", []))
@@ -230,7 +237,8 @@ def with_struct(function):
 
 def by_hand(function):
     return with_struct(function) or any(
-        kind in ("layer", "image_decoder", "source") for _, kind, _ in function.get("params", []))
+        kind in ("layer", "image_decoder", "source", "function")
+        for _, kind, _ in function.get("params", []))
 
 
 def prototypes(groups):
@@ -271,6 +279,7 @@ PARTS = {
     "cluster": (("cluster", "ensemble", "measure"),
                 "groups of rows, ensembles, and figures"),
     "online": (("online",), "learning beside answers"),
+    "webgpu": (("webgpu",), "the WebGPU of a host"),
 }
 
 
@@ -281,7 +290,7 @@ def part_header(name):
                 "#ifndef LOOM_%s_H\n#define LOOM_%s_H\n\n#include <loom/loom.h>\n\n"
                 "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
                 % (NOTE, about, name.upper(), name.upper())
-                + {"training": IMAGE_DECODER, "file": SOURCE}.get(name, "")
+                + {"training": IMAGE_DECODER, "file": SOURCE, "webgpu": FUNCTION}.get(name, "")
                 + prototypes(g for g in api["groups"] if g["name"] in groups)
                 + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
     return make
@@ -310,8 +319,7 @@ HEADER_TOP = """/* The C interface of Loom, the embeddable neural engine.
  * Objects are handles: numbers, 0 is none. loom_release gives one back; a released or wrong one is
  * LOOM_INVALID_HANDLE, never a crash. Texts go in as pointer and size, without a terminating zero,
  * and come out as bytes objects: loom_bytes_data, then loom_release. Objects take JSON for their
- * options, or structs (loom/options.h). Unknown keys are refused by name. An empty text stands for
- * {}.
+ * options, or structs (loom/options.h). Unknown keys are refused by name. An empty text is {}.
  *
  * Threads: every function may be called from any thread. Which objects take several calls at a time
  * stands with the kinds below; the others answer LOOM_BUSY to a second one. A child of fork() may
@@ -482,6 +490,7 @@ OUTPUTS = {
     "include/loom/file.h": part_header("file"),
     "include/loom/seq2seq.h": part_header("seq2seq"),
     "include/loom/step_mesh.h": part_header("step_mesh"),
+    "include/loom/webgpu.h": part_header("webgpu"),
     "include/loom/onnx.h": part_header("onnx"),
     "include/loom/program.h": part_header("program"),
     "include/loom/population.h": part_header("population"),

@@ -8,8 +8,7 @@
  * Objects are handles: numbers, 0 is none. loom_release gives one back; a released or wrong one is
  * LOOM_INVALID_HANDLE, never a crash. Texts go in as pointer and size, without a terminating zero,
  * and come out as bytes objects: loom_bytes_data, then loom_release. Objects take JSON for their
- * options, or structs (loom/options.h). Unknown keys are refused by name. An empty text stands for
- * {}.
+ * options, or structs (loom/options.h). Unknown keys are refused by name. An empty text is {}.
  *
  * Threads: every function may be called from any thread. Which objects take several calls at a time
  * stands with the kinds below; the others answer LOOM_BUSY to a second one. A child of fork() may
@@ -796,5 +795,6 @@ LOOM_API int32_t loom_generator_info(loom_generator generator, loom_bytes* info,
 #include <loom/seq2seq.h>
 #include <loom/step_mesh.h>
 #include <loom/training.h>
+#include <loom/webgpu.h>
 
 #endif

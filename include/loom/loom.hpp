@@ -235,6 +235,9 @@ inline std::string info() { return detail::text(loom_info); }
 inline std::string audit(std::string_view options = {}) {
   return detail::text(loom_audit, options.data(), options.size());
 }
+// Devices that are opened from now on run through the host's WebGPU, whose wgpuGetProcAddress this
+// is: use_webgpu(reinterpret_cast<loom_function>(wgpuGetProcAddress)). nullptr: not any more.
+inline void use_webgpu(loom_function get_proc_address) { check(loom_use_webgpu, get_proc_address); }
 // JSON: what a format of weights is.
 inline std::string format_info(std::string_view format) {
   return detail::text(loom_format_info, format.data(), format.size());

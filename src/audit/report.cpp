@@ -196,6 +196,7 @@ Status report_gpus(Report& r, std::string_view device) {
   count("limits.threads_per_group", l.threads_per_group);
   count("limits.group_bytes", l.group_bytes);
   entry.flag("limits.subgroups", l.subgroups);
+  entry.flag("limits.matrix_units", test.matrix_units);
   Json list = Json::array();
   list.push(entry.values());
   r.set("gpus", std::move(list));

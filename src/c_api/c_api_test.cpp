@@ -237,6 +237,19 @@ TEST_F(CApi, EditsANetworkOrLeavesItAsItWas) {
         LOOM_NOT_FOUND, "0.0.0.0:wait");
 }
 
+// src/gpu/device_test.cpp computes through one.
+TEST_F(CApi, RefusesAWebGpuThatLacksFunctions) {
+  struct Name {
+    const char* data;
+    std::size_t size;
+  };
+  const auto knows_nothing = +[](Name) -> loom_function { return nullptr; };
+  loom_error error{};
+  FAILS(loom_use_webgpu(reinterpret_cast<loom_function>(knows_nothing), &error), LOOM_UNSUPPORTED,
+        "has no function wgpuCreateInstance");
+  OK(loom_use_webgpu(nullptr, &error));
+}
+
 TEST_F(CApi, WrongHandlesAreErrors) {
   const loom_network n = network();
   loom_bytes out = 0;

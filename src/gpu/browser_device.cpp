@@ -164,6 +164,10 @@ Status BrowserDevice::describe() {
 
 }  // namespace
 
+Status use_host(HostFunction) {
+  return Status(Code::unsupported, "gpu: in WebAssembly the host is navigator.gpu");
+}
+
 Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options) {
   LOOM_TRY(check_waiting());
   LOOM_ASSIGN(const std::uint32_t id, handle_of(gpu_open(options.software ? 1 : 0)));

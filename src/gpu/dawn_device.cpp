@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "base/message.h"
 #include "base/threads/fork.h"
 #include "gpu/dawn_library.h"
 
@@ -43,6 +44,8 @@ class DawnDevice final : public Device {
   Status flush() override;
   Status read(std::span<const ReadRange> ranges) override;
   Status force_loss() override;
+  bool has_matrix_units() const override { return units_; }
+  void allow_matrix_units() override { limits_.matrix_units = units_; }
   std::uint64_t allocated_bytes() const override { return allocated_; }
 
  private:
@@ -70,7 +73,8 @@ class DawnDevice final : public Device {
   };
 
   // The steps of open().
-  Status request_adapter(bool software);
+  Status request_adapter(bool software, bool for_units);
+  bool lists_units();
   Status describe_adapter(AdapterLimits& own);  // sets info_ and limits_, too
   void set_callbacks(WGPUDeviceDescriptor& descriptor);
   Status request_device(const AdapterLimits& own, bool checks);
@@ -131,6 +135,7 @@ class DawnDevice final : public Device {
   Limits limits_;
   Status status_;  // the first error nobody has seen yet; of a lost device for good
   bool lost_ = false, closing_ = false;
+  bool units_ = false;  // of matrices, as has_matrix_units() says
   std::vector<OwnBuffer> buffers_;
   std::vector<WGPUBindGroup> groups_;
   std::vector<Handle> free_buffers_, free_groups_;
@@ -161,19 +166,39 @@ Status DawnDevice::open(const DeviceOptions& options) {
     return Status(Code::unsupported, "gpu: this system does not say when it forks");
   instance_ = w_.CreateInstance(nullptr);
   if (!instance_) return Status(Code::unsupported, "gpu: " + w_.path + " makes no instance");
-  LOOM_TRY(request_adapter(options.software));
+  LOOM_TRY(request_adapter(options.software, true));
+  units_ = lists_units();
+  if (!units_) {  // without what is needed for them alone
+    w_.AdapterRelease(adapter_);
+    LOOM_TRY(request_adapter(options.software, false));
+  }
   AdapterLimits own{};
   LOOM_TRY(describe_adapter(own));
   LOOM_TRY(request_device(own, options.checks));
   queue_ = w_.DeviceGetQueue(device_);
   limits_.subgroups =
       compiles("enable subgroups; @compute @workgroup_size(1) fn f() { _ = subgroupElect(); }");
+  units_ = units_ && limits_.subgroups;
   return {};
 }
 
-Status DawnDevice::request_adapter(bool software) {
+// Settings of an adapter and a device. Matrices need the first two.
+struct Toggles {
+  static constexpr const char* kNames[] = {"allow_unsafe_apis", "use_vulkan_memory_model",
+                                           "skip_validation", "disable_robustness"};
+  WGPUDawnTogglesDescriptor list{};
+  Toggles(bool for_units, bool fast) {
+    list.chain.sType = WGPUSType_DawnTogglesDescriptor;
+    list.enabledToggles = kNames + (for_units ? 0 : 2);
+    list.enabledToggleCount = (for_units ? 2 : 0) + (fast ? 2 : 0);
+  }
+};
+
+Status DawnDevice::request_adapter(bool software, bool for_units) {
   Answer answer;
   WGPURequestAdapterOptions wanted{};
+  Toggles toggles(for_units, false);
+  if (for_units) wanted.nextInChain = &toggles.list.chain;
   wanted.featureLevel = WGPUFeatureLevel_Core;
   wanted.powerPreference = WGPUPowerPreference_HighPerformance;
   wanted.forceFallbackAdapter = software;
@@ -210,6 +235,40 @@ const char* backend_name(WGPUBackendType type) {
   }
 }
 
+// Older libraries list matrices of other types, and end the process where a kernel uses them.
+bool DawnDevice::lists_units() {
+  if (!w_.AdapterHasFeature(adapter_, WGPUFeatureName_ChromiumExperimentalSubgroupMatrix))
+    return false;
+  WGPUAdapterPropertiesSubgroupMatrixConfigs list{};
+  list.chain.sType = WGPUSType_AdapterPropertiesSubgroupMatrixConfigs;
+  WGPUAdapterInfo info{};
+  info.nextInChain = &list.chain;
+  w_.AdapterGetInfo(adapter_, &info);
+  const bool threads = info.subgroupMinSize == 32 && info.subgroupMaxSize == 32;
+  // Two types, then M, N and K. Newer libraries have two numbers more, which are no types.
+  const auto* words = reinterpret_cast<const std::uint32_t*>(list.configs);
+  const bool longer = list.configCount > 1 && words[5] > WGPUSubgroupMatrixComponentType_I8;
+  constexpr std::uint32_t kWanted[] = {WGPUSubgroupMatrixComponentType_I8,
+                                       WGPUSubgroupMatrixComponentType_I32, 16, 16, 32};
+  bool found = false;
+  for (std::size_t i = 0; i < list.configCount; ++i)
+    found = found || std::equal(kWanted, kWanted + 5, words + i * (longer ? 7 : 5));
+  w_.AdapterInfoFreeMembers(info);
+  w_.AdapterPropertiesSubgroupMatrixConfigsFreeMembers(list);
+  return found && threads;
+}
+
+// Every adapter has what WebGPU guarantees. One that seems not to describes itself in a structure
+// of another version.
+bool plausible(const WGPULimits& l) {
+  const std::uint32_t alignment = l.minStorageBufferOffsetAlignment;
+  return l.maxBufferSize >= std::uint64_t{1} << 28 &&
+         l.maxStorageBufferBindingSize >= std::uint64_t{1} << 27 && alignment >= 4 &&
+         alignment <= 256 && (alignment & (alignment - 1)) == 0 &&
+         l.maxStorageBuffersPerShaderStage >= 8 && l.maxComputeWorkgroupStorageSize >= 16384 &&
+         l.maxComputeInvocationsPerWorkgroup >= 256 && l.maxComputeWorkgroupsPerDimension >= 65535;
+}
+
 Status DawnDevice::describe_adapter(AdapterLimits& own) {
   WGPUAdapterInfo info{};
   w_.AdapterGetInfo(adapter_, &info);
@@ -226,6 +285,11 @@ Status DawnDevice::describe_adapter(AdapterLimits& own) {
                                          " finds no adapter: the Vulkan loader (libvulkan.so.1) or "
                                          "a driver that it knows is missing");
   w_.AdapterGetLimits(adapter_, &own.limits);
+  if (!plausible(own.limits))
+    return Status(Code::unsupported,
+                  message("gpu: ", w_.path,
+                          " is of another version of webgpu.h: its limits are none that WebGPU "
+                          "allows; a Dawn of 2026 is needed"));
   limits_.buffer_bytes = own.limits.maxBufferSize;
   limits_.binding_bytes = own.limits.maxStorageBufferBindingSize;
   limits_.offset_alignment = own.limits.minStorageBufferOffsetAlignment;
@@ -255,19 +319,16 @@ void DawnDevice::set_callbacks(WGPUDeviceDescriptor& descriptor) {
 }
 
 Status DawnDevice::request_device(const AdapterLimits& own, bool checks) {
-  const char* toggles[] = {"skip_validation", "disable_robustness"};
-  WGPUDawnTogglesDescriptor fast{};
-  fast.chain.sType = WGPUSType_DawnTogglesDescriptor;
-  fast.enabledToggleCount = 2;
-  fast.enabledToggles = toggles;
+  Toggles toggles(units_, !checks);
   WGPUDeviceDescriptor descriptor{};
-  descriptor.nextInChain = checks ? nullptr : &fast.chain;
+  descriptor.nextInChain = toggles.list.enabledToggleCount == 0 ? nullptr : &toggles.list.chain;
   descriptor.requiredLimits = &own.limits;
   // Dawn's number of "subgroups" has changed once; what the other number means does no harm.
   std::vector<WGPUFeatureName> features;
   for (const auto feature :
        {WGPUFeatureName_Subgroups, static_cast<WGPUFeatureName>(WGPUFeatureName_Subgroups - 1)})
     if (w_.AdapterHasFeature(adapter_, feature)) features.push_back(feature);
+  if (units_) features.push_back(WGPUFeatureName_ChromiumExperimentalSubgroupMatrix);
   descriptor.requiredFeatureCount = features.size();
   descriptor.requiredFeatures = features.data();
   set_callbacks(descriptor);
@@ -586,6 +647,7 @@ Status DawnDevice::read(std::span<const ReadRange> ranges) {
 }
 
 Status DawnDevice::force_loss() {
+  if (!w_.DeviceForceLoss) return Device::force_loss();
   w_.DeviceForceLoss(device_, WGPUDeviceLostReason_Unknown, view("by request"));
   wait(lost_);
   return {};

@@ -5,8 +5,14 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
+
+#include "base/message.h"
+#include "gpu/device.h"
 
 namespace loom::gpu {
 namespace {
@@ -22,9 +28,50 @@ std::string program_folder() {
   return std::string(whole.substr(0, whole.rfind('/') + 1));
 }
 
+struct Name {
+  const char* text;
+  std::size_t at;  // in DawnFunctions
+};
+constexpr Name kFunctions[] = {
+#define LOOM_WGPU_NAME(name) {"wgpu" #name, offsetof(DawnFunctions, name)},
+    LOOM_WGPU_FUNCTIONS(LOOM_WGPU_NAME)
+#undef LOOM_WGPU_NAME
+};
+
+// Every function that `find` knows; a missing one is an error that names it, but for the one that
+// only tests call.
+template <class Find>
+Status fill(DawnLibrary& dawn, Find find) {
+  for (const Name& name : kFunctions) {
+    const auto found = find(name.text);
+    if (!found && name.at != offsetof(DawnFunctions, DeviceForceLoss))
+      return Status(Code::unsupported, message("gpu: ", dawn.path, " has no function ", name.text));
+    std::memcpy(reinterpret_cast<std::byte*>(static_cast<DawnFunctions*>(&dawn)) + name.at, &found,
+                sizeof found);
+  }
+  return {};
+}
+
+std::atomic<HostFunction> of_host{nullptr};
+
+Result<DawnLibrary> dawn_of(HostFunction get_proc_address) {
+  DawnLibrary dawn;
+  dawn.path = "the host's wgpuGetProcAddress";
+  const auto get = reinterpret_cast<decltype(&wgpuGetProcAddress)>(get_proc_address);
+  LOOM_TRY(fill(dawn, [&](const char* name) { return get({name, std::strlen(name)}); }));
+  return dawn;
+}
+
 }  // namespace
 
+Status use_host(HostFunction get_proc_address) {
+  if (get_proc_address) LOOM_TRY(dawn_of(get_proc_address).status());
+  of_host = get_proc_address;
+  return {};
+}
+
 Result<DawnLibrary> load_dawn(const std::string& path) {
+  if (const HostFunction host = of_host; host && path.empty()) return dawn_of(host);
   std::vector<std::string> candidates;
   const char* named = std::getenv("LOOM_WEBGPU_LIBRARY");
   if (!path.empty()) candidates.push_back(path);
@@ -53,11 +100,7 @@ Result<DawnLibrary> load_dawn(const std::string& path) {
             tried + ")");
   DawnLibrary dawn;
   dawn.path = tried;
-#define LOOM_WGPU_LOAD(name)                                                       \
-  dawn.name = reinterpret_cast<decltype(dawn.name)>(dlsym(library, "wgpu" #name)); \
-  if (!dawn.name) return Status(Code::unsupported, "gpu: " + tried + " has no function wgpu" #name);
-  LOOM_WGPU_FUNCTIONS(LOOM_WGPU_LOAD)
-#undef LOOM_WGPU_LOAD
+  LOOM_TRY(fill(dawn, [&](const char* name) { return dlsym(library, name); }));
   return dawn;
 }
 

@@ -1,5 +1,5 @@
-// The functions of Dawn's webgpu.h that Loom calls, found in a library at run time. Nothing links
-// against it.
+// The functions of Dawn's webgpu.h that Loom calls, found at run time in a library or through the
+// host. Nothing links against them.
 #pragma once
 
 #include <webgpu/webgpu.h>
@@ -13,7 +13,8 @@
 #define LOOM_WGPU_FUNCTIONS(X) \
   X(CreateInstance) X(InstanceRequestAdapter) X(InstanceProcessEvents) X(InstanceRelease) \
   X(AdapterRequestDevice) X(AdapterGetInfo) X(AdapterInfoFreeMembers) X(AdapterGetLimits) \
-  X(AdapterHasFeature) X(AdapterRelease) X(DeviceGetQueue) X(DeviceCreateBuffer) \
+  X(AdapterHasFeature) X(AdapterPropertiesSubgroupMatrixConfigsFreeMembers) X(AdapterRelease) \
+  X(DeviceGetQueue) X(DeviceCreateBuffer) \
   X(DeviceCreateShaderModule) X(DeviceCreateBindGroupLayout) X(DeviceCreatePipelineLayout) \
   X(DeviceCreateComputePipeline) X(DeviceCreateBindGroup) X(DeviceCreateCommandEncoder) \
   X(DevicePushErrorScope) X(DevicePopErrorScope) X(DeviceDestroy) X(DeviceForceLoss) \
@@ -29,16 +30,18 @@
 
 namespace loom::gpu {
 
-struct DawnLibrary {
-  std::string path;
+struct DawnFunctions {
 #define LOOM_WGPU_MEMBER(name) decltype(&wgpu##name) name = nullptr;
   LOOM_WGPU_FUNCTIONS(LOOM_WGPU_MEMBER)
 #undef LOOM_WGPU_MEMBER
 };
+struct DawnLibrary : DawnFunctions {
+  std::string path;
+};
 
-// Loads the library `path`, or where that is empty the one of LOOM_WEBGPU_LIBRARY, or the first of
-// the well-known names beside the program and on the loader's path. It stays loaded. Error:
-// unsupported, with everything that was tried.
+// Loads the library `path`. Where that is empty: the host's (use_host), the one of
+// LOOM_WEBGPU_LIBRARY, or the first of the well-known names beside the program and on the loader's
+// path. It stays loaded. Error: unsupported, with everything that was tried.
 Result<DawnLibrary> load_dawn(const std::string& path);
 
 }  // namespace loom::gpu

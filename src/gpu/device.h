@@ -31,10 +31,11 @@ struct Limits {
   std::uint32_t groups_per_dimension = 65535;
   std::uint32_t threads_per_group = 256, group_bytes = 16384;
   bool subgroups = false;
+  bool matrix_units = false;  // allow_matrix_units() was called
 };
 
 struct DeviceOptions {
-  std::string library;    // "": LOOM_WEBGPU_LIBRARY, then the well-known names
+  std::string library;    // "": the host's, LOOM_WEBGPU_LIBRARY, then the well-known names
   bool software = false;  // ask for the fallback adapter
   bool checks = false;  // keep the device's own bounds checks and validation, which the executor's
                         // proofs make needless
@@ -98,6 +99,11 @@ class Device {
   virtual Status force_loss() {
     return Status(Code::unsupported, "gpu: this host cannot lose its device at will");
   }
+  // Whether kernels may use subgroup matrices of i8 with sums in i32 (16 x 16 x 32) in subgroups
+  // of 32 threads. limits() has them once their sums are known to be exact and the caller allows
+  // them.
+  virtual bool has_matrix_units() const { return false; }
+  virtual void allow_matrix_units() {}
   // Bytes in buffers now.
   virtual std::uint64_t allocated_bytes() const = 0;
 };
@@ -105,6 +111,12 @@ class Device {
 // Opens the default adapter of a WebGPU library. Code::unsupported names what is missing: the
 // library (and where it was looked for), the Vulkan loader or driver, an adapter.
 Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options = {});
+
+// Devices that are opened from now on are of the host's library, whose wgpuGetProcAddress this is;
+// null: of a library that is looked for, as before. Any thread. Error: unsupported, naming the
+// first function that it does not know, and then nothing changes.
+using HostFunction = void (*)();
+Status use_host(HostFunction get_proc_address);
 
 // Owns a buffer of a device that outlives it.
 class Buffer {

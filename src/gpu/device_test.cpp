@@ -1,5 +1,7 @@
 #include "gpu/device.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -99,6 +101,60 @@ TEST(Device, TwoDevicesWorkOneAfterTheOther) {
     ASSERT_TRUE((*device)->read({&range, 1}).ok());
     EXPECT_EQ(zeros, std::vector<std::byte>(256));
   }
+}
+
+// A host's WebGPU: the library of the tests, through functions of the test's own.
+struct Host {
+  static inline void* library = nullptr;
+  static inline std::string_view missing;
+  static inline bool other_limits = false;
+  struct Name {
+    const char* data;
+    std::size_t size;
+  };
+  static HostFunction find(Name name) {
+    const std::string wanted(name.data, name.size);
+    if (wanted == missing) return nullptr;
+    if (other_limits && wanted == "wgpuAdapterGetLimits")
+      return reinterpret_cast<HostFunction>(+[](void*, void*) { return std::uint32_t{1}; });
+    return reinterpret_cast<HostFunction>(dlsym(library, wanted.c_str()));
+  }
+  Host() {
+    missing = {};
+    other_limits = false;
+  }
+  ~Host() { (void)use_host(nullptr); }
+  static Status use() { return use_host(reinterpret_cast<HostFunction>(&Host::find)); }
+};
+
+TEST(Device, OfAHostsLibrary) {
+  LOOM_TEST_DEVICE(own);
+  Host host;
+  Host::library = dlopen(own->info().library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(Host::library, nullptr);
+  ASSERT_TRUE(Host::use().ok());
+  auto device = open_device();
+  ASSERT_TRUE(device.ok()) << device.status().to_string();
+  EXPECT_EQ((*device)->info().name, own->info().name);
+  EXPECT_NE((*device)->info().library, own->info().library);
+  EXPECT_TRUE((*device)->pipeline({"test add_one", kAddOne, "add_one", kReadWrite}).ok());
+
+  // A refused one leaves the one before.
+  Host::missing = "wgpuQueueSubmit";
+  const Status refused = Host::use();
+  EXPECT_EQ(refused.code(), Code::unsupported);
+  EXPECT_NE(refused.message().find("wgpuQueueSubmit"), std::string::npos) << refused.message();
+  Host::missing = {};
+  EXPECT_EQ(open_device()->get()->info().library, (*device)->info().library);
+
+  Host::other_limits = true;
+  const auto other = open_device();
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.status().code(), Code::unsupported);
+  EXPECT_NE(other.status().message().find("webgpu.h"), std::string::npos);
+
+  ASSERT_TRUE(use_host(nullptr).ok());
+  EXPECT_EQ(open_device()->get()->info().library, own->info().library);
 }
 
 }  // namespace

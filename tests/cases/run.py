@@ -321,7 +321,7 @@ def check_coverage():
     # What takes functions of the host has tests of its own in each language. Structs of options are
     # another form of a call: to_c.py uses them.
     functions = {f["name"] for g in api["groups"] for f in g["functions"]
-                 if all(kind not in ("layer", "image_decoder", "source")
+                 if all(kind not in ("layer", "image_decoder", "source", "function")
                         and not kind.startswith("options ")
                         for _, kind, _ in f.get("params", []))}
     called = {s["call"] for _, _, cases in load_cases() for c in cases for s in c["steps"]

@@ -207,7 +207,7 @@ class Calls(unittest.TestCase):
         # What takes functions is called by hand (custom.py, test_custom.py) or is for hosts in C;
         # structs are C's alone.
         functions = {f["name"] for g in api["groups"] for f in g["functions"]
-                     if all(kind not in ("layer", "image_decoder", "source")
+                     if all(kind not in ("layer", "image_decoder", "source", "function")
                             and not kind.startswith("options ")
                             for _, kind, _ in f.get("params", []))}
         self.assertEqual(set(welvet._core.raw.FUNCTIONS), functions)

@@ -38,6 +38,7 @@ from .training import (
     Callback, Data, EarlyStopping, Epoch, History, Progress, Step, Trainer, distill,
 )
 from .transformer import Piece, Text, Transformer
+from .webgpu import use_webgpu
 from .weights import FromWeights, OpenQuestions, from_weights, weights_report
 
 __all__ = [
@@ -51,8 +52,8 @@ __all__ = [
     "compare_dna", "convert", "correlation", "custom_layer", "defaultTweenConfig", "deviation",
     "distill", "dna", "evaluate", "export", "fake_quantize", "fit", "from_onnx", "from_weights",
     "graft", "info", "layers", "live_handles", "matches", "methods", "numerics_version",
-    "register_layer", "simulate", "sinks", "unregister_layer", "verify", "version",
-    "weights_report",
+    "register_layer", "simulate", "sinks", "unregister_layer", "use_webgpu", "verify",
+    "version", "weights_report",
 ]
 __version__ = "0.1.0"
 

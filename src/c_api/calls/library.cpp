@@ -9,6 +9,7 @@
 #include "c_api/call.h"
 #include "c_api/options/options.h"
 #include "embedded/embedded.h"
+#include "gpu/device.h"
 #include "layers/layer.h"
 #include "numeric/weight_store.h"
 #include "ops/cpu/isa.h"
@@ -65,6 +66,10 @@ int32_t loom_info(loom_bytes* info, loom_error* error) {
     *info = new_json(json);
     return {};
   });
+}
+
+int32_t loom_use_webgpu(loom_function get_proc_address, loom_error* error) {
+  return call(error, [&] { return gpu::use_host(get_proc_address); });
 }
 
 int32_t loom_format_info(const char* format, size_t format_size, loom_bytes* info,

@@ -5,6 +5,7 @@
 #include "ops/lowering/weight_forms.h"
 #include "ops/op_check.h"
 #include "ops/products/decode/decode.h"
+#include "ops/products/matmul/tile_shapes.h"
 #include "ops/products/product_sizes.h"
 #include "ops/program_builder.h"
 #include "ops/webgpu/launches.h"
@@ -151,17 +152,13 @@ Status matmul_t_launch(Launches& l) {
   l.in_tiles("matmul_t_tile", l.cols(2));
   return {};
 }
-// Kernels of an integer product for one row, a few, and many.
+// Kernels of an integer product for one row and a few.
 void integer_rows(Launches& l) {
   webgpu::Kernel& one = l.last().kernel;
-  webgpu::WideKernel few{one, 2, 4, l.last().factor},
-      many{one, 96, 64, webgpu::tiles_of(l.cols(3))};
+  webgpu::WideKernel few{one, 2, 4, l.last().factor};
   few.kernel.constants += webgpu::constant("ROWS", few.tile);
   one.constants += webgpu::constant("ROWS", 1);
-  many.kernel.pieces = "arena weights join matmul_tiled";
-  many.kernel.entry = "matmul_tiled";
   l.last().wide.push_back(std::move(few));
-  if (l.max_rows(3) >= many.rows) l.last().wide.push_back(std::move(many));
 }
 Status matmul_launch(Launches& l) {
   const int form = l.weight().form;
@@ -179,6 +176,7 @@ Status matmul_launch(Launches& l) {
   l.with_weights("arena weights " + std::string(piece), l.has(2));
   if (decoded) l.in_tiles("matmul_tile", l.cols(3));
   if (integer) integer_rows(l);
+  if (integer || form == kBlockForm) add_tiles(l);
   return {};
 }
 Status weight_grad_launch(Launches& l) {

@@ -36,6 +36,11 @@ Result<gpu::Handle> pipeline_of(gpu::Device& device, const Kernel& kernel) {
   gpu::PipelineSource source;
   source.key = kernel.pieces + ":" + kernel.entry + "\n" + kernel.constants +
                (kernel.dynamic_rows ? "measured" : "");
+  // Subgroups of 32 threads, all of which come to every matrix.
+  if (kernel.pieces.ends_with("units"))
+    source.wgsl =
+        "enable subgroups;\nenable chromium_experimental_subgroup_matrix;\n"
+        "diagnostic(off, chromium.subgroup_matrix_uniformity);\n";
   const bool together =
       device.limits().subgroups && kernel.pieces.find("lanes") != std::string::npos;
   if (together) source.wgsl = "enable subgroups;\ndiagnostic(off, subgroup_uniformity);\n";

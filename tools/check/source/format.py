@@ -25,7 +25,7 @@ WIDTH = 100
 GENERATED = ("include/loom/loom.h", "include/loom/layer.h", "include/loom/options.h",
              "include/loom/options.hpp", "include/loom/layers.hpp",
              "include/loom/training.h", "include/loom/file.h", "include/loom/step_mesh.h",
-             "include/loom/population.h", "include/loom/online.h")
+             "include/loom/webgpu.h", "include/loom/population.h", "include/loom/online.h")
 RAW = re.compile(r'R"([^(\s]*)\(.*?\)\1"', re.S)
 HERE = re.compile(r"<<-?[\"']?(\w+)[\"']?[^\n]*\n(.*?)\n\1$", re.S | re.M)
 FORMED = ("*.cpp", "*.h", "*.hpp", "*.c")

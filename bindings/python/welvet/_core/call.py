@@ -439,6 +439,16 @@ def open_source(source: Any) -> int:
     return handle.value
 
 
+def use_webgpu(function: Any) -> None:
+    """With the address of a function."""
+    use = library().c.loom_use_webgpu
+    use.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    use.restype = ctypes.c_int32
+    error = Error()
+    if use(function, ctypes.byref(error)):
+        raise_error(error)
+
+
 def new_bytes(data: Any) -> int:
     """A bytes object with a copy of `data`: bytes, or any object with a contiguous buffer."""
     size = memoryview(data).nbytes

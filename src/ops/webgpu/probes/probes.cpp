@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "base/threads/locks.h"
 #include "ops/cpu/kernel_args.h"
+#include "ops/products/matmul/tile_shapes.h"
 #include "ops/webgpu/kernels.h"
 
 namespace loom::webgpu {
@@ -203,6 +204,10 @@ Result<SelfTest> self_test(gpu::Device& device) {
         test.failed.emplace_back(kProbes[n].name);
         break;
       }
+  if (device.has_matrix_units()) {
+    constexpr TileShape kTile{32, 64, 0, 0, false, true};
+    LOOM_ASSIGN(test.matrix_units, exact_products(device, kTile));
+  }
   return test;
 }
 
@@ -237,6 +242,7 @@ Result<Choice> choose_device(std::string_view name) {
   choice.device = std::move(*opened);
   LOOM_ASSIGN(const SelfTest test, known_self_test(*choice.device));
   choice.numerics = test.label();
+  if (test.matrix_units) choice.device->allow_matrix_units();
   return choice;
 }
 

@@ -10,17 +10,25 @@
 
 #include "gpu/device.h"
 
+namespace loom {
+struct TileShape;
+}
+
 namespace loom::webgpu {
 
 struct SelfTest {
   std::vector<std::string> failed;  // names of probes
   int probes = 0;
+  bool matrix_units = false;  // are there, and their sums are exact
   bool portable() const { return failed.empty(); }
   // "portable", or "device (differs: div, exp)": the numerics a device may claim.
   std::string label() const;
 };
 
 Result<SelfTest> self_test(gpu::Device& device);
+// Whether products of class I in tiles of this shape are exact. False also where the kernel does
+// not compile.
+Result<bool> exact_products(gpu::Device& device, const TileShape& shape);
 // The same, run once in a process for each adapter and driver; an error is not kept. Any thread.
 Result<SelfTest> known_self_test(gpu::Device& device);
 

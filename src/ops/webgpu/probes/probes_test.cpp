@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gpu/test_device.h"
+#include "ops/products/matmul/tile_shapes.h"
 
 namespace loom::webgpu {
 namespace {
@@ -48,6 +49,18 @@ class Counter : public gpu::Device {
  private:
   gpu::Limits limits_;
 };
+
+// Of matrix units, by kernels that every device has.
+TEST(WebGpuSelfTest, KnowsExactProducts) {
+  LOOM_TEST_DEVICE(device);
+  for (const TileShape& shape : {TileShape{32, 64, 1, 2, true}, TileShape{64, 64, 2, 1, false}}) {
+    const auto exact = exact_products(*device, shape);
+    ASSERT_TRUE(exact.ok()) << exact.status().to_string();
+    EXPECT_TRUE(*exact);
+  }
+  Counter zeros;
+  EXPECT_FALSE(*exact_products(zeros, {32, 64, 1, 2, true}));
+}
 
 TEST(WebGpuSelfTest, RunsOnceForAnAdapterAndItsDriver) {
   Counter device, again, newer;

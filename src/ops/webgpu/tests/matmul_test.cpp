@@ -32,6 +32,16 @@ TEST(WebGpuMatmul, EveryFormatAndShapeEqualsTheCpu) {
   }
 }
 
+// Each shape of tile that rows and outputs are enough for.
+TEST(WebGpuMatmul, ManyRowsEqualTheCpu) {
+  LOOM_TEST_DEVICE(device);
+  for (const char* text : {"i4:a4", "q4_0"}) {
+    Case c(330);
+    c.output(c.emit.matmul(c.weight("w", 6000, 64, *parse_weight_format(text)), c.input(64)));
+    EXPECT_TRUE(c.equal(*device, {200, 330})) << text;
+  }
+}
+
 TEST(WebGpuMatmul, ExtremesEqualTheCpu) {
   LOOM_TEST_DEVICE(device);
   for (const char* text : {"f32", "f16", "bf16", "fp8e4m3", "i8", "i4", "ternary", "q8_0"}) {

@@ -1,0 +1,74 @@
+#include "ops/products/matmul/tile_shapes.h"
+
+#include <algorithm>
+#include <span>
+
+#include "numeric/packed/panel.h"
+
+namespace loom {
+namespace {
+
+// Smaller tiles first. A shape is taken from the number of rows on with which its tiles are so
+// many that they occupy a device.
+constexpr TileShape kShapes[] = {{32, 32, 1, 1, true}, {64, 64, 1, 1, true}, {64, 128, 1, 2, true}};
+constexpr TileShape kUnits[] = {{32, 64, 0, 0, false, true}, {64, 128, 0, 0, false, true}};
+constexpr std::int64_t kTileRows = 32, kTiles = 192;
+
+constexpr int kUnitWords = 16;  // of k, in a step
+
+int layers_of(const WeightArg& w) {
+  return panel_geometry({static_cast<DType>(w.dtype), static_cast<Layout>(w.layout)}).planes;
+}
+}  // namespace
+
+int TileShape::threads() const {
+  return units ? rows * outputs / 64 : rows * outputs / (16 * row_fours * out_fours);
+}
+
+bool tile_fits(const TileShape& shape, const WeightArg& w, const gpu::Limits& limits) {
+  const int layers = layers_of(w), step = std::max(16 / layers, 2) * layers;
+  int bytes = 4 * step * (shape.outputs + 2 * (shape.rows + 4));
+  if (shape.units) {
+    if (!limits.matrix_units || w.form != kIntegerForm || kUnitWords % layers != 0) return false;
+    bytes = 4 * (kUnitWords + 4) * (shape.outputs + 2 * shape.rows);
+  } else if (w.form == kBlockForm) {
+    const auto block = static_cast<int>(w.block / 4);
+    if (block == 0 || step % block != 0) return false;
+    bytes += 12 * (step / block) * shape.outputs;
+  }
+  return static_cast<std::uint32_t>(bytes) <= limits.group_bytes &&
+         static_cast<std::uint32_t>(shape.threads()) <= limits.threads_per_group;
+}
+
+webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, bool bias) {
+  using webgpu::constant;
+  const bool blocks = w.form == kBlockForm;
+  webgpu::WideKernel wide;
+  webgpu::Kernel& k = wide.kernel;
+  k.entry = shape.units ? "matmul_units" : blocks ? "matmul_block_tiles" : "matmul_tiled";
+  k.pieces = "arena weights join " + (shape.units ? k.entry : "product_tiles " + k.entry);
+  k.constants = webgpu::weight_constants(w, bias) + constant("TILE_ROWS", shape.rows) +
+                constant("TILE_OUTPUTS", shape.outputs) + constant("ROW_FOURS", shape.row_fours) +
+                constant("OUT_FOURS", shape.out_fours) + webgpu::flag("PREFETCH", shape.prefetch);
+  if (shape.units) k.constants += constant("STEP", kUnitWords) + webgpu::flag("DEEP", shape.deep);
+  if (blocks) k.constants += constant("BLOCK", w.block / 4);
+  k.has_weights = true;
+  wide.tile = shape.rows;
+  wide.factor = (w.rows + shape.outputs - 1) / shape.outputs;
+  return wide;
+}
+
+void add_tiles(webgpu::Launches& l) {
+  const bool units = tile_fits(kUnits[0], l.weight(), l.limits);
+  std::int64_t from = kTileRows;
+  for (const TileShape& shape :
+       units ? std::span<const TileShape>(kUnits) : std::span<const TileShape>(kShapes)) {
+    if (!tile_fits(shape, l.weight(), l.limits)) continue;
+    webgpu::WideKernel wide = tile_kernel(shape, l.weight(), l.has(2));
+    wide.rows = from;
+    from = std::max(from, (kTiles / wide.factor + 1) * shape.rows);
+    if (wide.rows <= l.max_rows(3)) l.last().wide.push_back(std::move(wide));
+  }
+}
+
+}  // namespace loom
