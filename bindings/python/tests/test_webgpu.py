@@ -17,7 +17,7 @@ except ImportError:
 
 HOST = "the host's wgpuGetProcAddress"
 SMALL = {"format": "loom-topology", "version": 3, "input": {"width": 96},
-         "cells": [{"at": [0, 0, 0, 0], "type": "dense", "out": 40}]}
+         "cells": [{"at": [0, 0, 0, 0], "type": "dense", "out": 1590}]}
 
 
 def adapter():

@@ -267,7 +267,8 @@ static inline void query_slopes(const RowHead<T>& head, const T* values, const T
                                 const T* stats, T* probability, T* slope) {
   const T top = stats[0], inverse = stats[1], dot = dot_product(g, y, head.hd);
   for (i64 b = 0; b <= head.last(); ++b) {
-    T scores[kBlock] = {}, e[kBlock], dp[kBlock], *p = probability + b * kBlock, *s = slope + b * kBlock;
+    T scores[kBlock] = {}, e[kBlock], dp[kBlock];
+    T *p = probability + b * kBlock, *s = slope + b * kBlock;
     const Seen see = head.seen_of(b);
     ScoreWalk<T> walk;
     head.scores(b, scores);

@@ -1,18 +1,21 @@
 #include "ops/products/matmul/tile_shapes.h"
 
 #include <algorithm>
-#include <span>
 
 #include "numeric/packed/panel.h"
 
 namespace loom {
 namespace {
 
-// Smaller tiles first. A shape is taken from the number of rows on with which its tiles are so
-// many that they occupy a device.
-constexpr TileShape kShapes[] = {{32, 32, 1, 1, true}, {64, 64, 1, 1, true}, {64, 128, 1, 2, true}};
-constexpr TileShape kUnits[] = {{32, 64, 0, 0, false, true}, {64, 128, 0, 0, false, true}};
-constexpr std::int64_t kTileRows = 32, kTiles = 192;
+// The fastest shapes on an H200 (tools/bench_gpu_products.py): 32 x 64 is within a tenth of the
+// best of twelve for every matrix of 576 to 18,944 outputs and every number of rows.
+constexpr TileShape kTile{32, 64, 1, 1, true};
+// Rows times outputs from which tiles are faster than four rows at once (matmul_integer.wgsl). Few
+// tiles take the time of their steps, 2.2 us for 64 k, or 2.8 on matrix units, whatever their
+// number; four rows at once make 4.4 products in a picosecond, however few there are.
+constexpr std::int64_t kTileResults = 150'000, kUnitResults = 200'000;
+// Blocks have no other kernel that shares weights: a thread makes each result.
+constexpr std::int64_t kFewestRows = 8;
 
 constexpr int kUnitWords = 16;  // of k, in a step
 
@@ -59,16 +62,16 @@ webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, bool 
 }
 
 void add_tiles(webgpu::Launches& l) {
-  const bool units = tile_fits(kUnits[0], l.weight(), l.limits);
-  std::int64_t from = kTileRows;
-  for (const TileShape& shape :
-       units ? std::span<const TileShape>(kUnits) : std::span<const TileShape>(kShapes)) {
-    if (!tile_fits(shape, l.weight(), l.limits)) continue;
-    webgpu::WideKernel wide = tile_kernel(shape, l.weight(), l.has(2));
-    wide.rows = from;
-    from = std::max(from, (kTiles / wide.factor + 1) * shape.rows);
-    if (wide.rows <= l.max_rows(3)) l.last().wide.push_back(std::move(wide));
-  }
+  const WeightArg& w = l.weight();
+  const bool units = tile_fits(kUnitTile, w, l.limits);
+  const TileShape& shape = units ? kUnitTile : kTile;
+  if (!tile_fits(shape, w, l.limits)) return;
+  webgpu::WideKernel wide = tile_kernel(shape, w, l.has(2));
+  wide.rows = kFewestRows;
+  if (w.form == kIntegerForm)
+    wide.rows =
+        std::max<std::int64_t>(wide.rows, (units ? kUnitResults : kTileResults) / w.rows + 1);
+  if (wide.rows <= l.max_rows(3)) l.last().wide.push_back(std::move(wide));
 }
 
 }  // namespace loom

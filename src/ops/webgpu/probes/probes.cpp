@@ -205,8 +205,7 @@ Result<SelfTest> self_test(gpu::Device& device) {
         break;
       }
   if (device.has_matrix_units()) {
-    constexpr TileShape kTile{32, 64, 0, 0, false, true};
-    LOOM_ASSIGN(test.matrix_units, exact_products(device, kTile));
+    LOOM_ASSIGN(test.matrix_units, exact_products(device, kUnitTile));
   }
   return test;
 }
