@@ -61,11 +61,10 @@ void bind_task(CommandLine& c, Args& a) {
   const Option series = c.flag(
       "--series", a.series,
       "the table is a time series, also where it has more columns than dates and numbers, or their "
-      "names say too little; --no-series: it is learned row by row; without a spec");
+      "names say too little; --horizon N: steps ahead that are judged, 12 where not given; "
+      "--no-series: it is learned row by row; without a spec");
   c.flag("--no-series", a.no_series, "").excludes(series).described_elsewhere();
-  c.add("--horizon", a.horizon, "of a time series: steps ahead that are judged, 12 where not given")
-      .positive()
-      .type_name("N");
+  c.add("--horizon", a.horizon, "").positive().type_name("N").described_elsewhere();
 }
 
 // A network whose answers are learned.

@@ -42,8 +42,9 @@ TEST(Options, KeysAreThePublishedOnes) {
             "ignore_eos");
   EXPECT_EQ(keys<TrainerCreate>(), "threads, isa, device, mode");
   EXPECT_EQ(keys<TrainingOpen>(),
-            "spec, data, test, target, task, network, dtype, method, series, horizon, report, fp8, "
-            "steps, seed, out, resume, events, observe, observe_every, threads, isa, device, mode");
+            "spec, data, test, target, task, network, dtype, method, series, horizon, teacher, "
+            "temperature, alpha, report, fp8, steps, seed, out, resume, events, observe, "
+            "observe_every, threads, isa, device, mode");
   EXPECT_EQ(keys<PredictorOpen>(), "threads, isa, device, mode");
   EXPECT_EQ(keys<PlanOptions>(), "bytes, ms, loss, formats, rows, seed");
   EXPECT_EQ(keys<EvaluatorCreate>(), "context, chunk, last_row, hash, threads, isa, device, mode");
