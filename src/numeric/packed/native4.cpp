@@ -204,9 +204,11 @@ LOOM_INLINE int least_of(Shorts a) {
   a = a < b ? a : b;
   return a[0];
 }
-// Bit by bit, which are at most `limit`.
-LOOM_INLINE unsigned which(Shorts v, int limit) {
-  Shorts a = (v <= static_cast<std::int16_t>(limit)) & Shorts{1, 2, 4, 8, 16, 32, 64, 128};
+// Bit by bit, which of a are at most `a_limit`, then of b.
+LOOM_INLINE unsigned which(Shorts a, int a_limit, Shorts b, int b_limit) {
+  constexpr Shorts kBits = {1, 2, 4, 8, 16, 32, 64, 128};
+  a = ((a <= static_cast<std::int16_t>(a_limit)) & kBits) |
+      ((b <= static_cast<std::int16_t>(b_limit)) & (kBits << 8));
   a |= __builtin_shufflevector(a, a, 4, 5, 6, 7, 0, 1, 2, 3);
   a |= __builtin_shufflevector(a, a, 2, 3, 0, 1, 6, 7, 4, 5);
   a |= __builtin_shufflevector(a, a, 1, 0, 3, 2, 5, 4, 7, 6);
@@ -267,9 +269,10 @@ LOOM_INLINE void sum_windows(const Tables& tables, Draft& d) {
 LOOM_INLINE void guess(const Tables& tables, Draft& d) {
   int j = d.least[1] < d.least[0] ? 1 : 0;
   j = d.least[2] < d.least[j] ? 2 : j;
-  set_best<16>(
-      tables, d,
-      (d.from + j - 1) * 16 + d.window[j] + std::countr_zero(which(d.sums[j], d.counts[j])));
+  const Shorts sums = d.sums[j];
+  set_best<16>(tables, d,
+               (d.from + j - 1) * 16 + d.window[j] +
+                   std::countr_zero(which(sums, d.counts[j], sums, d.counts[j])));
 }
 
 // Which s remain. Of those above the windows' nothing but what any offset leaves: with x = 2 pi / s
@@ -299,11 +302,9 @@ LOOM_INLINE void rule_out(const Tables& tables, Draft& d) {
   d.open = (bits & ~0u << (d.from + 3)) | again << d.from;
 }
 
-LOOM_INLINE void add_pairs(const Tables& tables, Work& work, int block, int s, int m, Shorts sums) {
-  const float most = work.drafts[block].limit * tables.per_unit[s - 1];
-  unsigned bits = which(sums, static_cast<int>(std::min(most, 32767.0f)));
-  for (; bits != 0; bits &= bits - 1)
-    work.add_pair(block, (s - 1) * 16 + m + std::countr_zero(bits), true);
+// The greatest sum that may still win.
+LOOM_INLINE int max_of(const Tables& tables, const Draft& d, int s) {
+  return static_cast<int>(std::min(d.limit * tables.per_unit[s - 1], 32767.0f));
 }
 void find_a4(const Tables& tables, Work& work, int run) {
   Draft* const end = work.drafts + run;
@@ -314,7 +315,15 @@ void find_a4(const Tables& tables, Work& work, int run) {
   for (Draft* d = work.drafts; d != end; ++d) rule_out(tables, *d);
   for (int block = 0; block < run; ++block) {
     const Draft& d = work.drafts[block];
-    for (int j = 0; j < 3; ++j) add_pairs(tables, work, block, d.from + j, d.window[j], d.sums[j]);
+    int max[3];
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) max[j] = max_of(tables, d, d.from + j);
+    unsigned close =
+        which(d.sums[0], max[0], d.sums[1], max[1]) | which(d.sums[2], max[2], Shorts{}, -1) << 16;
+    for (; close != 0; close &= close - 1) {
+      const int bit = std::countr_zero(close), j = bit / 8;
+      work.add_pair(block, (d.from + j - 1) * 16 + d.window[j] + bit % 8, true);
+    }
     for (unsigned bits = d.open; bits != 0; bits &= bits - 1)
       work.add_size(block, std::countr_zero(bits));
     // Smaller ones, as long as they clip no more than the best leaves.
@@ -328,7 +337,9 @@ void find_a4(const Tables& tables, Work& work, int run) {
     const auto [block, s] = work.sizes[i];
     Shorts sums[2];
     sum_up<2, 16>(tables.errors + (s - 1) * kOfSize, work.drafts[block].at, sums);
-    for (int j = 0; j < 2; ++j) add_pairs(tables, work, block, s, 8 * j, sums[j]);
+    const int max = max_of(tables, work.drafts[block], s);
+    for (unsigned close = which(sums[0], max, sums[1], max); close != 0; close &= close - 1)
+      work.add_pair(block, (s - 1) * 16 + std::countr_zero(close), true);
   }
   try_pairs<16>(tables, work);
 }
