@@ -134,7 +134,7 @@ struct Draft {
   Shorts sums[3], waves[3];
   std::int32_t at[32];  // A4: in errors; from 16 on, in waves
   Ints window;          // the first of the 8 offsets tried of from, from + 1, from + 2
-  float least[3];
+  float error[3];
   int counts[3];
   float rest, low, high;  // rest: how far rounding moved the root of the error
   float limit;            // rounded errors above cannot win
@@ -263,12 +263,12 @@ LOOM_INLINE void sum_windows(const Tables& tables, Draft& d) {
     const int s = d.from + j;
     sum_up<1, 16>(tables.errors + (s - 1) * kOfSize + d.window[j], d.at, &d.sums[j]);
     d.counts[j] = least_of(d.sums[j]);
-    d.least[j] = static_cast<float>(d.counts[j]) * tables.unit[s - 1];
+    d.error[j] = static_cast<float>(d.counts[j]) * tables.unit[s - 1];
   }
 }
 LOOM_INLINE void guess(const Tables& tables, Draft& d) {
-  int j = d.least[1] < d.least[0] ? 1 : 0;
-  j = d.least[2] < d.least[j] ? 2 : j;
+  int j = d.error[1] < d.error[0] ? 1 : 0;
+  j = d.error[2] < d.error[j] ? 2 : j;
   const Shorts sums = d.sums[j];
   set_best<16>(tables, d,
                (d.from + j - 1) * 16 + d.window[j] +
