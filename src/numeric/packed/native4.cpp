@@ -139,7 +139,8 @@ struct Draft {
   float rest, low, high;  // rest: how far rounding moved the root of the error
   float limit;            // rounded errors above cannot win
   int from;
-  unsigned open;  // bit s: its offsets are to be looked at
+  unsigned guessed;  // a bit of 8 for each window
+  unsigned open;     // bit s: its offsets are to be looked at
   Choice best;
 };
 
@@ -150,11 +151,12 @@ struct Work {
   // each pair once besides those in the windows.
   struct Item {
     std::int16_t block, index;
-  } sizes[kRun * 16], pairs[kRun * 272];
+  } sizes[kRun * 16 + 1], pairs[kRun * 272];
   int size_count, pair_count;
 
-  LOOM_INLINE void add_size(int block, int s) {
-    sizes[size_count++] = {static_cast<std::int16_t>(block), static_cast<std::int16_t>(s)};
+  LOOM_INLINE void add_size(int block, int s, bool counts) {
+    sizes[size_count] = {static_cast<std::int16_t>(block), static_cast<std::int16_t>(s)};
+    size_count += counts;
   }
   LOOM_INLINE void add_pair(int block, int pair, bool counts) {
     const Choice& best = drafts[block].best;
@@ -236,6 +238,15 @@ void try_pairs(const Tables& tables, Work& work) {
   }
 }
 
+// f(bit, whether there is one) for the first two that are set, without a branch since few have
+// more.
+template <class F>
+LOOM_INLINE void each_bit(unsigned bits, F&& f) {
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i, bits &= bits - 1) f(std::countr_zero(bits | 1u << 24), bits != 0);
+  for (; bits != 0; bits &= bits - 1) f(std::countr_zero(bits), true);
+}
+
 LOOM_INLINE Lanes sizes_of(const Draft& d) {
   return Lanes{0, 1, 2, 2} + static_cast<float>(d.from);
 }
@@ -270,9 +281,9 @@ LOOM_INLINE void guess(const Tables& tables, Draft& d) {
   int j = d.error[1] < d.error[0] ? 1 : 0;
   j = d.error[2] < d.error[j] ? 2 : j;
   const Shorts sums = d.sums[j];
-  set_best<16>(tables, d,
-               (d.from + j - 1) * 16 + d.window[j] +
-                   std::countr_zero(which(sums, d.counts[j], sums, d.counts[j])));
+  const int bit = std::countr_zero(which(sums, d.counts[j], sums, d.counts[j]));
+  d.guessed = 1u << (8 * j + bit);
+  set_best<16>(tables, d, (d.from + j - 1) * 16 + d.window[j] + bit);
 }
 
 // Which s remain. Of those above the windows' nothing but what any offset leaves: with x = 2 pi / s
@@ -318,28 +329,28 @@ void find_a4(const Tables& tables, Work& work, int run) {
     int max[3];
 #pragma GCC unroll 3
     for (int j = 0; j < 3; ++j) max[j] = max_of(tables, d, d.from + j);
-    unsigned close =
-        which(d.sums[0], max[0], d.sums[1], max[1]) | which(d.sums[2], max[2], Shorts{}, -1) << 16;
-    for (; close != 0; close &= close - 1) {
-      const int bit = std::countr_zero(close), j = bit / 8;
-      work.add_pair(block, (d.from + j - 1) * 16 + d.window[j] + bit % 8, true);
-    }
-    for (unsigned bits = d.open; bits != 0; bits &= bits - 1)
-      work.add_size(block, std::countr_zero(bits));
+    const unsigned close = (which(d.sums[0], max[0], d.sums[1], max[1]) |
+                            which(d.sums[2], max[2], Shorts{}, -1) << 16) &
+                           ~d.guessed;
+    each_bit(close, [&](int bit, bool counts) {
+      const int j = bit / 8;
+      work.add_pair(block, (d.from + j - 1) * 16 + d.window[j] + bit % 8, counts);
+    });
+    each_bit(d.open, [&](int bit, bool counts) { work.add_size(block, bit, counts); });
     // Smaller ones, as long as they clip no more than the best leaves.
     for (int s = d.from - 1; s >= 1; --s) {
       const float clipped = d.high - d.low - (static_cast<float>(15 * s) + 0.001f);
       if (clipped > 0 && clipped * clipped > 2.0001f * d.best.error) break;
-      work.add_size(block, s);
+      work.add_size(block, s, true);
     }
   }
   for (int i = 0; i < work.size_count; ++i) {
-    const auto [block, s] = work.sizes[i];
+    const int block = work.sizes[i].block, s = work.sizes[i].index;
     Shorts sums[2];
     sum_up<2, 16>(tables.errors + (s - 1) * kOfSize, work.drafts[block].at, sums);
     const int max = max_of(tables, work.drafts[block], s);
-    for (unsigned close = which(sums[0], max, sums[1], max); close != 0; close &= close - 1)
-      work.add_pair(block, (s - 1) * 16 + std::countr_zero(close), true);
+    each_bit(which(sums[0], max, sums[1], max),
+             [&](int bit, bool counts) { work.add_pair(block, (s - 1) * 16 + bit, counts); });
   }
   try_pairs<16>(tables, work);
 }
