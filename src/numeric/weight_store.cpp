@@ -165,23 +165,33 @@ Status WeightStore::drop_master() {
   return Status();
 }
 
-template <class T>
-Status WeightStore::values_as(std::span<T> out) {
+Status WeightStore::check_count(std::size_t room) const {
   const std::size_t count = static_cast<std::size_t>(rows_) * static_cast<std::size_t>(cols_);
-  if (out.size() != count)
-    return Status(Code::invalid_argument, "a " + std::to_string(rows_) + " x " +
-                                              std::to_string(cols_) + " parameter has " +
-                                              std::to_string(count) + " values, got room for " +
-                                              std::to_string(out.size()));
+  if (room == count) return {};
+  return Status(Code::invalid_argument,
+                "a " + std::to_string(rows_) + " x " + std::to_string(cols_) + " parameter has " +
+                    std::to_string(count) + " values, got room for " + std::to_string(room));
+}
+
+template <class T>
+Status WeightStore::values_as(std::int64_t first, std::span<T> out) {
   fill();
   // f32 and f64 decode to their masters but for the flush; no packed form is made only to be read
   // back.
-  if (has_master() && (format_.dtype == DType::f32 || format_.dtype == DType::f64)) {
+  const bool single = format_.dtype == DType::f32;
+  if (has_master() && (single || format_.dtype == DType::f64)) {
     const double floor = flush_floor(format_.dtype);
+    const std::size_t from = static_cast<std::size_t>(first * cols_);
+    if constexpr (sizeof(T) == sizeof(double)) {
+      if (!master_is_f64()) {
+        flush<float>(format_.dtype, std::span(master_).subspan(from, out.size()), out.data());
+        return Status();
+      }
+    }
     const auto copy = [&](const auto& master) {
-      for (std::size_t i = 0; i < count; ++i) {
-        const double x = static_cast<double>(
-            format_.dtype == DType::f32 ? static_cast<float>(master[i]) : master[i]);
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        const double x =
+            static_cast<double>(single ? static_cast<float>(master[from + i]) : master[from + i]);
         out[i] = x > -floor && x < floor ? T{0} : static_cast<T>(x);
       }
     };
@@ -190,11 +200,20 @@ Status WeightStore::values_as(std::span<T> out) {
     return Status();
   }
   LOOM_ASSIGN(const PackedMatrix matrix, packed());
-  matrix.decode(0, rows_, out);
+  matrix.decode(first, static_cast<std::int64_t>(out.size()) / cols_, out);
   return matrix.intact();
 }
-Status WeightStore::values(std::span<float> out) { return values_as(out); }
-Status WeightStore::values(std::span<double> out) { return values_as(out); }
+Status WeightStore::values(std::int64_t first, std::span<double> out) {
+  return values_as(first, out);
+}
+Status WeightStore::values(std::span<float> out) {
+  LOOM_TRY(check_count(out.size()));
+  return values_as(0, out);
+}
+Status WeightStore::values(std::span<double> out) {
+  LOOM_TRY(check_count(out.size()));
+  return values_as(0, out);
+}
 
 std::uint64_t WeightStore::packed_bytes() const {
   const auto layout = packed_layout(format_, rows_, cols_);

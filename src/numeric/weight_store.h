@@ -60,6 +60,8 @@ class WeightStore {
   // the master, flushed as packing does).
   Status values(std::span<float> out);
   Status values(std::span<double> out);
+  // The same from row `first` on, as many rows as `out` has room for.
+  Status values(std::int64_t first, std::span<double> out);
 
   // Counts changes of the values or the format: sessions compare it to know what to repack.
   std::uint64_t epoch() const { return epoch_; }
@@ -70,8 +72,9 @@ class WeightStore {
   }
 
  private:
+  Status check_count(std::size_t room) const;
   template <class T>
-  Status values_as(std::span<T> out);
+  Status values_as(std::int64_t first, std::span<T> out);
   // Makes the zeros of a blank store.
   void fill() const;
 

@@ -508,22 +508,52 @@ float reference_native4(Layout layout, std::span<const float> values, std::uint8
     sub_scales[b] = static_cast<std::uint8_t>(a4 ? best[b].s | best[b].m << 4 : best[b].s);
   return square > 0 && dot > 0 ? static_cast<float>(dot / square) : 0.0f;
 }
+void compare_native4(Layout layout, std::vector<float> v, const std::string& what) {
+  for (float& x : v)
+    if (x < 0x1p-100f && x > -0x1p-100f) x = 0;
+  std::vector<std::uint8_t> codes(512), subs(64), expected_codes(512), expected_subs(64);
+  const float scale = encode_native4(layout, v, codes.data(), subs.data());
+  const float expected = reference_native4(layout, v, expected_codes.data(), expected_subs.data());
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(scale), std::bit_cast<std::uint32_t>(expected)) << what;
+  EXPECT_EQ(codes, expected_codes) << what;
+  EXPECT_EQ(subs, expected_subs) << what;
+}
 TEST(Encode, NativeFourBitsAsEveryPairTried) {
   for (const Layout layout : {Layout::a4, Layout::s4})
     for (const std::int64_t cols : {1, 15, 32, 70, 401})
-      for (int kind = 0; kind < 15; ++kind) {
-        std::vector<float> v = some_values<float>(kind, 1, cols);
-        for (float& x : v)
-          if (x < 0x1p-100f && x > -0x1p-100f) x = 0;
-        std::vector<std::uint8_t> codes(512), subs(64), expected_codes(512), expected_subs(64);
-        const float scale = encode_native4(layout, v, codes.data(), subs.data());
-        const float expected =
-            reference_native4(layout, v, expected_codes.data(), expected_subs.data());
-        EXPECT_EQ(std::bit_cast<std::uint32_t>(scale), std::bit_cast<std::uint32_t>(expected))
-            << cols << " columns, values of kind " << kind;
-        EXPECT_EQ(codes, expected_codes) << cols << " columns, values of kind " << kind;
-        EXPECT_EQ(subs, expected_subs) << cols << " columns, values of kind " << kind;
+      for (int kind = 0; kind < 15; ++kind)
+        compare_native4(layout, some_values<float>(kind, 1, cols),
+                        std::to_string(cols) + " columns, values of kind " + std::to_string(kind));
+}
+// What the tables of errors are least sure of: values on and about the grids of some pairs, rows
+// whose blocks are far smaller than their peak, and runs of blocks that many pairs fit.
+TEST(Encode, NativeFourBitsWherePairsAreClose) {
+  for (const Layout layout : {Layout::a4, Layout::s4})
+    for (int seed = 0; seed < 40; ++seed) {
+      const RandomStream random(static_cast<std::uint64_t>(seed), 9);
+      std::vector<float> v(static_cast<std::size_t>(17 + 9 * seed));
+      for (std::size_t i = 0; i < v.size(); ++i) {
+        const auto uniform = [&](std::uint64_t n) {
+          return static_cast<float>(random.uniform(8 * i + n)) * 2 - 1;
+        };
+        const float normal = (uniform(0) + uniform(1)) + (uniform(2) + uniform(3));
+        const int s = 1 + static_cast<int>(random.bits(i / 16) % 15),
+                  code = static_cast<int>(random.bits(8 * i + 4) % 16);
+        switch (seed % 5) {
+          case 0: v[i] = normal; break;
+          case 1: v[i] = i == 5 ? 40.0f : normal; break;
+          case 2: v[i] = static_cast<float>(code * s - 8 * (s / 2)); break;
+          case 3:
+            v[i] = static_cast<float>(code - 8) * static_cast<float>(s) + normal * 0.01f;
+            break;
+          default:
+            v[i] = static_cast<float>(s) * (i % 2 == 0 ? 1.0f : 1 + normal * 0x1p-20f);
+            break;
+        }
       }
+      v[0] = seed % 5 == 2 ? 127.0f : v[0];
+      compare_native4(layout, v, "seed " + std::to_string(seed));
+    }
 }
 
 // However many share the work, and with the last panel cut.

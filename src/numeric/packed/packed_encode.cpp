@@ -134,14 +134,6 @@ void encode_plain(const PackedView& view, const Part<T>& part, const GroupScale&
 }
 
 template <class T>
-void copy_flushed(std::span<const T> from, double floor, float* to) {
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const double x = static_cast<double>(from[i]);
-    to[i] = x > -floor && x < floor ? 0.0f : static_cast<float>(x);
-  }
-}
-
-template <class T>
 void encode_native(const PackedView& view, const Part<T>& part, std::byte* bytes) {
   const std::size_t padded = static_cast<std::size_t>(view.layout.padded_cols);
   const Layout layout = view.format.layout;
@@ -150,7 +142,7 @@ void encode_native(const PackedView& view, const Part<T>& part, std::byte* bytes
   std::vector<std::uint8_t> codes(padded), subs(static_cast<std::size_t>(view.layout.blocks));
   for (std::int64_t row = part.first; row < part.padded_end(); ++row) {
     std::fill(weights.begin(), weights.end(), 0.0f);
-    copy_flushed(part.row(row), flush_floor(view.format.dtype), weights.data());
+    flush<T>(view.format.dtype, part.row(row), weights.data());
     // Padding blocks are blocks of zeros: w8 = 0 with s = 1.
     std::fill(codes.begin(), codes.end(), static_cast<std::uint8_t>(layout == Layout::a4 ? 0 : 8));
     std::fill(subs.begin(), subs.end(), std::uint8_t{1});
@@ -169,7 +161,7 @@ void encode_gguf(const PackedView& view, const Part<T>& part, std::byte* bytes) 
   const GgufBlock block = gguf_block(view.format.layout);
   std::vector<float> weights(static_cast<std::size_t>(view.layout.padded_cols), 0.0f);
   for (std::int64_t row = part.first; row < part.end(); ++row) {
-    copy_flushed(part.row(row), flush_floor(view.format.dtype), weights.data());
+    flush<T>(view.format.dtype, part.row(row), weights.data());
     std::byte* to = bytes + static_cast<std::uint64_t>(row) * view.layout.panel_bytes;
     for (std::int64_t b = 0; b < view.layout.blocks; ++b)
       encode_gguf_block(view.format.layout, weights.data() + b * block.weights,

@@ -84,14 +84,12 @@ bool within(std::span<const T> values, T limit) {
   return beyond == 0;
 }
 
-template <class T>
-void flush(DType dtype, std::span<const T> values, double* out) {
-  const double floor = flush_floor(dtype);
+template <class T, class Out>
+void flush(DType dtype, std::span<const T> values, Out* out) {
+  const T floor = static_cast<T>(flush_floor(dtype));  // 0 or a power of two
   const T* from = values.data();
-  for (std::size_t i = 0, n = values.size(); i < n; ++i) {
-    const double x = static_cast<double>(from[i]);
-    out[i] = magnitude(x) < floor ? 0.0 : x;
-  }
+  for (std::size_t i = 0, n = values.size(); i < n; ++i)
+    out[i] = (from[i] < 0 ? -from[i] : from[i]) < floor ? Out{0} : static_cast<Out>(from[i]);
 }
 
 std::uint64_t zero_code(DType dtype, std::uint64_t zero) {
@@ -219,6 +217,8 @@ template bool within(std::span<const float>, float);
 template bool within(std::span<const double>, double);
 template void flush(DType, std::span<const float>, double*);
 template void flush(DType, std::span<const double>, double*);
+template void flush(DType, std::span<const float>, float*);
+template void flush(DType, std::span<const double>, float*);
 template void encode_group(DType, std::span<const double>, const GroupScale&, std::uint8_t*);
 template void encode_group(DType, std::span<const double>, const GroupScale&, std::uint16_t*);
 template void encode_group(DType, std::span<const double>, const GroupScale&, std::uint32_t*);

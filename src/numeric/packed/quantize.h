@@ -35,9 +35,9 @@ template <class T>
 bool within(std::span<const T> values, T limit);
 
 // out[i] = values[i], finite, with those below flush_floor as +0: what the functions below take. T:
-// float or double.
-template <class T>
-void flush(DType dtype, std::span<const T> values, double* out);
+// float or double, and so is Out.
+template <class T, class Out>
+void flush(DType dtype, std::span<const T> values, Out* out);
 
 GroupScale choose_scale(DType dtype, std::span<const double> flushed);
 // The same for values as they come, of which there are many. T: float or double.
