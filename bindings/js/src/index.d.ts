@@ -30,9 +30,9 @@ export type Rows = Numbers | Numbers[];
 // Options: docs/reference/options.md. A device and a mode give always the same bits; methods that
 // return at once cannot wait for a GPU and refuse "gpu".
 import type { AuditOptions, ConvertOptions, Device, EvaluatorOptions, ExportOptions,
-  FileInfoOptions, ForecastOptions, GeneratorOptions, Mode, ModelOptions, ObserveOptions,
-  ObserveTrainerOptions, Sampling, OnlineOptions, SamplingOptions, SearchOptions, Seq2SeqOptions,
-  SessionOptions, TokenizerOptions, VerifyOptions } from './types/options.js';
+  FileInfoOptions, ForecastOptions, GeneratorOptions, GraphNetworkOptions, Mode, ModelOptions,
+  ObserveOptions, ObserveTrainerOptions, OnlineOptions, Sampling, SamplingOptions, SearchOptions,
+  Seq2SeqOptions, SessionOptions, TokenizerOptions, VerifyOptions } from './types/options.js';
 export type * from './types/options.js';
 import type { Act, Audit, Blueprint, ConvertReport, Dna, DnaComparison, ExportReport, Methods,
   MutationReport, Observed, SpliceOptions, SpliceReport } from './types/reports.js';

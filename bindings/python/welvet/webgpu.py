@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 from typing import Any
 
 from ._core import call as _call
@@ -21,7 +22,7 @@ def _address(function: Any) -> int:
     if isinstance(function, (_FUNCTION, ctypes.c_void_p)):
         return ctypes.cast(function, ctypes.c_void_p).value or 0
     if type(function).__module__ == "_cffi_backend":
-        import cffi
+        cffi = importlib.import_module("cffi")  # has no declarations
         return int(cffi.FFI().cast("uintptr_t", function))
     if isinstance(function, int) and not isinstance(function, bool):
         return function
