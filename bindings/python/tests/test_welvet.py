@@ -240,6 +240,12 @@ class Arrays(unittest.TestCase):
         for _ in range(2):  # the second time in the session that runs 4,096 rows
             np.testing.assert_array_equal(self.network.forward(many), np.concatenate(parts))
         np.testing.assert_array_equal(self.network.forward(many[:7]), parts[0][:7])
+        # with the threads of the session before, as an actor of Ray asks for them
+        network = self.network.copy()
+        network._sessions.put(network._session(max_rows=256, threads=1))
+        network.forward(many)
+        session = network._sessions.take()
+        self.assertEqual((session._rows, session.info["threads"]), (4096, 1))
 
     def test_results_go_where_they_are_wanted(self):
         y = self.network.forward(self.x)

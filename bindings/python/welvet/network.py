@@ -77,7 +77,9 @@ class Session(Runner):
     Options: those of session_create in docs/reference/options.md.
     """
 
-    _positions, _rows = 0, _ROWS  # what Network has asked for
+    # what Network has asked for
+    _asked: Dict[str, Any] = {}
+    _positions, _rows = 0, _ROWS
     _instead = "pickle the network, and make a session of it"
     _nothing = ("session_run", 0, (), np.empty(0, np.float32))
 
@@ -608,8 +610,7 @@ class Network(Object):
         rows_out = y.reshape(-1, gives["width"])
         session = self._session(max_rows=_ROWS)
         if len(x) >= _MANY_ROWS > session._rows and session.info["arena_bytes"] <= _NARROW:
-            session = Session(self, ignore_rules=True, max_rows=_MANY_ROWS)
-            session._rows = _MANY_ROWS
+            session = self._new_session({**session._asked, "max_rows": _MANY_ROWS})
         run, rows = session.run_ids if "ids" in given else session.run, session._rows
         for begin in range(0, len(x), rows):
             run(x[begin:begin + rows], out=rows_out[begin:begin + rows])
@@ -694,11 +695,16 @@ class Network(Object):
         well."""
         session = self._sessions.take()
         if session is None or session._positions < options.get("max_positions", 0):
-            session = Session(self, ignore_rules=True, **options)
-            session._positions = options.get("max_positions", 0)
+            session = self._new_session(options)
         # another one where the topology has changed
         session.output_width = self._shapes()["output"]["width"]
         return session  # type: ignore[no-any-return]
+
+    def _new_session(self, options: Dict[str, Any]) -> Session:
+        session = Session(self, ignore_rules=True, **options)
+        session._asked, session._rows = options, options["max_rows"]
+        session._positions = options.get("max_positions", 0)
+        return session
 
     # ---- learning
 
