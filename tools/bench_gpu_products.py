@@ -28,10 +28,9 @@ TILES = [(32, 32, 1, 1, 1), (32, 64, 1, 1, 1), (64, 64, 1, 1, 0), (64, 64, 1, 1,
          (64, 64, 1, 2, 1), (64, 64, 2, 2, 1), (64, 128, 1, 2, 0), (64, 128, 1, 2, 1),
          (64, 128, 2, 2, 0), (64, 128, 2, 2, 1), (128, 128, 2, 2, 0),
          (128, 128, 2, 2, 1)]
-# rows, outputs, words of k in a step, prefetch, order of weights
-UNITS = [(32, 64, 16, 0, 0), (32, 128, 16, 0, 0), (64, 64, 16, 0, 0), (64, 64, 16, 1, 1),
-         (64, 128, 16, 0, 0), (64, 128, 16, 0, 1), (64, 128, 16, 1, 0), (64, 128, 16, 1, 1),
-         (64, 128, 32, 0, 1), (128, 128, 16, 0, 1), (128, 128, 16, 1, 1)]
+# rows, outputs, words of k in a step, prefetch
+UNITS = [(32, 64, 16, 0), (32, 128, 16, 0), (64, 64, 16, 0), (64, 64, 16, 1), (64, 128, 16, 0),
+         (64, 128, 16, 1), (64, 128, 32, 0), (128, 128, 16, 0), (128, 128, 16, 1)]
 # dtype, layout, bits, layers, offset, form, k of a block, words of a super-block of 64 k, minima
 FORMATS = {"i4:a4": ("I4", "A4", 4, 2, 128, "INTEGER", 0, 144, False),
            "i4": ("I4", "PLAIN", 4, 2, 8, "INTEGER", 0, 128, False),
@@ -126,11 +125,10 @@ def candidates(fmt, outputs, kinds):
                -(-outputs // outs), 1)
     if block or "units" not in kinds:
         return
-    for rows, outs, step, ahead, deep in UNITS:
-        c = {**base, "TILE_ROWS": rows, "TILE_OUTPUTS": outs, "STEP": step, "PREFETCH": bool(ahead),
-             "DEEP": bool(deep)}
+    for rows, outs, step, ahead in UNITS:
+        c = {**base, "TILE_ROWS": rows, "TILE_OUTPUTS": outs, "STEP": step, "PREFETCH": bool(ahead)}
         text = kernel("arena weights join matmul_units", c, UNIT_HEAD)
-        yield ("%dx%d units, %d k%s%s" % (rows, outs, 4 * step, ", ahead" * ahead, ", deep" * deep),
+        yield ("%dx%d units, %d k%s" % (rows, outs, 4 * step, ", ahead" * ahead),
                emulated(text) if "emulated" in kinds else text, "matmul_units", rows,
                -(-outputs // outs), 1)
 

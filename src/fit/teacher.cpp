@@ -278,7 +278,7 @@ Status teach(Job& job, const FitOptions& options, ThreadPool& pool, const std::s
   LOOM_ASSIGN(Session session,
               Session::create(t.network, pool, {.max_rows = kBatch, .isa = isa, .cancel = cancel}));
   if (session.executor().state_bytes() > 0)
-    return refused(message(t.file, " goes on from row to row, the samples are single ones"));
+    return refused(message(t.file, " carries state from row to row, the samples are single ones"));
   if (job.split.learned) {
     LOOM_TRY(take(job.split.learned, t, session));
     LOOM_TRY(take(job.split.held_back, t, session));

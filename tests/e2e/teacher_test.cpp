@@ -20,8 +20,10 @@ std::string ring(bool values) {
 }
 
 std::string spec(int steps, const char* loss, const char* data, int outputs) {
-  return R"({"format":"loom-training","version":2,"network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":2},"cells":[
-    {"at":[0,0,0,0],"type":"dense","out":8,"activation":"tanh"},{"at":[0,0,0,1],"type":"dense","out":)" +
+  return R"({"format":"loom-training","version":2,
+    "network":{"format":"loom-topology","version":1,"layers_per_cell":2,"input":{"width":2},"cells":[
+    {"at":[0,0,0,0],"type":"dense","out":8,"activation":"tanh"},
+    {"at":[0,0,0,1],"type":"dense","out":)" +
          std::to_string(outputs) + R"(}]},"data":{"type":"table",)" + data + R"(},"loss":")" +
          loss +
          R"(","optimizer":{"type":"adamw"},"schedule":{"type":"constant","lr":0.01},"steps":)" +

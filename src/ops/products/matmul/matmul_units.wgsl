@@ -26,10 +26,10 @@ struct Place {
   words: u32,  // of a plane of activations
   count: u32,  // words of k that there are
 }
-// Which output and byte row a part of the weights is. Neighboring threads take neighboring outputs,
-// as they lie in memory, or DEEP byte rows, as they lie in workgroup memory.
-fn output_of(part: u32) -> u32 { return select(part % TILE_OUTPUTS, part / BYTE_ROWS, DEEP); }
-fn depth_of(part: u32) -> u32 { return select(part / TILE_OUTPUTS, part % BYTE_ROWS, DEEP); }
+// Which output and byte row a part of the weights is: neighboring threads take neighboring outputs,
+// as they lie in memory.
+fn output_of(part: u32) -> u32 { return part % TILE_OUTPUTS; }
+fn depth_of(part: u32) -> u32 { return part / TILE_OUTPUTS; }
 fn byte_row_at(k0: u32, part: u32) -> u32 {
   return min(k0 / LAYERS + depth_of(part), P[FIRST_MATRIX + 2u] / (4u * LAYERS) - 1u);
 }

@@ -11,7 +11,6 @@ struct TileShape {
   int row_fours, out_fours;  // of a thread: 1 or 2
   bool prefetch;
   bool units = false;  // by matrix units (matmul_units.wgsl): rows times 32, outputs times 64
-  bool deep = false;   // of those: the order of weights
 
   int threads() const;
 };
