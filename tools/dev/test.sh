@@ -416,8 +416,24 @@ summary() {
     }' "$results"
 }
 
+# What needs another build, each with what it tests; it runs beside the rest and gives way to it.
+run_compiled() {
+  local LOOM_SCRIPT_SECONDS=${LOOM_SCRIPT_SECONDS:-3600}
+  renice -n 10 "$BASHPID" >/dev/null
+  # ThreadSanitizer over what threads share: the pool, and the objects of the C interface.
+  build_preset tsan base_test c_api_test
+  GTEST_FILTER='*Thread*' run_program tsan base_test
+  GTEST_FILTER='*Thread*' run_program tsan c_api_test
+  # Another compiler, another instruction set, the other order of bytes, and WebAssembly, whose
+  # modules JavaScript needs anyway. ./dev verify --all-targets has the rest.
+  run_script verify-targets tools/verify_targets.sh clang-O3 aarch64 s390x wasm
+  if [ ! -x tests/fuzz/run.sh ]; then skip_script fuzz "this tree has no fuzz targets"
+  elif ! present command:clang++-19; then skip_script fuzz "needs clang++-19"
+  else run_script fuzz tests/fuzz/run.sh "$1"; fi
+}
+
 run_all() {
-  local fuzz_seconds=$1 sanitize=$2 fuzzing= why
+  local fuzz_seconds=$1 sanitize=$2 compiled why
   (setup_for all) || say "going on without what could not be installed"
   run_script modules tools/check/source/modules.sh
   run_script modules-planted tests/tooling/rooms.sh
@@ -447,32 +463,22 @@ run_all() {
   run_examples
   run_script examples-planted python3 tools/check/examples.py build/release --self-test
   run_script python tools/check/package/python.sh build/release/libloom.so
-  # ThreadSanitizer over what threads share: the pool, and the objects of the C interface. Two
-  # minutes of building.
-  build_preset tsan base_test c_api_test
-  GTEST_FILTER='*Thread*' run_program tsan base_test
-  GTEST_FILTER='*Thread*' run_program tsan c_api_test
   # ASan and UBSan over all tests: twenty minutes of building on two cores, so it is asked for
   # (--sanitize).
   if [ -n "$sanitize" ]; then
     build_preset dev
     run_programs dev ""
   fi
+  # What compiles stands behind what runs in Python on one core.
+  run_compiled "$fuzz_seconds" &
+  compiled=$!
   run_script model-first-300-steps tools/train_embedded.sh --first-steps
-  # libFuzzer works by the clock on one core; what follows has the other.
-  if [ ! -x tests/fuzz/run.sh ]; then skip_script fuzz "this tree has no fuzz targets"
-  elif ! present command:clang++-19; then skip_script fuzz "needs clang++-19"
-  else
-    run_script fuzz tests/fuzz/run.sh "$fuzz_seconds" &
-    fuzzing=$!
-  fi
   run_parity
   if why=$(gpu_missing); then skip_script verify-gpu "$why"
   else run_script verify-gpu ./dev gpu build/release/loom verify --device gpu --against \
     tests/golden/numerics.txt; fi
-  # Another compiler, another instruction set, the other order of bytes, and WebAssembly, whose
-  # modules JavaScript needs anyway. ./dev verify --all-targets has the rest.
-  run_script verify-targets tools/verify_targets.sh clang-O3 aarch64 s390x wasm
+  wait "$compiled" ||
+    printf 'failed\tscript\tcompiled\tends with %s: a build of its failed\n' $? >>"$results"
   run_javascript
   run_script install tests/tooling/install.sh
   run_script small-memory env PYTHONPATH="$PWD/bindings/python" \
@@ -486,7 +492,6 @@ run_all() {
   run_script kernels-parse tools/check/kernels/kernels_parse.sh
   run_script fused-instructions tools/check/kernels/fused.sh
   run_script integer-products tools/check/kernels/integer_products.sh
-  [ -z "$fuzzing" ] || wait "$fuzzing"
 }
 
 run_tests() {
