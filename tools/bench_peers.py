@@ -22,35 +22,43 @@ SHAPES = {
 }
 LOADS = "_tile_loadconfig("
 FORMATS = ("q4_0", "q4_k_m")
+OPTIONS = ["CMAKE_BUILD_TYPE=Release", "BUILD_SHARED_LIBS=OFF", "GGML_NATIVE=ON", "LLAMA_CURL=OFF",
+           "LLAMA_OPENSSL=OFF", "LLAMA_BUILD_TESTS=OFF", "LLAMA_BUILD_EXAMPLES=OFF",
+           "LLAMA_BUILD_SERVER=OFF", "LLAMA_BUILD_UI=OFF"]
+F16, Q4_0 = (1, 2), (2, 18 / 32)  # the type's number in the format, bytes a value
 
 
-def build():
-    if (LLAMA / "bin" / "llama-quantize").exists() and (LLAMA / "bin" / "llama-bench").exists():
-        return
+def source():
+    """The folder of llama.cpp's source, which comes with the package."""
     PEERS.mkdir(parents=True, exist_ok=True)
     if not any(PEERS.glob("llama_cpp_python-*.tar.gz")):
         subprocess.run([sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary",
                         "llama-cpp-python", "-d", PEERS, "llama-cpp-python"], check=True)
     package = next(PEERS.glob("llama_cpp_python-*.tar.gz"))
-    subprocess.run(["tar", "xzf", package, "-C", PEERS], check=True)
-    source = PEERS / package.name.removesuffix(".tar.gz") / "vendor" / "llama.cpp"
+    folder = PEERS / package.name.removesuffix(".tar.gz") / "vendor" / "llama.cpp"
+    if not folder.exists():
+        subprocess.run(["tar", "xzf", package, "-C", PEERS], check=True)
+    return folder
+
+
+def build():
+    if (LLAMA / "bin" / "llama-quantize").exists() and (LLAMA / "bin" / "llama-bench").exists():
+        return
+    folder = source()
     # gcc 12 does not see that the instruction reads the shapes, and leaves out what wrote them.
-    tiles = source / "ggml/src/ggml-cpu/amx/mmq.cpp"
+    tiles = folder / "ggml/src/ggml-cpu/amx/mmq.cpp"
     text = tiles.read_text()
     if LOADS in text and "asm volatile" not in text:
         tiles.write_text(text.replace(LOADS, 'asm volatile("" ::: "memory"); ' + LOADS))
-    options = ["CMAKE_BUILD_TYPE=Release", "BUILD_SHARED_LIBS=OFF", "GGML_NATIVE=ON",
-               "LLAMA_CURL=OFF", "LLAMA_OPENSSL=OFF", "LLAMA_BUILD_TESTS=OFF",
-               "LLAMA_BUILD_EXAMPLES=OFF", "LLAMA_BUILD_SERVER=OFF", "LLAMA_BUILD_UI=OFF"]
-    subprocess.run(["cmake", "-S", source, "-B", LLAMA, "-G", "Ninja",
-                    *("-D" + o for o in options)], check=True)
+    subprocess.run(["cmake", "-S", folder, "-B", LLAMA, "-G", "Ninja",
+                    *("-D" + o for o in OPTIONS)], check=True)
     subprocess.run(["nice", "-n", "19", "cmake", "--build", LLAMA, "-j2", "--target", "llama-bench",
                     "llama-quantize"], check=True)
 
 
-def write_gguf(path, shape):
-    """An f16 GGUF file (version 3) without a tokenizer; matrices are uniform values of
-    Philox(1)."""
+def write_gguf(path, shape, form=F16, tied=True):
+    """A GGUF file (version 3) without a tokenizer, its matrices in F16 or Q4_0: random values below
+    0.05, of Philox(1)."""
     arch, hidden, wide, layers, heads, kv_heads, vocabulary, theta, eps = shape
     kv = hidden // heads * kv_heads
     tensors = [("token_embd.weight", (vocabulary, hidden))]
@@ -64,6 +72,8 @@ def write_gguf(path, shape):
             tensors += [(f"blk.{n}.attn_{name}.bias", (size,)) for name,
                         size in (("q", hidden), ("k", kv), ("v", kv))]
     tensors.append(("output_norm.weight", (hidden,)))
+    if not tied:
+        tensors.append(("output.weight", (vocabulary, hidden)))
     text = lambda s: struct.pack("<Q", len(s)) + s.encode()
     u32 = lambda key, v: text(key) + struct.pack("<II", 4, v)
     f32 = lambda key, v: text(key) + struct.pack("<If", 6, v)
@@ -79,20 +89,23 @@ def write_gguf(path, shape):
             f32(arch + ".attention.layer_norm_rms_epsilon", eps)]
     table, at = b"", 0
     for name, size in tensors:
-        matrix = len(size) == 2
-        table += text(name) + struct.pack("<I", len(size)) + b"".join(struct.pack("<Q", n)
-                                                                      for n in reversed(
-                                                                          size)) + struct.pack(
-                                                                            "<IQ", 1 if matrix
-                                                                            else 0, at)
-        at += (int(np.prod(size)) * (2 if matrix else 4) + 31) // 32 * 32
+        number, value_bytes = form if len(size) == 2 else (0, 4)
+        table += text(name) + struct.pack("<I", len(size))
+        table += b"".join(struct.pack("<Q", n) for n in reversed(size))
+        table += struct.pack("<IQ", number, at)
+        at += (int(np.prod(size) * value_bytes) + 31) // 32 * 32
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(meta)) + b"".join(meta) + table
     random = np.random.Generator(np.random.Philox(1))
     with open(path, "wb") as f:
         f.write(head + bytes(-len(head) % 32))
         for name, size in tensors:
-            data = ((random.random(size, dtype=np.float32) - 0.5) * 0.1).astype("<f2") if len(
-                size) == 2 else np.full(size, 1 if "norm" in name else 0, "<f4")
+            if len(size) == 1:
+                data = np.full(size, 1 if "norm" in name else 0, "<f4")
+            elif form is Q4_0:  # a scale in f16, then codes, whose middle is 8
+                data = random.integers(0, 256, (int(np.prod(size)) // 32, 18), np.uint8)
+                data[:, :2] = np.frombuffer(np.float16(0.05 / 8).tobytes(), np.uint8)
+            else:
+                data = ((random.random(size, dtype=np.float32) - 0.5) * 0.1).astype("<f2")
             f.write(data.tobytes() + bytes(-data.nbytes % 32))
 
 

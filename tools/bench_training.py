@@ -3,6 +3,7 @@
 hand, not in CI:
 
     python3 tools/bench_training.py [--threads N] [--rounds N] [--isa NAME] [NETWORK...]
+    python3 tools/bench_training.py --mode gpu-mc --torch cuda    # beside PyTorch, eager and graphs
 
 needs NumPy and torch. The networks are those of six published benchmarks (dense, convolutions over
 one to three dimensions, a norm, a deep one), an LSTM fed one row at a time, and a large
@@ -14,6 +15,7 @@ extremes: above 1 Loom is faster. What is learned is compared first: both losses
 steps from the same weights.
 """
 import argparse
+import copy
 import os
 import pathlib
 import statistics
@@ -83,7 +85,7 @@ def torch_network(dims, cells):
             module = nn.Linear(dims[0], cell["out"])
             dims = [cell["out"]]
         elif kind.startswith("conv"):
-            module = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[int(kind[3]) - 1](dims[0], cell["filters"],
+            module = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[int(kind[4]) - 1](dims[0], cell["filters"],
                     3, padding=1)
             dims[0] = cell["filters"]
         elif kind == "flatten":
@@ -101,7 +103,65 @@ def torch_network(dims, cells):
     return nn.Sequential(*modules), named
 
 
-def compare(name, threads, rounds, isa):
+class Eager:
+    """PyTorch's steps over batches of x and y in turn."""
+
+    def __init__(self, model, x, y, batch):
+        self.model, self.x, self.y, self.batch, self.done = model, x, y, batch, 0
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
+
+    def step(self, x, y):
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = nn.functional.mse_loss(self.model(x), y)
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+    def steps(self, count):
+        for step in range(self.done, self.done + count):
+            at = step % 8 * self.batch
+            loss = self.step(self.x[at:at + self.batch], self.y[at:at + self.batch])
+        self.done += count
+        return float(loss)
+
+
+class Graphs(Eager):
+    """The same, a step recorded once as a CUDA graph and replayed."""
+
+    def __init__(self, model, x, y, batch):
+        super().__init__(model, x, y, batch)
+        self.inputs = x[:batch].clone(), y[:batch].clone()
+        kept = [parameter.detach().clone() for parameter in model.parameters()]
+        aside = torch.cuda.Stream()
+        with torch.cuda.stream(aside):
+            for _ in range(3):
+                super().step(*self.inputs)
+        torch.cuda.synchronize()
+        self.graph = torch.cuda.CUDAGraph()
+        self.optimizer.zero_grad(set_to_none=True)
+        with torch.cuda.graph(self.graph):
+            self.loss = super().step(*self.inputs)
+        with torch.no_grad():
+            for parameter, value in zip(model.parameters(), kept):
+                parameter.copy_(value)
+
+    def step(self, x, y):
+        for held, given in zip(self.inputs, (x, y)):
+            held.copy_(given)
+        self.graph.replay()
+        return self.loss
+
+
+def peers(model, x, y, batch, device):
+    """PyTorch's ways of training, by name."""
+    if device == "cpu":
+        return {"PyTorch": Eager(model, x, y, batch)}
+    other = copy.deepcopy(model)
+    return {"eager": Eager(model, x, y, batch), "graphs": Graphs(other, x, y, batch)}
+
+
+def compare(name, args):
+    rounds = args.rounds
     dims, batch, cells, steps = NETWORKS[name]
     topology = {"format": "loom-topology", "version": 1, "layers_per_cell": len(cells),
                 "input": {"dims": dims} if len(dims) > 1 else {"width": dims[0]},
@@ -116,19 +176,7 @@ def compare(name, threads, rounds, isa):
     x = rng.uniform(-1, 1, (samples, int(np.prod(dims)))).astype(np.float32)
     y = rng.uniform(-1, 1, (samples, 8)).astype(np.float32)
     tx, ty = torch.from_numpy(x).reshape(samples, *dims), torch.from_numpy(y)
-    optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
-    done = 0  # steps of PyTorch
-
-    def torch_steps(count):
-        nonlocal done
-        for step in range(done, done + count):
-            at = step % 8 * batch
-            optimizer.zero_grad(set_to_none=True)
-            loss = nn.functional.mse_loss(model(tx[at:at + batch]), ty[at:at + batch])
-            loss.backward()
-            optimizer.step()
-        done += count
-        return float(loss.detach())
+    theirs = peers(model.to(args.torch), tx.to(args.torch), ty.to(args.torch), batch, args.torch)
 
     def timed(run):
         time.sleep(REST)
@@ -139,26 +187,39 @@ def compare(name, threads, rounds, isa):
 
     untimed = 1 + steps // UNTIMED
     total = (untimed + steps) * (rounds + 1)
-    ratios, times, losses = [], [], []
+    ratios, times, losses = {peer: [] for peer in theirs}, [], []
+    on_device = args.mode.startswith("gpu")
     with loom.trainer(x, y,
                       spec={"loss": "mse", "batch": batch, "steps": total, "shuffle": False,
                             "optimizer": {"type": "sgd"},
-                            "schedule": {"type": "constant", "lr": 1e-4}}, threads=threads,
-                              isa=isa) as trainer:
+                            "schedule": {"type": "constant", "lr": 1e-4}},
+                              threads=0 if on_device else args.threads, isa=args.isa,
+                              mode=args.mode) as trainer:
         for _ in range(rounds + 1):
             ours, loss = timed(lambda count: trainer.step(count).loss)
-            theirs, torch_loss = timed(torch_steps)
-            losses.append((loss, torch_loss))
-            ratios.append(theirs / ours)
             times.append(ours / steps)
-    del ratios[0], times[0]  # the first round warms up
-    worst = max(abs(a - b) / max(abs(b), 1e-3) for a, b in losses[:2])
+            for peer, model in theirs.items():
+                seconds, other = timed(model.steps)
+                losses.append((loss, other))
+                ratios[peer].append(seconds / ours)
+    del times[0]  # the first round warms up
+    worst = max(abs(a - b) / max(abs(b), 1e-3) for a, b in losses[:2 * len(theirs)])
     if worst > 1e-3:
-        sys.exit(f"{name}: the losses differ by {worst:.2g}: {losses[:2]}")
-    print(f"{name:6} {1e3 * statistics.median(times):9.3f} ms a step   PyTorch / Loom "
-          f"{statistics.median(ratios):5.2f}x  ({min(ratios):.2f} to "
-          f"{max(ratios):.2f})", flush=True)
-    return statistics.median(ratios)
+        sys.exit(f"{name}: the losses differ by {worst:.2g}: {losses[:2 * len(theirs)]}")
+    found = {peer: statistics.median(all_of[1:]) for peer, all_of in ratios.items()}
+    print(f"{name:6} {1e3 * statistics.median(times):9.3f} ms a step" + "".join(
+        f"   {peer} / Loom {found[peer]:5.2f}x  ({min(all_of[1:]):.2f} to {max(all_of[1:]):.2f})"
+        for peer, all_of in ratios.items()), flush=True)
+    return found
+
+
+def share_dawn():
+    """Where PyPI's wgpudawn is, Loom runs on its Dawn."""
+    try:
+        from wgpudawn._lib import ffi, lib
+    except ImportError:
+        return
+    welvet.use_webgpu(ffi.addressof(lib, "wgpuGetProcAddress"))
 
 
 def main():
@@ -167,17 +228,25 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--isa", default="", help="of Loom; fast: its fast profile")
+    parser.add_argument("--mode", default="", help="of Loom, for example gpu-mc")
+    parser.add_argument("--torch", default="cpu", metavar="DEVICE", help="of PyTorch: cpu, cuda")
     args = parser.parse_args()
     unknown = [name for name in args.networks if name not in NETWORKS]
     if unknown:
         parser.error(f"no network '{unknown[0]}': there are {', '.join(NETWORKS)}")
     torch.set_num_threads(args.threads)
-    print(f"PyTorch {torch.__version__} and Loom {welvet.__version__}, {args.threads} threads")
-    ratios = {name: compare(name, args.threads, args.rounds, args.isa) for name in args.networks
-              or NETWORKS}
+    if args.mode.startswith("gpu"):
+        share_dawn()
+    # TF32 would compare a product of 10 bits with one of 24.
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    print(f"PyTorch {torch.__version__} ({args.torch}) and Loom {welvet.__version__} "
+          f"({args.mode or 'cpu'}), {args.threads} threads")
+    ratios = {name: compare(name, args) for name in args.networks or NETWORKS}
     six = [ratios[name] for name in list(NETWORKS)[:6] if name in ratios]
     if len(six) == 6:
-        print(f"geometric mean of the six: {statistics.geometric_mean(six):.2f}x")
+        for peer in six[0]:
+            mean = statistics.geometric_mean(row[peer] for row in six)
+            print(f"geometric mean of the six beside {peer}: {mean:.2f}x")
 
 
 if __name__ == "__main__":
