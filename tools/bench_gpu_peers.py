@@ -5,12 +5,12 @@ training beside PyTorch on CUDA; run by ./dev bench gpu-peers, by hand, not in C
     ./dev bench gpu-peers --pack     # where there is a network: all that is needed, build/gpu-peers
     ./dev bench gpu-peers            # where the GPU is; packs first what is missing
 
-The pack (25 MB) holds llama.cpp's source without what the benchmark does not need, the libraries
+The pack (29 MB) holds llama.cpp's source without what the benchmark does not need, the libraries
 that NVIDIA's Vulkan driver loads, a current Dawn (PyPI's wgpudawn) and libloom.so, so that the
 machine of the GPU needs nvcc, CMake, Python with NumPy, and no network. llama.cpp is built there
-for that GPU. Loom and llama.cpp run in turn, --pairs times each; printed is the median of the pairs'
-ratios, with the extremes. --check runs a tiny model here: llama.cpp on the CPU, Loom on whatever
-adapter there is.
+for that GPU. Loom and llama.cpp run in turn, --pairs times each; what is printed is the median of
+the pairs' ratios, with the extremes. --check runs a tiny model here: llama.cpp on the CPU, Loom on
+whatever adapter there is.
 """
 import argparse, json, os, pathlib, re, shutil, statistics, subprocess, sys, tempfile
 

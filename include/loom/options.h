@@ -41,9 +41,12 @@ typedef struct loom_session_options {
   /* threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
+  /* of products with integer weights: q15, 15 bits (the same as empty), or i8: prompts in half
+   * the time, other answers */
+  const char* activations;
 } loom_session_options;
 #define LOOM_SESSION_OPTIONS_INIT \
-  {sizeof(loom_session_options), 64, 0, 512, 1, 0, 0, NULL, NULL, NULL}
+  {sizeof(loom_session_options), 64, 0, 512, 1, 0, 0, NULL, NULL, NULL, NULL}
 
 /* Of loom_seq2seq_create_with: an encoder-decoder that runs step by step. */
 typedef struct loom_seq2seq_options {
@@ -241,9 +244,12 @@ typedef struct loom_generator_options {
   /* threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
+  /* of products with integer weights: q15, 15 bits (the same as empty), or i8: prompts in half
+   * the time, other answers */
+  const char* activations;
 } loom_generator_options;
 #define LOOM_GENERATOR_OPTIONS_INIT \
-  {sizeof(loom_generator_options), 0, 1, 0, 0, NULL, NULL, NULL}
+  {sizeof(loom_generator_options), 0, 1, 0, 0, NULL, NULL, NULL, NULL}
 
 /* Of loom_generator_start_with: how the tokens of a text are picked, and its end. */
 typedef struct loom_sampling_options {

@@ -36,6 +36,9 @@ struct SessionOptions {
   // threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
   // device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto
   std::string mode{};
+  // of products with integer weights: q15, 15 bits (the same as empty), or i8: prompts in half
+  // the time, other answers
+  std::string activations{};
 };
 
 // Of loom_seq2seq_create_with: an encoder-decoder that runs step by step.
@@ -219,6 +222,9 @@ struct GeneratorOptions {
   // threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
   // device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto
   std::string mode{};
+  // of products with integer weights: q15, 15 bits (the same as empty), or i8: prompts in half
+  // the time, other answers
+  std::string activations{};
 };
 
 // Of loom_generator_start_with: how the tokens of a text are picked, and its end.
@@ -262,6 +268,7 @@ inline loom_session_options to_c(const SessionOptions& o, std::vector<const char
   c.isa = c_text(o.isa, "isa");
   c.device = c_text(o.device, "device");
   c.mode = c_text(o.mode, "mode");
+  c.activations = c_text(o.activations, "activations");
   return c;
 }
 inline loom_seq2seq_options to_c(const Seq2SeqOptions& o, std::vector<const char*>&) {
@@ -359,6 +366,7 @@ inline loom_generator_options to_c(const GeneratorOptions& o, std::vector<const 
   c.isa = c_text(o.isa, "isa");
   c.device = c_text(o.device, "device");
   c.mode = c_text(o.mode, "mode");
+  c.activations = c_text(o.activations, "activations");
   return c;
 }
 inline loom_sampling_options to_c(const SamplingOptions& o, std::vector<const char*>& texts) {

@@ -405,7 +405,7 @@ LOOM_API int32_t loom_predictor_save(loom_predictor predictor, const char* path,
  *   reference: 0: none; its vocabulary has the same size
  *   ids: of the text; at least two, with last_row one
  *   options: JSON: context (0), chunk (16), last_row (false), hash (false), threads (0), isa,
- *     device, mode: docs/reference/options.md, evaluator_create */
+ *     device, mode, activations: docs/reference/options.md, evaluator_create */
 LOOM_API int32_t loom_evaluator_create(loom_model model, loom_model reference, const int32_t* ids,
                                        size_t ids_count, const char* options, size_t options_size,
                                        loom_evaluator* evaluator, loom_error* error);

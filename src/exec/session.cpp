@@ -5,7 +5,9 @@
 #include <chrono>
 #include <numeric>
 
+#include "base/escape.h"
 #include "base/files/bytes.h"
+#include "base/message.h"
 #include "exec/observe/tap_plan.h"
 #include "grid/emit/emitter.h"
 
@@ -52,8 +54,13 @@ Result<Program> emit_program(Network& network, const SessionOptions& options, Ta
   LOOM_TRY(limit(options.max_head_rows, "max_head_rows"));
   LOOM_TRY(limit(options.max_positions, "max_positions"));
   LOOM_TRY(limit(options.sequences, "sequences"));
+  if (!options.activations.empty() && options.activations != "q15" && options.activations != "i8")
+    return Status(Code::invalid_argument,
+                  message("session: activations: expects ", kActivationNames, "; got ",
+                          quoted(options.activations)));
   Program program;
   ProgramBuilder emit(program);
+  if (options.activations == "i8") emit.quantize_to_one_plane();
   const Rows rows{1, emit.u32_register("R", static_cast<std::uint32_t>(options.max_rows)), kNone};
   EmitOptions eo;
   eo.training = options.whole_sequences;

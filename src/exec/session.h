@@ -20,6 +20,10 @@
 
 namespace loom {
 
+// How products with integer weights take their activations (numerics rule 5): two planes, 15 bits,
+// or one, 8 bits.
+inline constexpr const char* kActivationNames = "q15, i8";
+
 struct SessionOptions {
   std::int64_t max_rows = 64;      // rows (samples, tokens) per run
   std::int64_t max_head_rows = 1;  // rows that go on from the head cell, where the network has one
@@ -30,6 +34,7 @@ struct SessionOptions {
   std::shared_ptr<Adapter> adapter;  // beside the network's weights; null: none
   gpu::Device* device = nullptr;     // null: the CPU; it must outlive the session
   std::string isa;                   // "": the best here
+  std::string activations;           // one of kActivationNames; "": q15
   bool fuse = true;                  // ExecutorOptions
   bool auto_device = false;  // with a device: each run takes the CPU where runs of as many rows
                              // were faster there. Sessions with states choose once

@@ -26,6 +26,7 @@ class RowRunner {
     s.max_rows = s.max_head_rows = options.chunk;
     s.max_positions = context;
     s.isa = options.isa;
+    s.activations = options.activations;
     s.device = options.device;
     s.fuse = options.fuse;
     s.auto_device = options.auto_device;
@@ -155,8 +156,10 @@ Result<TextEvaluator> TextEvaluator::create(Model& model, Model* reference, Thre
   LOOM_ASSIGN(RowRunner mine, RowRunner::create(model, pool, context, options, options.adapter));
   auto state = std::make_unique<State>(std::move(mine), std::move(ids));
   if (reference) {
+    EvaluateOptions plain = options;
+    plain.activations.clear();
     LOOM_ASSIGN(state->theirs,
-                RowRunner::create(*reference, pool, context, options, options.reference_adapter));
+                RowRunner::create(*reference, pool, context, plain, options.reference_adapter));
   }
   state->context = static_cast<std::size_t>(context);
   state->chunk = static_cast<std::size_t>(options.chunk);

@@ -25,6 +25,7 @@ struct EvaluateOptions {
   std::int64_t context = 0;  // tokens per window; 0: what the model was trained for, at most 2048
   std::int64_t chunk = 16;   // rows per run; any value gives the same bits
   std::string isa;
+  std::string activations;                // SessionOptions; the reference has q15
   gpu::Device* device = nullptr;          // null: the CPU
   bool fuse = true, auto_device = false;  // SessionOptions
   std::shared_ptr<Adapter> adapter;       // beside the weights of the model, not of the reference

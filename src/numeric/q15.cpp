@@ -22,31 +22,42 @@ std::uint32_t to_bf16(std::uint32_t b) {
   return rounded | (b & ~kMagnitude);
 }
 
-}  // namespace
-
-Q15Scale quantize_q15(std::span<const float> x, std::int8_t* hi, std::int8_t* lo) {
+Q15Scale scale_of(std::span<const float> x) {
   std::uint32_t peak = 0;  // magnitudes order like their bits
   for (const float v : x) {
     const std::uint32_t b = std::bit_cast<std::uint32_t>(v) & kMagnitude;
     peak = b > peak ? b : peak;
   }
-  const bool finite = peak < kInfinity;
-  if (!finite || peak < 0x0D800000u) {  // 2^-100
-    for (std::size_t i = 0; i < x.size(); ++i) hi[i] = lo[i] = 0;
-    return {0, finite ? 0.0f : std::bit_cast<float>(0x7FC00000u)};
-  }
+  if (peak >= kInfinity) return {0, std::bit_cast<float>(0x7FC00000u)};
+  if (peak < 0x0D800000u) return {0, 0.0f};  // 2^-100
   // 16256 = 0x1.fc * 2^13: a significand above 0x1.fc carries into the next exponent.
   const std::int32_t e = static_cast<std::int32_t>((peak + 0x1FFFFu) >> 23) - 127 - 13;
-  const float inverse = power_of_two(-e);
+  return {e, power_of_two(e)};
+}
+
+std::int32_t to_nearest(float x) {  // ties to even, |x| < 2^22
+  return static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(x + 0x1.8p23f) - 0x4B400000u);
+}
+
+}  // namespace
+
+Q15Scale quantize_q15(std::span<const float> x, std::int8_t* hi, std::int8_t* lo) {
+  const Q15Scale s = scale_of(x);
+  const float inverse = s.scale > 0 ? power_of_two(-s.exponent) : 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const float rounded = x[i] * inverse + 0x1.8p23f;  // to nearest even
-    const std::int32_t q =
-        static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(rounded) - 0x4B400000u);
-    const std::int32_t h = (q + 64) >> 7;
+    const std::int32_t q = inverse > 0 ? to_nearest(x[i] * inverse) : 0, h = (q + 64) >> 7;
     hi[i] = static_cast<std::int8_t>(h);
     lo[i] = static_cast<std::int8_t>(q - 128 * h);
   }
-  return {e, power_of_two(e)};
+  return s;
+}
+
+Q15Scale quantize_i8(std::span<const float> x, std::int8_t* hi) {
+  const Q15Scale s = scale_of(x);
+  const float inverse = s.scale > 0 ? power_of_two(-s.exponent - 7) : 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    hi[i] = static_cast<std::int8_t>(inverse > 0 ? to_nearest(x[i] * inverse) : 0);
+  return s;
 }
 
 void split_bf16(std::span<const float> x, std::uint16_t* hi, std::uint16_t* lo) {

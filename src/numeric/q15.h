@@ -20,6 +20,9 @@ struct Q15Scale {
 // x.size() values each; planes of a non-finite row are 0.
 Q15Scale quantize_q15(std::span<const float> x, std::int8_t* hi, std::int8_t* lo);
 
+// The same of one plane: hi = rne(x * 2^-(e + 7)), and lo is 0.
+Q15Scale quantize_i8(std::span<const float> x, std::int8_t* hi);
+
 // An int32 sum as a float, rounded once: both products are exact, so nothing a compiler contracts
 // changes it.
 inline float sum_to_f32(std::int32_t sum) {

@@ -39,6 +39,10 @@ TEST(Q15, PlanesFollowTheDefinition) {
       ASSERT_LE(lo[i], 63);
       ASSERT_GE(hi[i], -127);
     }
+    std::int8_t one[8];
+    ASSERT_EQ(quantize_i8(x, one).exponent, s.exponent);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      ASSERT_EQ(one[i], std::nearbyint(std::ldexp(static_cast<double>(x[i]), -s.exponent - 7)));
   }
 }
 
@@ -47,6 +51,10 @@ TEST(Q15, ZerosTinyAndNonFiniteRows) {
     std::vector<std::int8_t> hi(x.size(), 1), lo(x.size(), 1);
     const Q15Scale s = quantize_q15(x, hi.data(), lo.data());
     for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(hi[i] | lo[i], 0);
+    hi.assign(x.size(), 1);
+    const float one = quantize_i8(x, hi.data()).scale;
+    EXPECT_TRUE(one == s.scale || (std::isnan(one) && std::isnan(s.scale)));
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(hi[i], 0);
     return s;
   };
   EXPECT_EQ(run({0, -0.0f, 0}).scale, 0.0f);

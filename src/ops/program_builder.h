@@ -55,6 +55,8 @@ class ProgramBuilder {
   // Products with weights of the dtype fp8e4m3 take values rounded to it, and in backward gradients
   // rounded to fp8e5m2 (Micikevicius et al., FP8 Formats for Deep Learning, arXiv 2209.05433).
   void round_products_to_fp8() { fp8_ = true; }
+  // Products of class I take activations of 8 bits, not 15 (rule 5, one plane).
+  void quantize_to_one_plane() { one_plane_ = true; }
   // The quantized forms made so far are not used again: what follows makes its own.
   void forget_packed() { packed_.clear(), rounded_.clear(), reshaped_.clear(); }
 
@@ -100,7 +102,7 @@ class ProgramBuilder {
   std::vector<std::uint32_t> writes_;  // instructions that write a buffer, so far
   std::map<std::pair<BufferId, std::int32_t>, View>
       packed_;  // (source, column) -> its q15 or bf16x2 form
-  bool fp8_ = false;
+  bool fp8_ = false, one_plane_ = false;
   std::map<std::tuple<BufferId, std::int32_t, std::int32_t, Unary>, View>
       rounded_;  // (source, column, columns, to what)
 };

@@ -1,6 +1,6 @@
 // Products of class I over odd shapes: every instruction set, row count and team gives the bits of
-// the readable reference (code_at, quantize_q15, join_q15), also where codes and activations are as
-// large as they can be.
+// the readable reference (code_at, quantize_q15, quantize_i8, join_q15), also where codes and
+// activations are as large as they can be.
 #include <gtest/gtest.h>
 
 #include "base/random.h"
@@ -28,7 +28,7 @@ std::vector<float> values(std::int64_t n, std::uint64_t stream, bool extreme) {
   return v;
 }
 
-void check(const WeightFormat& format, const Case& c) {
+void check(const WeightFormat& format, const Case& c, const std::string& activations) {
   auto n = Network::from_json(std::string_view(
       R"({"format":"loom-topology","version":1,"input":{"width":)" + std::to_string(c.in) +
       R"(},"cells":[{"at":[0,0,0,0],"type":"dense","out":)" + std::to_string(c.out) + "}]}"));
@@ -50,8 +50,11 @@ void check(const WeightFormat& format, const Case& c) {
     for (std::int64_t k = 0; k < c.in; ++k) codes.push_back(code_at(*packed, o, k));
   std::vector<std::int8_t> hi(static_cast<std::size_t>(c.in)), lo(hi.size());
   for (std::int64_t r = 0; r < kRows; ++r) {
-    const Q15Scale q = quantize_q15(
-        std::span(x).subspan(static_cast<std::size_t>(r * c.in), hi.size()), hi.data(), lo.data());
+    const auto row = std::span(x).subspan(static_cast<std::size_t>(r * c.in), hi.size());
+    const bool one_plane = activations == "i8";
+    if (one_plane) std::ranges::fill(lo, 0);
+    const Q15Scale q =
+        one_plane ? quantize_i8(row, hi.data()) : quantize_q15(row, hi.data(), lo.data());
     for (std::int64_t o = 0; o < c.out; ++o) {
       std::int32_t s_hi = 0, s_lo = 0;
       for (std::size_t k = 0; k < hi.size(); ++k) {
@@ -67,8 +70,9 @@ void check(const WeightFormat& format, const Case& c) {
   for (std::string_view isa : cpu::available_isas())
     for (int threads : {1, 3}) {
       ThreadPool pool(threads);
-      auto s =
-          Session::create(*n, pool, {.max_rows = kRows, .isa = std::string(isa), .poison = true});
+      auto s = Session::create(
+          *n, pool,
+          {.max_rows = kRows, .isa = std::string(isa), .activations = activations, .poison = true});
       ASSERT_TRUE(s.ok()) << s.status().to_string();
       for (std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 33}) {
         ASSERT_TRUE(s->run(std::span(x).first(static_cast<std::size_t>(rows * c.in)), rows).ok());
@@ -82,7 +86,7 @@ void check(const WeightFormat& format, const Case& c) {
     }
 }
 
-void check_blocks(const WeightFormat& format, const Case& c) {
+void check_blocks(const WeightFormat& format, const Case& c, const std::string& activations) {
   auto n = Network::from_json(std::string_view(
       R"({"format":"loom-topology","version":1,"input":{"width":)" + std::to_string(c.in) +
       R"(},"cells":[{"at":[0,0,0,0],"type":"dense","out":)" + std::to_string(c.out) + "}]}"));
@@ -96,8 +100,9 @@ void check_blocks(const WeightFormat& format, const Case& c) {
   const std::vector<float> x = values(kRows * c.in, 3, c.extreme);
   const auto outputs = [&](std::string_view isa, int threads, std::int64_t rows) {
     ThreadPool pool(threads);
-    auto s =
-        Session::create(*n, pool, {.max_rows = kRows, .isa = std::string(isa), .poison = true});
+    auto s = Session::create(
+        *n, pool,
+        {.max_rows = kRows, .isa = std::string(isa), .activations = activations, .poison = true});
     std::vector<float> y;
     EXPECT_TRUE(s.ok());
     for (std::int64_t at = 0; s.ok() && at < kRows; at += rows) {
@@ -133,7 +138,7 @@ TEST(IntegerProducts, EqualTheReferenceAtEveryShape) {
                           {330, 65, true}}) {
       SCOPED_TRACE(to_string(format) + ", " + std::to_string(c.in) + " x " + std::to_string(c.out) +
                    (c.extreme ? ", extreme" : ""));
-      check(format, c);
+      for (const char* activations : {"q15", "i8"}) check(format, c, activations);
       if (HasFatalFailure()) return;
     }
   }
@@ -141,7 +146,19 @@ TEST(IntegerProducts, EqualTheReferenceAtEveryShape) {
 
 // Rows so long that a block of them has few of all rows.
 TEST(IntegerProducts, EqualTheReferenceInBlocksOfRows) {
-  check(*parse_weight_format("i8"), {40000, 17, false});
+  for (const char* activations : {"q15", "i8"})
+    check(*parse_weight_format("i8"), {40000, 17, false}, activations);
+}
+
+TEST(IntegerProducts, ActivationsAreOfTwoKinds) {
+  auto n = Network::from_json(std::string_view(
+      R"({"format":"loom-topology","version":1,"input":{"width":4},"cells":[{"at":[0,0,0,0],"type":"dense","out":2}]})"));
+  ASSERT_TRUE(n.ok() && n->initialize(1).ok());
+  ThreadPool pool(1);
+  const auto s = Session::create(*n, pool, {.activations = "i4"});
+  ASSERT_FALSE(s.ok());
+  EXPECT_NE(s.status().message().find("activations: expects q15, i8; got 'i4'"), std::string::npos)
+      << s.status().to_string();
 }
 
 // Scales per block, whose sums are floats in a fixed order: the bits of the generic kernels.
@@ -153,7 +170,7 @@ TEST(IntegerProducts, OfBlocksAreTheSameForAllInstructionSets) {
     for (const Case& c :
          {Case{64, 33, false}, {100, 17, true}, {330, 65, false}, {1300, 49, true}}) {
       SCOPED_TRACE(to_string(format) + ", " + std::to_string(c.in) + " x " + std::to_string(c.out));
-      check_blocks(format, c);
+      for (const char* activations : {"q15", "i8"}) check_blocks(format, c, activations);
       if (HasFatalFailure()) return;
     }
   }

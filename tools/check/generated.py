@@ -92,9 +92,9 @@ def plant_in_structs():
     sys.path.insert(0, str(ROOT / "api"))
     import option_structs
     session = json.loads((ROOT / "api/loom.json").read_text())["structs"][0]
-    members = session["versions"][0]
+    members = [member for version in session["versions"] for member in version]
     for what, versions, words in (
-            ("an option that a struct lacks", [members[:-1]], "session_options lacks mode"),
+            ("an option that a struct lacks", [members[:-1]], "session_options lacks activations"),
             ("a member that is no option", [members + ["rows"]], "no option is called rows"),
             ("a later member that begins at 64", [members[1:], members[:1]],
              "max_rows: a later member begins at 0")):

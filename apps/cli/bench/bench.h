@@ -15,7 +15,8 @@
 namespace loom::cli {
 
 struct BenchArgs {
-  std::string what = "llm", model = "smollm2-135m", dtype = "i4", isa, device = "cpu", spec, out;
+  std::string what = "llm", model = "smollm2-135m", dtype = "i4", isa, activations, device = "cpu",
+              spec, out;
   int threads = 0, repeats = 0, context = 0;
   std::vector<std::string> layers, dtypes, modes;
   bool json = false, quick = false, fp8 = false;

@@ -59,6 +59,7 @@ void bind(CommandLine& c, Args& a) {
   c.add("--model", a.model, "shape").one_of(shape_names());
   c.add("--dtype", a.dtype, "weights, for example f32, i8, i4");
   c.add("--isa", a.isa, "the instruction set to use").type_name("NAME");
+  c.add("--activations", a.activations, "llm: q15, or i8").one_of({"q15", "i8"});
   bind_device_option(c, a.device);
   c.add("--threads", a.threads, "0: one per core").between(0, ThreadPool::kMaxThreads);
   c.add("--context", a.context, "positions before the 64 decoded ones").between(0, 960);
@@ -215,6 +216,7 @@ int bench_llm(const Args& a, ThreadPool& pool) {
   options.max_rows = 512;
   options.max_positions = 1024;
   options.isa = a.isa;
+  options.activations = a.activations;
   LOOM_OR_EXIT(const webgpu::Choice choice, device_of(a.device), kRefused);
   gpu::Device* const device = choice.device.get();
   options.device = device;

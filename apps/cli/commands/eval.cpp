@@ -36,8 +36,7 @@ int run(const Args& a) {
     other.adapter.clear();
     reference.emplace(load_model(other));
   }
-  Json options = machine_json(a.model.machine);
-  options.set("context", a.model.context);
+  const Json options = run_options(a.model);
   const std::int64_t mine = integer_in(model.info, "vocab_size");
   const std::int64_t theirs = reference ? integer_in(reference->info, "vocab_size") : mine;
   const bool fits = ids.size() > 1 && mine == theirs;

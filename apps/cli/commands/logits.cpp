@@ -56,7 +56,7 @@ int run(const Args& a) {
                       std::to_string(a.model.context),
                   kFailed);
   constexpr std::int64_t kChunk = 16;
-  Json options = machine_json(a.model.machine);
+  Json options = run_options(a.model);
   options.set("context", a.model.context > 0 ? a.model.context : count);
   options.set("chunk", kChunk);
   options.set("last_row", true);

@@ -14,6 +14,10 @@ void bind_model_options(CommandLine& c, ModelOptions& o) {
   c.add("--ctx", o.context,
         "positions of the context (what the model was trained for, at most 4096)")
       .positive();
+  c.add("--activations", o.activations,
+        "of products with integer weights: q15, 15 bits (q15), or i8: prompts in half the time, "
+        "other answers")
+      .one_of({"q15", "i8"});
   bind_machine_options(c, o.machine);
 }
 
@@ -41,10 +45,15 @@ void check_context(const LoadedModel& model, std::int64_t context) {
                   kUsage);
 }
 
-Generator generator_of(const ModelOptions& o, const LoadedModel& model) {
+Json run_options(const ModelOptions& o) {
   Json options = machine_json(o.machine);
   options.set("context", o.context);
-  return made_of([&] { return Generator(model.model, options.dump()); });
+  options.set("activations", o.activations);
+  return options;
+}
+
+Generator generator_of(const ModelOptions& o, const LoadedModel& model) {
+  return made_of([&] { return Generator(model.model, run_options(o).dump()); });
 }
 
 Memory memory_of(const LoadedModel& model, const Json& runs) {

@@ -14,13 +14,13 @@ namespace loom::cli {
 inline constexpr const char* kEmbeddedModel = "embedded";
 
 struct ModelOptions {
-  std::string model, dtype, adapter;
+  std::string model, dtype, adapter, activations;
   MachineOptions machine;
   std::int64_t context = 0;
 };
 
-// --dtype, --adapter, --ctx, --threads, --isa, --device and --mode; the positional MODEL is the
-// caller's. Unknown values are usage errors.
+// --dtype, --adapter, --ctx, --activations, --threads, --isa, --device and --mode; the positional
+// MODEL is the caller's. Unknown values are usage errors.
 void bind_model_options(CommandLine& command, ModelOptions& options);
 
 struct LoadedModel {
@@ -44,7 +44,9 @@ auto made_of(F body) -> std::invoke_result_t<F> {
     throw Exit{problem_text(error), memory ? kFailed : kRefused};
   }
 }
-// A generator of it, with --ctx and the machine.
+// --ctx, --activations and the machine, as the options of a generator or evaluator.
+Json run_options(const ModelOptions& options);
+// A generator of it with those.
 Generator generator_of(const ModelOptions& options, const LoadedModel& model);
 
 // Bytes that the plan takes.

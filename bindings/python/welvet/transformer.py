@@ -110,7 +110,8 @@ class Transformer(Object):
     ("org/name"), or "embedded", the model inside the library. Nothing is downloaded. `format`: how
     the matrices run ("i8", "i4", ...; None: as the file has them). `context`: positions (0: as
     trained, at most 4096). `threads`: 0 is one per core. `mode` says threads and device in one word
-    (docs/reference/modes.md).
+    (docs/reference/modes.md). `activations`: "i8" runs prompts of quantized weights in less time,
+    with other answers (docs/reference/dtypes.md).
 
     load_model is the same, and makes the model the one that methods called on the class use:
 
@@ -121,15 +122,16 @@ class Transformer(Object):
     _last: Optional["Transformer"] = None
 
     def __init__(self, name: Path, format: Optional[str] = None, *, context: int = 0,
-                 threads: int = 0, isa: str = "", mode: str = "") -> None:
+                 threads: int = 0, isa: str = "", mode: str = "", activations: str = "") -> None:
         name = os.fspath(name)
-        self._set_up(context, threads, isa, mode)
+        self._set_up(context, threads, isa, mode, activations)
         self._own(interruptible(lambda: call("model_load", name, format or "")))
 
-    def _set_up(self, context: int, threads: int, isa: str, mode: str) -> None:
+    def _set_up(self, context: int, threads: int, isa: str, mode: str, activations: str) -> None:
         self._generators = Idle()
         self._completions = itertools.count(1)
-        self._options = {"context": context, "threads": threads, "isa": isa, "mode": mode}
+        self._options = {"context": context, "threads": threads, "isa": isa, "mode": mode,
+                         "activations": activations}
         self._tokenizer: Optional[Tokenizer] = None
 
     @classmethod
@@ -146,10 +148,11 @@ class Transformer(Object):
 
     @classmethod
     def from_bytes(cls, data: Any, format: Optional[str] = None, *, context: int = 0,
-                   threads: int = 0, isa: str = "", mode: str = "") -> "Transformer":
+                   threads: int = 0, isa: str = "", mode: str = "",
+                   activations: str = "") -> "Transformer":
         """From the bytes of an .entity or GGUF file."""
         made = cls.__new__(cls)
-        made._set_up(context, threads, isa, mode)
+        made._set_up(context, threads, isa, mode, activations)
         handle = new_bytes(data)
         try:
             made._own(call("model_load_bytes", handle, format or ""))
@@ -160,14 +163,14 @@ class Transformer(Object):
     @classmethod
     def from_network(cls, network: Network, tokenizer: Optional[Tokenizer] = None, *,
                      max_positions: int, context: int = 0, threads: int = 0, isa: str = "",
-                     mode: str = "", **settings: Any) -> "Transformer":
+                     mode: str = "", activations: str = "", **settings: Any) -> "Transformer":
         """A language model of a network that was trained here, which is copied: it generates, and
         save() writes one file. The network reads ids and gives a value for each; max_positions: for
         how many positions it was trained. Settings: bos and eos (ids; as the tokenizer has them
         where not given, None for none), name, sampling (a dict: temperature, top_k, top_p, min_p,
         repetition_penalty)."""
         made = cls.__new__(cls)
-        made._set_up(context, threads, isa, mode)
+        made._set_up(context, threads, isa, mode, activations)
         made._own(call("model_create", network._handle, tokenizer._handle if tokenizer is not None
                        else 0, {"max_positions": max_positions, **settings}))
         return made

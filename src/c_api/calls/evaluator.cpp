@@ -101,6 +101,7 @@ int32_t loom_evaluator_create(loom_model model, loom_model reference, const int3
     settings.context = o.context;
     settings.chunk = e->chunk = o.chunk;
     settings.last_row = o.last_row;
+    settings.activations = o.activations;
     settings.cancel = &e->cancel;
     place(settings, o.machine, machine);
     e->device = std::move(machine.choice);

@@ -130,6 +130,15 @@ void place_fields(V& v, MachineOptions& o) {
      .names = kModeNames});
 }
 
+template <class V>
+void activation_field(V& v, std::string& activations) {
+  v("activations", activations,
+    {.doc =
+         "of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`: prompts "
+         "in half the time, other answers",
+     .names = kActivationNames});
+}
+
 struct SessionCreate {
   SessionOptions session;
   bool ignore_rules = false;
@@ -152,6 +161,7 @@ void fields(V& v, SessionCreate& o) {
     {.doc = "the network stays as it is: the rules of its `metacognition` layers, which are "
             "evaluated after each run, do nothing"});
   place_fields(v, o.machine);
+  activation_field(v, o.session.activations);
 }
 
 // A pass is a run of a session, a tick of a step mesh, or a step of a trainer.
@@ -351,6 +361,7 @@ void fields(V& v, GeneratorCreate& o) {
      .min = 0,
      .max = INT32_MAX});
   place_fields(v, o.machine);
+  activation_field(v, o.generator.activations);
 }
 
 struct GeneratorStart {
@@ -373,6 +384,7 @@ void fields(V& v, GeneratorStart& o) {
 
 struct EvaluatorCreate {
   std::int64_t context = 0, chunk = 16;
+  std::string activations;
   bool last_row = false, hash = false;
   MachineOptions machine;
 };
@@ -389,6 +401,7 @@ void fields(V& v, EvaluatorCreate& o) {
   v("last_row", o.last_row, {.doc = "the last id runs too, whose prediction nothing judges"});
   v("hash", o.hash, {.doc = "with the SHA-256 of all logits"});
   place_fields(v, o.machine);
+  activation_field(v, o.activations);
 }
 
 struct TrainerCreate {

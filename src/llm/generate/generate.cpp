@@ -89,6 +89,7 @@ Result<Generator> Generator::create(Model& model, ThreadPool& pool,
       options.context > 0 ? options.context : std::min(model.config.max_positions, kDefaultContext);
   session_options.sequences = options.sequences;
   session_options.isa = options.isa;
+  session_options.activations = options.activations;
   session_options.adapter = options.adapter;
   session_options.device = options.device;
   session_options.fuse = options.fuse;

@@ -23,7 +23,7 @@ struct GeneratorOptions {
   std::int64_t chunk =
       0;  // rows per run of a prefill; 0: 64, or 512 on a device. Any value gives the same bits
   std::int64_t sequences = 1;
-  std::string isa;                            // "": the best here
+  std::string isa, activations;               // SessionOptions
   gpu::Device* device = nullptr;              // null: the CPU; it must outlive the generator
   bool fuse = true, auto_device = false;      // SessionOptions
   std::shared_ptr<Adapter> adapter;           // beside the model's weights; null: none

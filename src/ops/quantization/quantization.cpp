@@ -24,6 +24,10 @@ Status quantize_launch(Launches& l) {
   l.add("arena reduce q15 quantize", "quantize", 0, 1, 1);
   return {};
 }
+Status quantize_i8_launch(Launches& l) {
+  l.add("arena reduce q15 quantize", "quantize_i8", 0, 1, 1);
+  return {};
+}
 
 bool writes(const Instruction& ins, BufferId buffer) {
   const auto& operands = info(ins.op).operands;
@@ -43,7 +47,7 @@ View ProgramBuilder::quantized(View x, ArithClass arith) {
   if (found != packed_.end() && found->second.cols == x.cols && type(found->second) == form)
     return found->second;
   const View packed = temp(form, rows(x), x.cols);
-  append(integer ? Op::quantize : Op::split_bf16, {x, packed});
+  append(!integer ? Op::split_bf16 : one_plane_ ? Op::quantize_i8 : Op::quantize, {x, packed});
   return packed_[key] = packed;
 }
 

@@ -12,7 +12,8 @@ struct Q15 {
   int sum_hi = 0, sum_lo = 0;
 };
 
-// Writes n values of each plane.
+// Writes n values of each plane; of one plane lo is 0, and hi is rounded from x.
+template <int Planes = 2>
 static inline Q15 quantize_row(const float* x, i64 n, signed char* hi, signed char* lo) {
   Q15 q;
   int largest = 0;
@@ -29,12 +30,12 @@ static inline Q15 quantize_row(const float* x, i64 n, signed char* hi, signed ch
   // where the mantissa is larger.
   const int e = (largest >> 23) - 127 - 13 + ((largest & 0x7FFFFF) > 0x7E0000);
   q.scale = __builtin_bit_cast(float, (e + 127) << 23);
-  const float inverse = __builtin_bit_cast(float, (127 - e) << 23);
+  const float inverse = __builtin_bit_cast(float, (127 - e - (Planes == 1 ? 7 : 0)) << 23);
   int sum_hi = 0, sum_lo = 0;
   for (i64 c = 0; c < n; ++c) {
     // Adding 1.5 * 2^23 rounds to an integer, ties to even.
     const int v = __builtin_bit_cast(int, x[c] * inverse + 12582912.0f) - 0x4B400000;
-    const int h = (v + 64) >> 7, l = v - 128 * h;
+    const int h = Planes == 1 ? v : (v + 64) >> 7, l = Planes == 1 ? 0 : v - 128 * h;
     hi[c] = static_cast<signed char>(h);
     lo[c] = static_cast<signed char>(l);
     sum_hi += h;
@@ -45,21 +46,27 @@ static inline Q15 quantize_row(const float* x, i64 n, signed char* hi, signed ch
   return q;
 }
 
-// Rows of x: hi plane, lo plane, each padded to 64, then the scale and the sums of both planes.
-static void quantize(const KernelArgs& k) {
+// Rows of x: hi plane, lo plane, each padded to 64, then the scale, the sums of both planes, and
+// whether lo is left out.
+template <int Planes>
+static inline void quantize_rows(const KernelArgs& k) {
   const TensorArg &x = k.t[0], &y = k.t[1];
   const i64 n = x.cols, padded = (n + 63) / 64 * 64;
   const Range r = share(x.rows, 1, k.worker, k.workers);
   for (i64 i = r.begin; i < r.end; ++i) {
     char* p = y.data + i * y.stride;
     signed char *hi = reinterpret_cast<signed char*>(p), *lo = hi + padded;
-    const Q15 q = quantize_row(row<float>(x, i), n, hi, lo);
+    const Q15 q = quantize_row<Planes>(row<float>(x, i), n, hi, lo);
+    const int high_only = Planes == 1;
     for (i64 c = n; c < padded; ++c) hi[c] = lo[c] = 0;
     __builtin_memcpy(p + 2 * padded, &q.scale, 4);
     __builtin_memcpy(p + 2 * padded + 4, &q.sum_hi, 4);
     __builtin_memcpy(p + 2 * padded + 8, &q.sum_lo, 4);
+    __builtin_memcpy(p + 2 * padded + 12, &high_only, 4);
   }
 }
+static void quantize(const KernelArgs& k) { quantize_rows<2>(k); }
+static void quantize_i8(const KernelArgs& k) { quantize_rows<1>(k); }
 
 // x = hi + lo in bf16, both kept as f32 values (split_bf16 of numeric/q15.h).
 static inline float to_bf16(float x) {

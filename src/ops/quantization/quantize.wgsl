@@ -2,11 +2,9 @@
 
 var<workgroup> sums: array<atomic<i32>, 2>;
 
-// A workgroup per row. x: hi plane, lo plane, each padded to 64 bytes, then the scale and the sums
-// of both planes.
-@compute @workgroup_size(64)
-fn quantize(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) lane: u32) {
+// A row by a workgroup. x: hi plane, lo plane, each padded to 64 bytes, then the scale and the sums
+// of both planes. Of one plane lo is 0, and hi is rounded from x.
+fn quantize_row(group: vec3<u32>, groups: vec3<u32>, lane: u32, one_plane: bool) {
   let r = group_unit(group, groups);
   if (r >= units()) { return; }
   let n = cols(0u);
@@ -24,7 +22,8 @@ fn quantize(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
     for (var i = 0u; i < 4u; i++) {
       let c = 4u * w + i;
       if (c < n && !q15_lost(most)) {
-        let q = q15_planes(load(x + c), inverse);
+        var q = q15_planes(load(x + c), inverse);
+        if (one_plane) { q = vec2<i32>(q15_high(load(x + c), inverse), 0); }
         sum = sum + q;
         hi = hi | byte_of(q.x, i);
         lo = lo | byte_of(q.y, i);
@@ -41,6 +40,17 @@ fn quantize(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
     A[y + 2u * words + 1u] = bitcast<u32>(atomicLoad(&sums[0]));
     A[y + 2u * words + 2u] = bitcast<u32>(atomicLoad(&sums[1]));
   }
+}
+
+@compute @workgroup_size(64)
+fn quantize(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32) {
+  quantize_row(group, groups, lane, false);
+}
+@compute @workgroup_size(64)
+fn quantize_i8(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) lane: u32) {
+  quantize_row(group, groups, lane, true);
 }
 
 fn to_bf16(x: f32) -> f32 {

@@ -36,6 +36,9 @@ export interface SessionOptions {
   /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    *  `device` */
   mode?: Mode;
+  /** of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`: prompts in
+   *  half the time, other answers */
+  activations?: string;
 }
 
 /** k-means. */
@@ -355,6 +358,9 @@ export interface GeneratorOptions {
   /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    *  `device` */
   mode?: Mode;
+  /** of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`: prompts in
+   *  half the time, other answers */
+  activations?: string;
 }
 
 /** A text: how its tokens are picked, and its end. */
@@ -496,6 +502,9 @@ export interface EvaluatorOptions {
   /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    *  `device` */
   mode?: Mode;
+  /** of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`: prompts in
+   *  half the time, other answers */
+  activations?: string;
 }
 
 /** A model file in another format. */

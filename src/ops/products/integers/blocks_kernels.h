@@ -141,8 +141,8 @@ static void block_gemv(const KernelArgs& k) {
 }
 
 // A block of G groups of four k, whose codes stay in registers while all rows pass. `ones`: of the
-// block, a row `blocks` after the other.
-template <bool Small, int G>
+// block, a row `blocks` after the other. X: planes.
+template <bool Small, int G, int X>
 static inline void block_rows(const TensorArg& x, i64 at, i64 padded, i64 rows,
                               const unsigned char* codes, const BlockFactors& f, bool minima,
                               const int* ones, i64 blocks, V<float>* acc) {
@@ -153,7 +153,7 @@ static inline void block_rows(const TensorArg& x, i64 at, i64 padded, i64 rows,
     Ints high[kParts] = {}, low[kParts] = {};
     LOOM_UNROLL for (int g = 0; g < G; ++g) {
       high[0] = dot<Small>(high[0], c[g], repeat_four(hi + 4 * g));
-      low[0] = dot<Small>(low[0], c[g], repeat_four(hi + padded + 4 * g));
+      if constexpr (X == 2) low[0] = dot<Small>(low[0], c[g], repeat_four(hi + padded + 4 * g));
     }
     add_block(acc[i], f, minima, high, low, ones[i * blocks]);
   }
@@ -167,6 +167,7 @@ static void matmul_blocks(const KernelArgs& k) {
     if (w.bits == 8) return block_gemv<Plain::byte>(k);
     if (w.bits == 4) return block_gemv<Plain::nibbles>(k);
   }
+  const bool one_plane = q15_row(x, 0, padded).high_only;
   with_small(w, [&]<bool Small>() {
     blocks_product(k, [&](const unsigned char* codes, const int* sums, i64 first, i64 rows,
                           i64 panel, V<float>* acc) {
@@ -175,8 +176,10 @@ static void matmul_blocks(const KernelArgs& k) {
         const i64 begin = b * w.block / 4, end = min((b + 1) * w.block, padded) / 4;
         if constexpr (kParts == 1) {  // of plain vectors, a block takes more than there are
           const auto in_registers = [&]<int G>() {
-            block_rows<Small, G>(x, first * x.stride + 4 * begin, padded, rows, codes + begin * 64,
-                                 f, w.minima != nullptr, sums + b, blocks, acc);
+            (one_plane ? block_rows<Small, G, 1>
+                       : block_rows<Small, G, 2>)(x, first * x.stride + 4 * begin, padded, rows,
+                                                  codes + begin * 64, f, w.minima != nullptr,
+                                                  sums + b, blocks, acc);
           };
           if (end - begin == 8) {
             in_registers.template operator()<8>();

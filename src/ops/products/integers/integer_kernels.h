@@ -30,7 +30,8 @@ static void decode_rows(const KernelArgs& k, i64 padded) {
   }
 }
 
-// Rows x registers of codes; as many sums of two planes as the registers hold.
+// Rows x registers of codes; as many sums of two planes as the registers hold (of one plane, of
+// twice as many rows).
 #if LOOM_VECTOR_BYTES == 64
 static constexpr int kIntegerRows = 6, kIntegerPanels = 2;
 #elif defined(__AVXVNNI__)
@@ -39,8 +40,8 @@ static constexpr int kIntegerRows = 3, kIntegerPanels = 1;
 static constexpr int kIntegerRows = 2, kIntegerPanels = 1;
 #endif
 
-// Rows [first, first + R) of P panels, whose codes follow one another.
-template <bool Small, int R, int P>
+// Rows [first, first + R) of P panels, whose codes follow one another, and X planes.
+template <bool Small, int R, int P, int X>
 static inline void integer_tile(const KernelArgs& k, const PanelOutputs* outputs,
                                 const unsigned char* codes, i64 padded, i64 first) {
   constexpr int Q = P * static_cast<int>(kParts);
@@ -48,9 +49,9 @@ static inline void integer_tile(const KernelArgs& k, const PanelOutputs* outputs
   const signed char* from[R];
   LOOM_UNROLL for (int r = 0; r < R; ++r) from[r] =
       reinterpret_cast<const signed char*>(x.data) + (first + r) * x.stride;
-  Ints acc[R][2][Q];
-  LOOM_UNROLL for (int r = 0; r < R; ++r) LOOM_UNROLL for (int q = 0; q < Q; ++q) acc[r][0][q] =
-      acc[r][1][q] = Ints{};
+  Ints acc[R][X][Q];
+  LOOM_UNROLL for (int r = 0; r < R; ++r) LOOM_UNROLL for (int x_of = 0; x_of < X; ++x_of)
+      LOOM_UNROLL for (int q = 0; q < Q; ++q) acc[r][x_of][q] = Ints{};
   i64 at[2] = {0, padded};  // hi and lo of the same row
   LOOM_OPAQUE(at[1]);  // two indices for all rows, or the compiler keeps a pointer for each plane
                        // of each row and runs out of registers
@@ -59,7 +60,7 @@ static inline void integer_tile(const KernelArgs& k, const PanelOutputs* outputs
     Bytes c[Q];
     LOOM_UNROLL for (int q = 0; q < Q; ++q) c[q] =
         load_bytes(c_at + q / kParts * padded * 16 + q % kParts * LOOM_VECTOR_BYTES);
-    LOOM_UNROLL for (int r = 0; r < R; ++r) LOOM_UNROLL for (int plane = 0; plane < 2; ++plane) {
+    LOOM_UNROLL for (int r = 0; r < R; ++r) LOOM_UNROLL for (int plane = 0; plane < X; ++plane) {
       const Ints a = repeat_four(from[r] + at[plane]);
       LOOM_UNROLL for (int q = 0; q < Q; ++q) acc[r][plane][q] =
           dot<Small>(acc[r][plane][q], c[q], a);
@@ -68,15 +69,15 @@ static inline void integer_tile(const KernelArgs& k, const PanelOutputs* outputs
   for (int r = 0; r < R; ++r) {
     const Q15Row row_q = q15_row(x, first + r, padded);
     for (int p = 0; p < P; ++p) {
-      Ints sum[2][kParts];
-      for (int plane = 0; plane < 2; ++plane)
+      Ints sum[2][kParts] = {};
+      for (int plane = 0; plane < X; ++plane)
         for (int q = 0; q < kParts; ++q) sum[plane][q] = acc[r][plane][p * kParts + q];
       finish(outputs[p], sum, row_q, row<float>(y, first + r));
     }
   }
 }
 
-template <bool Small, int P>
+template <bool Small, int P, int X>
 static inline void integer_panels(const KernelArgs& k, unsigned char* codes, i64 padded, i64 panel,
                                   Range rows) {
   const WeightArg& w = *k.weight;
@@ -86,11 +87,12 @@ static inline void integer_panels(const KernelArgs& k, unsigned char* codes, i64
                  padded, codes + p * padded * 16);
     outputs[p] = panel_outputs(k, panel + p, true, kCodeBias<Small>);
   }
+  constexpr int kRows = 2 * kIntegerRows / X;
   i64 i = rows.begin;
-  for (; i + kIntegerRows <= rows.end; i += kIntegerRows)
-    integer_tile<Small, kIntegerRows, P>(k, outputs, codes, padded, i);
-  for (; i + 2 <= rows.end; i += 2) integer_tile<Small, 2, P>(k, outputs, codes, padded, i);
-  if (i < rows.end) integer_tile<Small, 1, P>(k, outputs, codes, padded, i);
+  for (; i + kRows <= rows.end; i += kRows)
+    integer_tile<Small, kRows, P, X>(k, outputs, codes, padded, i);
+  for (; i + 2 <= rows.end; i += 2) integer_tile<Small, 2, P, X>(k, outputs, codes, padded, i);
+  if (i < rows.end) integer_tile<Small, 1, P, X>(k, outputs, codes, padded, i);
 }
 
 // scratch: 32 * padded bytes, codes of kIntegerPanels panels or sums of the activations' blocks.
@@ -99,11 +101,14 @@ static void matmul_integer(const KernelArgs& k) {
   const i64 rows = k.t[3].rows, padded = (w.cols + 63) / 64 * 64;
   if (rows <= kGemvRows) return decode_rows(k, padded);
   // Activations of a block of rows stay in the second cache while all panels pass.
-  const i64 block = kIntegerRows * (1 + (384 << 10) / (2 * padded * kIntegerRows));
+  const bool one_plane = q15_row(k.t[1], 0, padded).high_only;
+  const i64 group = one_plane ? 2 * kIntegerRows : kIntegerRows,
+            block = group * (1 + (384 << 10) / (2 * padded * kIntegerRows));
   unsigned char* codes = reinterpret_cast<unsigned char*>(k.scratch);
   with_small(w, [&]<bool Small>() {
     share_panels<kIntegerPanels>(k, block, [&]<int P>(i64 panel, Range some) {
-      integer_panels<Small, P>(k, codes, padded, panel, some);
+      if (one_plane) integer_panels<Small, P, 1>(k, codes, padded, panel, some);
+      else integer_panels<Small, P, 2>(k, codes, padded, panel, some);
     });
   });
 }

@@ -12,8 +12,8 @@ namespace loom::cpu::LOOM_ISA {
 static constexpr i64 kPanelSums = kRowsOfTile * 16, kPlaneSums = 2 * kPanelSums;
 
 // Adds the products of a block of rows with P panels over k to `sums`, or makes them of it.
-// Sums of hi in tiles 0 and 1, of lo in 2 and 3.
-template <int P>
+// Sums of hi in tiles 0 and 1, of lo in 2 and 3, which stay 0 where there is one plane.
+template <int P, int X>
 static inline void add_products(const signed char* hi, i64 stride, i64 padded,
                                 const unsigned char* codes, Range k, int* sums) {
   if (k.begin == 0) {
@@ -35,12 +35,14 @@ static inline void add_products(const signed char* hi, i64 stride, i64 padded,
     LOOM_TILE_LOAD(6, codes + at * 16, 64);
     LOOM_TILE_LOAD(4, hi + at, stride);
     LOOM_TILE_DOT(0, 4, 6);
-    LOOM_TILE_LOAD(5, hi + padded + at, stride);
-    LOOM_TILE_DOT(2, 5, 6);
+    if constexpr (X == 2) {
+      LOOM_TILE_LOAD(5, hi + padded + at, stride);
+      LOOM_TILE_DOT(2, 5, 6);
+    }
     if constexpr (P == 2) {
       LOOM_TILE_LOAD(7, codes + (padded + at) * 16, 64);
       LOOM_TILE_DOT(1, 4, 7);
-      LOOM_TILE_DOT(3, 5, 7);
+      if constexpr (X == 2) LOOM_TILE_DOT(3, 5, 7);
     }
   }
   LOOM_TILE_STORE(0, sums, 64);
@@ -63,7 +65,7 @@ struct Fetch {
 
 // Rows of two panels. Of a longer row the codes of kTileK at a time stay in the first cache while
 // all rows pass, and the sums wait in `sums`, one block of rows behind the other.
-template <int P>
+template <int P, int X>
 static inline void tile_panels(const KernelArgs& k, RowTiles& tiles, i64 padded, i64 panel,
                                Range rows) {
   const WeightArg& w = *k.weight;
@@ -91,8 +93,8 @@ static inline void tile_panels(const KernelArgs& k, RowTiles& tiles, i64 padded,
       int* block = sums + (whole ? 0 : (first - rows.begin) / kRowsOfTile * 2 * kPlaneSums);
       tiles.shape(count);
       fetch.next();
-      add_products<P>(reinterpret_cast<const signed char*>(x.data) + first * x.stride, x.stride,
-                      padded, codes, part, block);
+      add_products<P, X>(reinterpret_cast<const signed char*>(x.data) + first * x.stride, x.stride,
+                         padded, codes, part, block);
       if (part.end < padded) continue;
       for (i64 r = 0; r < count; ++r) {
         const Q15Row q = q15_row(x, first + r, padded);
@@ -110,9 +112,11 @@ static inline void tile_panels(const KernelArgs& k, RowTiles& tiles, i64 padded,
 // scratch: codes of two panels (32 * padded bytes), then the sums of tile_block_rows rows.
 static void matmul_tiles(const KernelArgs& k) {
   const i64 padded = (k.weight->cols + 63) / 64 * 64;
+  const bool one_plane = q15_row(k.t[1], 0, padded).high_only;
   RowTiles tiles;
   share_panels<2>(k, tile_block_rows(padded), [&]<int P>(i64 panel, Range rows) {
-    tile_panels<P>(k, tiles, padded, panel, rows);
+    if (one_plane) tile_panels<P, 1>(k, tiles, padded, panel, rows);
+    else tile_panels<P, 2>(k, tiles, padded, panel, rows);
   });
 }
 

@@ -42,18 +42,22 @@ struct Sums16 {
   void get(int* out) const { __builtin_memcpy(out, s, 64); }
 };
 
-// A quantized row: hi plane, lo plane, each padded to 64, then the scale and the sums of both
-// planes.
+// A quantized row: hi plane, lo plane, each padded to 64, then the scale, the sums of both planes,
+// and whether lo is 0 in all rows, so that products may leave it out.
 struct Q15Row {
   const signed char* plane[2];
   float scale;
   int sum[2];
+  bool high_only;
 };
 static inline Q15Row q15_row(const TensorArg& x, i64 r, i64 padded) {
   const signed char* p = reinterpret_cast<const signed char*>(x.data) + r * x.stride;
-  Q15Row q{{p, p + padded}, 0, {}};
+  Q15Row q{{p, p + padded}, 0, {}, false};
   __builtin_memcpy(&q.scale, p + 2 * padded, 4);
   __builtin_memcpy(q.sum, p + 2 * padded + 4, 8);
+  int high_only;
+  __builtin_memcpy(&high_only, p + 2 * padded + 12, 4);
+  q.high_only = high_only != 0;
   return q;
 }
 

@@ -11,6 +11,10 @@ fn q15_planes(x: f32, inverse: f32) -> vec2<i32> {
   let hi = (v + 64) >> 7u;
   return vec2<i32>(hi, v - 128 * hi);
 }
+// The value of one plane alone: 128 times the scale.
+fn q15_high(x: f32, inverse: f32) -> i32 {
+  return bitcast<i32>(opaque(x * (inverse * 0.0078125)) + 12582912.0) - 0x4B400000;
+}
 
 // Whether a row with this largest magnitude has no scale: not finite, or all below 2^-100.
 fn q15_lost(largest: u32) -> bool { return largest >= INF_BITS || largest < (27u << 23u); }
