@@ -20,15 +20,27 @@ LaunchSpec master_to_vector(std::int64_t elements) {
   return s;
 }
 
-std::array<LaunchSpec, 2> pick_launches(const View& logits, const View& ids,
+static std::string pick_constants() {
+  return constant("PARTS", kPickParts) + constant("DRAW_WORDS", kDrawWords);
+}
+
+std::array<LaunchSpec, 5> pick_launches(const View& logits, const View& ids,
                                         const View& positions) {
-  std::array<LaunchSpec, 2> list;
+  std::array<LaunchSpec, 5> list;
   for (LaunchSpec& s : list) {
-    s.kernel = {"arena pick", "pick", constant("PARTS", kPickParts)};
+    s.kernel = {"arena pick", "pick", pick_constants()};
     s.operands = {logits, ids, positions};
   }
   list[0].kernel.entry = "pick_parts";
-  list[0].factor = kPickParts;
+  for (const std::size_t n : {0, 2, 3}) list[n].factor = kPickParts;
+  return list;
+}
+
+std::array<Kernel, 3> draw_kernels() {
+  std::array<Kernel, 3> list;
+  constexpr const char* kEntries[] = {"draw_weigh", "draw_gather", "draw_pick"};
+  for (std::size_t i = 0; i < list.size(); ++i)
+    list[i] = {"exact noise draw", kEntries[i], pick_constants()};
   return list;
 }
 

@@ -1,7 +1,7 @@
 // The most probable id of a row of logits becomes the next id of its sequence, on the device: as
-// best_token (src/llm/generate/sampler.h) picks. Operands: 0 logits, 1 ids, 2 positions. extra(0):
-// how many were picked, then the ids that were, then a pair for each of PARTS workgroups; extra(1):
-// of the pairs.
+// Sampler::pick (src/llm/generate/sampler.h) picks at temperature 0. Operands: 0 logits, 1 ids, 2
+// positions. extra(0): how many were picked, 10 settings (draw.wgsl), the ids that were; extra(1): a
+// pair for each of PARTS workgroups; extra(2): DRAW_WORDS that draw.wgsl wants to be 0.
 
 struct Best {
   key: u32,  // ascends with the value; 0: no number
@@ -44,7 +44,11 @@ fn pick_parts(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
     A[extra(1u) + 2u * u] = best.key;
     A[extra(1u) + 2u * u + 1u] = best.id;
   }
+  for (var i = u * 64u + lane; i < DRAW_WORDS; i += PARTS * 64u) { A[extra(2u) + i] = 0u; }
 }
+
+// No id where the largest is no number or infinite: the host says so.
+fn is_finite_key(key: u32) -> bool { return key > ~(INF_BITS | 0x80000000u) && key < (INF_BITS | 0x80000000u); }
 
 @compute @workgroup_size(64) fn pick(@builtin(local_invocation_index) lane: u32) {
   Z = P[0];
@@ -55,7 +59,7 @@ fn pick_parts(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
   let best = best_of_group(lane, own);
   if (lane == 0u) {
     let count = A[extra(0u)];
-    A[extra(0u) + 1u + count] = select(best.id, 0xFFFFFFFFu, best.key == 0u);
+    A[extra(0u) + 11u + count] = select(0xFFFFFFFFu, best.id, is_finite_key(best.key));
     A[extra(0u)] = count + 1u;
     A[place(1u, 0u)] = best.id;
     A[place(2u, 0u)] = A[place(2u, 0u)] + 1u;
