@@ -45,8 +45,7 @@ std::optional<Draw> Sampler::draw() const {
   if (options_.repetition_penalty != 1 ||
       (temperature != 0 && temperature < std::numeric_limits<float>::min()))
     return {};
-  return Draw{temperature,   options_.top_k, options_.top_p,
-              options_.min_p, options_.seed,  kStream};
+  return Draw{temperature, options_.top_k, options_.top_p, options_.min_p, options_.seed, kStream};
 }
 
 void Sampler::penalize(std::span<const std::int32_t> history) {

@@ -99,6 +99,9 @@ struct Sought {
   by_number: bool,
   rest: vec2<u32>,
 }
+fn rest_after(s: Sought, before: vec3<u32>) -> vec2<u32> {
+  return minus(s.rest, select(before.xy, vec2(before.z, 0u), s.by_number));
+}
 struct Found {
   bin: u32,  // NONE: there is less than the target
   before: vec3<u32>,
@@ -280,7 +283,8 @@ struct Known {
   depth_bits: u32,
   id_bits: u32,
 }
-fn next_digit(lane: u32, first: u32, last: u32, known: Known, depth_bits: u32, id_bits: u32) -> Known {
+fn next_digit(lane: u32, first: u32, last: u32, known: Known, depth_bits: u32,
+    id_bits: u32) -> Known {
   var k = known;
   clear_bins(lane);
   for (var i = first + lane; i < last; i += 64u) {
@@ -301,7 +305,7 @@ fn next_digit(lane: u32, first: u32, last: u32, known: Known, depth_bits: u32, i
     k.element.id |= f.bin << id_bits;
   }
   k.element.before = plus(k.element.before, f.before);
-  k.sought.rest = minus(k.sought.rest, select(f.before.xy, vec2(f.before.z, 0u), k.sought.by_number));
+  k.sought.rest = rest_after(k.sought, f.before);
   k.depth_bits = depth_bits;
   k.id_bits = id_bits;
   workgroupBarrier();
@@ -317,7 +321,7 @@ fn find_element(lane: u32, s: Sought) -> Element {
   let first = select(f.before.z, 0u, none);
   let last = select(first + f.own.z, 0u, none);
   var k = Known(Element(f.bin << BIN_SHIFT, 0u, f.before), s, BIN_SHIFT, 24u);
-  k.sought.rest = minus(s.rest, select(f.before.xy, vec2(f.before.z, 0u), s.by_number));
+  k.sought.rest = rest_after(s, f.before);
   workgroupBarrier();
   k = next_digit(lane, first, last, k, 12u, 24u);
   k = next_digit(lane, first, last, k, 4u, 24u);

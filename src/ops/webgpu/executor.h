@@ -112,6 +112,7 @@ class Executor final : public loom::Executor {
   void plan_repacks(std::vector<LaunchSpec>& specs);
   std::int64_t pick_words() const;
   void plan_index_select(std::vector<LaunchSpec>& specs);
+  void fill_pick(std::uint32_t* extra) const;
   Status prepare_draw(const Draw& draw);
   Status prepare(Segment first);
   Status read_outputs();

@@ -1,7 +1,7 @@
 // The most probable id of a row of logits becomes the next id of its sequence, on the device: as
 // Sampler::pick (src/llm/generate/sampler.h) picks at temperature 0. Operands: 0 logits, 1 ids, 2
-// positions. extra(0): how many were picked, 10 settings (draw.wgsl), the ids that were; extra(1): a
-// pair for each of PARTS workgroups; extra(2): DRAW_WORDS that draw.wgsl wants to be 0.
+// positions. extra(0): how many were picked, 10 settings (draw.wgsl), the ids that were; extra(1):
+// a pair for each of PARTS workgroups; extra(2): DRAW_WORDS that draw.wgsl wants to be 0.
 
 struct Best {
   key: u32,  // ascends with the value; 0: no number
@@ -48,7 +48,10 @@ fn pick_parts(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
 }
 
 // No id where the largest is no number or infinite: the host says so.
-fn is_finite_key(key: u32) -> bool { return key > ~(INF_BITS | 0x80000000u) && key < (INF_BITS | 0x80000000u); }
+fn is_finite_key(key: u32) -> bool {
+  let infinite = INF_BITS | 0x80000000u;
+  return key > ~infinite && key < infinite;
+}
 
 @compute @workgroup_size(64) fn pick(@builtin(local_invocation_index) lane: u32) {
   Z = P[0];
