@@ -8,6 +8,7 @@
 #include "base/files/bytes.h"
 #include "exec/observe/tap_plan.h"
 #include "grid/emit/emitter.h"
+#include "ops/draw.h"
 
 namespace loom {
 namespace {

@@ -26,14 +26,7 @@ class Device;
 class ThreadPool;
 class Executor;
 
-// How ids are picked from rows of logits where a device goes on by itself: by the rules of
-// src/llm/generate/sampler.h, without a penalty. The draw of position n is word n of the stream.
-struct Draw {
-  float temperature = 0;  // 0: the most probable; not subnormal
-  std::int64_t top_k = 0;
-  double top_p = 1, min_p = 0;
-  std::uint64_t seed = 0, stream = 0;
-};
+struct Draw;
 
 struct ExecutorOptions {
   gpu::Device* device = nullptr;  // null: the CPU. It must outlive the executor

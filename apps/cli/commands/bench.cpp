@@ -14,6 +14,7 @@
 #include "bench/device.h"
 #include "exec/session.h"
 #include "llm/config/config.h"
+#include "ops/draw.h"
 #include "support/console.h"
 #include "support/internal.h"
 #include "train/data/data.h"

@@ -275,6 +275,7 @@ Status Generator::run_ahead(Text& text) {
     std::uint32_t picked[kAhead];
     std::int64_t n = std::min(kAhead, context() - static_cast<std::int64_t>(s.ids.size()));
     if (text.options.max_tokens > 0) n = std::min(n, text.options.max_tokens - text.picked);
+    text.draw->history = s.ids;
     LOOM_TRY(session_.run_ahead(static_cast<std::uint32_t>(*text.pending),
                                 static_cast<std::uint32_t>(text.sequence),
                                 static_cast<std::uint32_t>(s.ids.size()), *text.draw,

@@ -42,10 +42,14 @@ Result<Sampler> Sampler::create(const SamplerOptions& o) {
 
 std::optional<Draw> Sampler::draw() const {
   const auto temperature = static_cast<float>(options_.temperature);
-  if (options_.repetition_penalty != 1 ||
-      (temperature != 0 && temperature < std::numeric_limits<float>::min()))
-    return {};
-  return Draw{temperature, options_.top_k, options_.top_p, options_.min_p, options_.seed, kStream};
+  if (temperature != 0 && temperature < std::numeric_limits<float>::min()) return {};
+  return Draw{temperature,
+              options_.top_k,
+              options_.top_p,
+              options_.min_p,
+              options_.seed,
+              kStream,
+              static_cast<float>(options_.repetition_penalty)};
 }
 
 void Sampler::penalize(std::span<const std::int32_t> history) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "ops/executor.h"
+#include "ops/draw.h"
 
 namespace loom {
 
@@ -37,8 +37,8 @@ class Sampler {
   Result<std::int32_t> pick(std::span<const float> logits, std::span<const std::int32_t> history,
                             std::uint64_t index);
 
-  // The same picks on a device (Executor::run_ahead); none where it lacks what they take: a
-  // penalty, and a temperature that is subnormal as f32.
+  // The same picks on a device (Executor::run_ahead), without the history. None where that lacks
+  // what they take: a temperature that is subnormal as f32.
   std::optional<Draw> draw() const;
 
   const SamplerOptions& options() const { return options_; }

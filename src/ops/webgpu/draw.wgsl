@@ -2,14 +2,13 @@
 // Sampler::pick (src/llm/generate/sampler.h) draws it, in integers, so that no order of additions
 // shows. After pick_parts (pick.wgsl): draw_weigh sums the weights in bins, draw_gather lists the
 // ids of the bins that count, draw_pick finds the id among them.
-// Operands: 0 logits, 1 ids, 2 positions. extra(0): how many were picked, 10 settings, the ids that
-// were; extra(1): the best of each part; extra(2): the bins; extra(3): pairs of depth and id.
+// Operands: 0 logits, 1 ids, 2 positions. extra(0): how many were picked, 11 settings, the ids that
+// were; extra(1): the best of each part; extra(2): the bins; extra(3): pairs of depth and id;
+// extra(4): the ids seen before.
 
 // Of the bins workgroups add to; all that is shared between dispatches is atomic here.
 @group(0) @binding(1) var<storage, read_write> A: array<atomic<u32>>;
 fn word_at(at: u32) -> u32 { return atomicLoad(&A[at]); }
-fn logit(i: u32) -> f32 { return bitcast<f32>(word_at(place(0u, 0u) + i)); }
-fn setting(i: u32) -> u32 { return word_at(extra(0u) + 1u + i); }
 
 const NONE = 0xFFFFFFFFu;
 
@@ -196,7 +195,7 @@ struct Best {
 var<workgroup> bests: array<Best, 64>;
 fn top_of_row(lane: u32) -> f32 {
   var own = Best(0u, 0u);
-  for (var i = lane; i < PARTS; i += 64u) {
+  for (var i = lane; i < parts(); i += 64u) {
     let other = Best(word_at(extra(1u) + 2u * i), word_at(extra(1u) + 2u * i + 1u));
     if (other.key > own.key) { own = other; }
   }
@@ -219,7 +218,7 @@ fn draw_weigh(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
   let top = top_of_row(lane);
   let temperature = bitcast<f32>(setting(4u));
   clear_bins(lane);
-  for (var i = u * 64u + lane; i < cols(0u); i += PARTS * 64u) {
+  for (var i = u * 64u + lane; i < cols(0u); i += parts() * 64u) {
     let d = depth(logit(i), top, temperature);
     if (d == NONE) { continue; }
     add_to_bin(d >> BIN_SHIFT, weight(d));
@@ -259,7 +258,7 @@ fn draw_gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
   seek(lane, 6u, s);
   let last = found.bin;
   let first = select(last, 0u, s.by_number || cuts_mass());
-  for (var i = u * 64u + lane; i < cols(0u); i += PARTS * 64u) {
+  for (var i = u * 64u + lane; i < cols(0u); i += parts() * 64u) {
     let d = depth(logit(i), top, temperature);
     let b = d >> BIN_SHIFT;
     if (d == NONE || b < first || b > last) { continue; }
@@ -357,9 +356,11 @@ var<workgroup> wanted: bool;
   if (lane == 0u) {
     let id = select(NONE, e.id, exact && total.z != 0u);
     let count = word_at(extra(0u));
-    atomicStore(&A[extra(0u) + 11u + count], id);
+    atomicStore(&A[extra(0u) + 12u + count], id);
     atomicStore(&A[extra(0u)], count + 1u);
-    atomicStore(&A[place(1u, 0u)], select(id, 0u, id == NONE));
+    let next = select(id, 0u, id == NONE);
+    atomicStore(&A[place(1u, 0u)], next);
+    atomicOr(&A[seen_word(next)], seen_bit(next));
     atomicStore(&A[place(2u, 0u)], word_at(place(2u, 0u)) + 1u);
   }
 }

@@ -114,6 +114,7 @@ class Executor final : public loom::Executor {
   void plan_index_select(std::vector<LaunchSpec>& specs);
   void fill_pick(std::uint32_t* extra) const;
   Status prepare_draw(const Draw& draw);
+  Status upload_seen(const Draw& draw);
   Status prepare(Segment first);
   Status read_outputs();
   Mirror& mirror(BufferId id);
@@ -142,6 +143,7 @@ class Executor final : public loom::Executor {
   std::vector<Mirror> mirrors_;
   std::uint32_t page_table_at_ = 0, scratch_at_ = 0, picked_at_ = 0, registers_at_ = 0;
   std::vector<std::uint32_t> uploaded_pages_;
+  std::vector<std::uint32_t> seen_, wanted_seen_;  // a bit for each id: the device's; for a run
   std::vector<SequenceTable> sequence_tables_;
   std::vector<std::uint32_t> bound_u32_;
   std::vector<double> bound_reals_;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/math/fp_env.h"
+#include "ops/draw.h"
 #include "ops/webgpu/executor.h"
 
 namespace loom::webgpu {
@@ -13,10 +14,14 @@ namespace {
 constexpr std::size_t kIdsPicked = 1 + kDrawSettings;  // words before them
 
 // Where the words of pick.wgsl are, by the number of ids, and how many they are: the ids that were
-// picked, the best of each part, the bins and the list of draw.wgsl.
-std::array<std::int64_t, 5> pick_places(std::int64_t cols) {
-  std::array<std::int64_t, 5> places{0, kIdsPicked + loom::Executor::kMaxPicked,
-                                     2 * pick_parts(cols), kDrawWords, 2 * cols};
+// picked, the best of each part, the bins and the list of draw.wgsl, the ids that were seen.
+std::array<std::int64_t, 6> pick_places(std::int64_t cols) {
+  std::array<std::int64_t, 6> places{0,
+                                     kIdsPicked + loom::Executor::kMaxPicked,
+                                     2 * pick_parts(cols),
+                                     kDrawWords,
+                                     2 * cols,
+                                     (cols + 31) / 32};
   std::partial_sum(places.begin(), places.end(), places.begin());
   return places;
 }
@@ -76,13 +81,14 @@ static std::array<std::uint32_t, kIdsPicked> settings_of(const Draw& draw) {
     two(8, static_cast<std::uint64_t>(std::frexp(draw.top_p, &exponent) * 0x1p53));
     w[10] = static_cast<std::uint32_t>(std::min(53 - exponent, 120));  // 0 as any larger one
   }
+  w[11] = std::bit_cast<std::uint32_t>(draw.penalty);
   return w;
 }
 
 // Kernels that draw, at the first time.
 Status Executor::prepare_draw(const Draw& draw) {
   if (draw.temperature == 0 || draws_) return {};
-  const auto kernels = draw_kernels(launches_[pick_[0]].spec.operands[0].cols);
+  const auto kernels = draw_kernels();
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const std::size_t n = pick_[2 + i];
     LOOM_ASSIGN(launches_[n].pipeline, pipeline_of(device_, kernels[i]));
@@ -92,6 +98,23 @@ Status Executor::prepare_draw(const Draw& draw) {
   return {};
 }
 
+// The device adds what it picks: a text that goes on sends nothing.
+Status Executor::upload_seen(const Draw& draw) {
+  if (draw.penalty == 1) return {};
+  const auto ids = static_cast<std::uint32_t>(launches_[pick_[0]].spec.operands[0].cols);
+  wanted_seen_.assign((ids + 31) / 32, 0);
+  const auto see = [&](std::uint32_t id) {
+    if (id < ids) wanted_seen_[id / 32] |= std::uint32_t{1} << id % 32;
+  };
+  for (const std::int32_t id : draw.history) see(static_cast<std::uint32_t>(id));
+  see(row<std::uint32_t>(program_.find(BufferKind::input, "", "ids"), 0)[0]);
+  if (wanted_seen_ == seen_) return {};
+  seen_ = wanted_seen_;
+  const std::int64_t at = picked_at_ + pick_places(ids)[4];
+  return device_.write(arena_.handle(), static_cast<std::uint64_t>(at) * 4,
+                       std::as_bytes(std::span(seen_)));
+}
+
 Status Executor::run_ahead(const Draw& draw, std::span<std::uint32_t> picked) {
   [[maybe_unused]] const FpEnvGuard fp;
   if (pick_.empty() || picked.size() > kMaxPicked) return loom::Executor::run_ahead(draw, picked);
@@ -99,9 +122,10 @@ Status Executor::run_ahead(const Draw& draw, std::span<std::uint32_t> picked) {
   LOOM_TRY(prepare_draw(draw));
   began_ = true;
   const auto settings = settings_of(draw);
-  const std::size_t words = draw.temperature == 0 ? 1 : settings.size();
   LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{picked_at_} * 4,
-                         std::as_bytes(std::span(settings).first(words))));
+                         std::as_bytes(std::span(settings))));
+  LOOM_TRY(upload_seen(draw));
+  std::vector<std::uint32_t> seen = std::exchange(seen_, {});  // unknown, should a step fail
   const std::span<const std::size_t> all(pick_),
       pick = draw.temperature == 0 ? all.subspan(1, 1) : all.subspan(2);
   for (std::size_t i = 0; i < picked.size(); ++i) {
@@ -116,7 +140,13 @@ Status Executor::run_ahead(const Draw& draw, std::span<std::uint32_t> picked) {
   outputs_behind_ = true;
   const gpu::ReadRange range{arena_.handle(), (std::uint64_t{picked_at_} + kIdsPicked) * 4,
                              std::as_writable_bytes(picked)};
-  return device_.read({&range, 1});
+  LOOM_TRY(device_.read({&range, 1}));
+  for (const std::uint32_t id : picked) {
+    if (id / 32 >= seen.size()) return {};  // none was picked, or no run has wanted them
+    seen[id / 32] |= std::uint32_t{1} << id % 32;
+  }
+  seen_ = std::move(seen);
+  return {};
 }
 
 }  // namespace loom::webgpu

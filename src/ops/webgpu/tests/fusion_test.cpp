@@ -1,4 +1,5 @@
 // Decoding does several instructions in a dispatch: the CPU's bits, and so few dispatches.
+#include "ops/draw.h"
 #include "ops/webgpu/tests/test_programs.h"
 
 namespace loom::webgpu {
