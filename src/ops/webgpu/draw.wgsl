@@ -101,6 +101,10 @@ struct Sought {
 fn rest_after(s: Sought, before: vec3<u32>) -> vec2<u32> {
   return minus(s.rest, select(before.xy, vec2(before.z, 0u), s.by_number));
 }
+fn is_sought(s: Sought, before: vec3<u32>, after: vec3<u32>) -> bool {
+  if (s.by_number) { return before.z <= s.rest.x && s.rest.x < after.z; }
+  return !less(s.rest, before.xy) && less(s.rest, after.xy);
+}
 struct Found {
   bin: u32,  // NONE: there is less than the target
   before: vec3<u32>,
@@ -115,9 +119,7 @@ fn seek(lane: u32, per_lane: u32, s: Sought) {
   for (var j = 0u; j < per_lane; j++) {
     let own = bin(lane * per_lane + j);
     let after = plus(before, own);
-    let hit = select(!less(s.rest, before.xy) && less(s.rest, after.xy),
-        before.z <= s.rest.x && s.rest.x < after.z, s.by_number);
-    if (hit) { found = Found(lane * per_lane + j, before, own); }
+    if (is_sought(s, before, after)) { found = Found(lane * per_lane + j, before, own); }
     before = after;
   }
   workgroupBarrier();
@@ -310,6 +312,28 @@ fn next_digit(lane: u32, first: u32, last: u32, known: Known, depth_bits: u32,
   workgroupBarrier();
   return k;
 }
+// One of a few elements, at most one for each lane: `before` is before all of them.
+var<workgroup> few: array<vec2<u32>, 64>;
+var<workgroup> chosen: Element;
+fn find_among_few(lane: u32, first: u32, n: u32, s: Sought, before_all: vec3<u32>) -> Element {
+  let at = extra(3u) + 2u * (first + lane);
+  if (lane < n) { few[lane] = vec2(word_at(at), word_at(at + 1u)); }
+  workgroupBarrier();
+  if (lane < n) {
+    let own = few[lane];
+    var before = before_all;
+    for (var i = 0u; i < n; i++) {
+      let x = few[i];
+      if (less(x.yx, own.yx)) { before = plus(before, weight(x.x)); }
+    }
+    if (is_sought(s, before, plus(before, weight(own.x)))) {
+      chosen = Element(own.x, own.y, before);
+    }
+  }
+  workgroupBarrier();
+  return chosen;
+}
+var<workgroup> are_few: bool;
 // No element: its id is NONE.
 fn find_element(lane: u32, s: Sought) -> Element {
   load_bins(lane);
@@ -319,6 +343,8 @@ fn find_element(lane: u32, s: Sought) -> Element {
   let none = f.bin == NONE;
   let first = select(f.before.z, 0u, none);
   let last = select(first + f.own.z, 0u, none);
+  if (lane == 0u) { are_few = !none && f.own.z <= 64u; }
+  if (workgroupUniformLoad(&are_few)) { return find_among_few(lane, first, f.own.z, s, f.before); }
   var k = Known(Element(f.bin << BIN_SHIFT, 0u, f.before), s, BIN_SHIFT, 24u);
   k.sought.rest = rest_after(s, f.before);
   workgroupBarrier();
