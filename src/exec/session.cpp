@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "exec/observe/tap_plan.h"
 #include "grid/emit/emitter.h"
+#include "ops/draw.h"
 
 namespace loom {
 namespace {
@@ -536,15 +537,15 @@ Status Session::run_tokens(std::span<const std::uint32_t> ids,
   });
 }
 
-Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position,
-                           std::span<std::uint32_t> picked) {
+Status Session::run_ahead(std::uint32_t id, std::uint32_t sequence, std::uint32_t position,
+                          const Draw& draw, std::span<std::uint32_t> picked) {
   if (options_.watch || (observation_ && observation_->observer))
     return Status(Code::unsupported,
                   "session: a session that observes is not resident: pick ids after run_tokens");
   if (observation_)
-    return observed([&](Session& s) { return s.run_greedy(id, sequence, position, picked); });
+    return observed([&](Session& s) { return s.run_ahead(id, sequence, position, draw, picked); });
   if (cpu_fallback_)
-    return faster(1, [&](Session& s) { return s.run_greedy(id, sequence, position, picked); });
+    return faster(1, [&](Session& s) { return s.run_ahead(id, sequence, position, draw, picked); });
   const std::uint32_t row = 0;
   if (picked.empty() ||
       static_cast<std::int64_t>(position) + static_cast<std::int64_t>(picked.size()) >
@@ -560,7 +561,7 @@ Status Session::run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32
   LOOM_TRY(set_rows(tokens, [&](std::int64_t, std::int64_t to) {
     executor_->row<std::uint32_t>(input_, to)[0] = id;
   }));
-  if (const Status ran = executor_->run_greedy(picked); !ran.ok()) {
+  if (const Status ran = executor_->run_ahead(draw, picked); !ran.ok()) {
     forget(tokens);
     return ran;
   }

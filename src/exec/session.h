@@ -76,16 +76,16 @@ class Session {
   // cell).
   Status run_tokens(std::span<const std::uint32_t> ids, std::span<const std::uint32_t> sequences,
                     std::span<const std::uint32_t> positions, std::span<const std::uint32_t> head);
-  // Where `resident`: `id` is run at `position` of a sequence, then the most probable id (ties to
-  // the lower) after it, and so on; picked are the ids so found, at most Executor::kMaxPicked, ~0
-  // after a row without a number. On a device nothing else moves. output(0) is of the last run.
+  // Where `resident`: `id` is run at `position` of a sequence, then the id that `draw` picks after
+  // it, and so on; picked are the ids so found, at most Executor::kMaxPicked, ~0 where the host has
+  // to pick (Executor::run_ahead). On a device nothing else moves. output(0) is of the last run.
   bool resident() const {
     return !recurs_ && !observation_ && !options_.watch && active().executor_->resident();
   }
   // Whether a sequence can go back to an earlier position other than 0: recurrent states cannot.
   bool rewinds() const { return !recurs_; }
-  Status run_greedy(std::uint32_t id, std::uint32_t sequence, std::uint32_t position,
-                    std::span<std::uint32_t> picked);
+  Status run_ahead(std::uint32_t id, std::uint32_t sequence, std::uint32_t position,
+                   const Draw& draw, std::span<std::uint32_t> picked);
   // Row i of the last run's output; rounded to f32 where the network's last cells compute in f64.
   std::span<const float> output(std::int64_t i);
   // There unrounded; empty where they compute in f32.
@@ -106,7 +106,7 @@ class Session {
 
   // Runs end at a deadline from now on (Executor::slice_clock; kNoDeadline: at none), with the code
   // `paused`. The same run again, with the same arguments, continues it with the same bits; another
-  // one drops it: its rows count as not given, as after `cancel`. run_greedy is not cut.
+  // one drops it: its rows count as not given, as after `cancel`. run_ahead is not cut.
   // unsupported: a session on a device, or with auto_device, that observes, or that watches.
   Status pause_at(std::int64_t deadline);
   // Layers with rules, where the options watch: their statistics in the last pass, with all their

@@ -48,7 +48,7 @@ std::int64_t Executor::slice_clock() {
       .count();
 }
 
-Status Executor::run_greedy(std::span<std::uint32_t> picked) {
+Status Executor::run_ahead(const Draw&, std::span<std::uint32_t> picked) {
   return Status(Code::unsupported, "executor: " + std::string(target()) +
                                        " picks no ids for this program, or not " +
                                        std::to_string(picked.size()) + " at a time");

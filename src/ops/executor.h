@@ -26,6 +26,8 @@ class Device;
 class ThreadPool;
 class Executor;
 
+struct Draw;
+
 struct ExecutorOptions {
   gpu::Device* device = nullptr;  // null: the CPU. It must outlive the executor
   std::string_view isa;           // CPU: "" is the best here
@@ -111,13 +113,14 @@ class Executor {
   virtual bool watch(Watcher) { return false; }
   // Whether the last run got as far as its instructions: states may have changed, though it failed.
   bool began() const { return began_; }
-  // Greedy decoding of one row without the host between the steps, where `resident`. Each step
-  // runs, makes the most probable id of output "y" the id of input "ids", and adds one to the
-  // position; `picked` are the ids so found, at most kMaxPicked, ~0 where a row had no number. The
-  // inputs are set as for run(); the output is that of the last step.
+  // Decoding of one row without the host between the steps, where `resident`. Each step runs, makes
+  // the id that `draw` picks from output "y" the id of input "ids", and adds one to the position;
+  // `picked` are the ids so found, at most kMaxPicked. One is ~0 where the host has to pick: after
+  // a row without a finite maximum, or with a top_p where sums reach 2^53. The inputs are set as
+  // for run(); the output is that of the last step.
   static constexpr std::size_t kMaxPicked = 64;
   virtual bool resident() const { return false; }
-  virtual Status run_greedy(std::span<std::uint32_t> picked);
+  virtual Status run_ahead(const Draw& draw, std::span<std::uint32_t> picked);
   // Prepares again the weights whose store changed (after an update or a morph to a format of the
   // same arithmetic class).
   virtual Status refresh() = 0;

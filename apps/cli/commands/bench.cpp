@@ -14,6 +14,7 @@
 #include "bench/device.h"
 #include "exec/session.h"
 #include "llm/config/config.h"
+#include "ops/draw.h"
 #include "support/console.h"
 #include "support/internal.h"
 #include "train/data/data.h"
@@ -171,7 +172,7 @@ struct TokenRuns {
   void decode_64(std::uint32_t context) {
     if (session.resident()) {
       std::uint32_t picked[64];
-      run([&]() -> Status { return session.run_greedy(ids[0], 0, context, picked); });
+      run([&]() -> Status { return session.run_ahead(ids[0], 0, context, {}, picked); });
       return;
     }
     for (std::uint32_t i = 0; i < 64; ++i) {

@@ -207,6 +207,7 @@ struct Generator::Text {
   GenerateOptions options;
   std::int64_t sequence;
   Sampler sampler;
+  std::optional<Draw> draw;  // the sampler's, where a device can
   std::optional<TextStream> stream;
   std::int64_t picked = 0;
   std::optional<std::int32_t> pending;  // picked, not run yet
@@ -236,7 +237,7 @@ Status Generator::start(const GenerateOptions& options, std::int64_t sequence) {
   const Result<Tokenizer>& tokenizer = model_->tokenizer;
   if ((!options.stop.empty() || options.on_text) && !tokenizer.ok()) return tokenizer.status();
   LOOM_ASSIGN(Sampler sampler, Sampler::create(options.sampling));
-  text_.reset(new Text{options, sequence, std::move(sampler), {}});
+  text_.reset(new Text{options, sequence, sampler, sampler.draw(), {}});
   if (tokenizer.ok()) {
     text_->stream.emplace(*tokenizer, options.stop);
     text_->stream->prime(s.ids);
@@ -265,10 +266,6 @@ Result<Piece> Generator::next() {
   return piece;
 }
 
-bool Generator::device_picks(const SamplerOptions& o) const {
-  return session_.resident() && o.temperature == 0 && o.repetition_penalty == 1;
-}
-
 // The pending id joins the sequence. The device goes on from it for a few ids, unless it has
 // before: those that turn out not to be wanted leave nothing but places of the cache that later ids
 // take.
@@ -279,16 +276,17 @@ Status Generator::run_ahead(Text& text) {
     std::uint32_t picked[kAhead];
     std::int64_t n = std::min(kAhead, context() - static_cast<std::int64_t>(s.ids.size()));
     if (text.options.max_tokens > 0) n = std::min(n, text.options.max_tokens - text.picked);
-    LOOM_TRY(session_.run_greedy(static_cast<std::uint32_t>(*text.pending),
-                                 static_cast<std::uint32_t>(text.sequence),
-                                 static_cast<std::uint32_t>(s.ids.size()),
-                                 std::span(picked).first(static_cast<std::size_t>(n))));
+    text.draw->history = s.ids;
+    LOOM_TRY(session_.run_ahead(static_cast<std::uint32_t>(*text.pending),
+                                static_cast<std::uint32_t>(text.sequence),
+                                static_cast<std::uint32_t>(s.ids.size()), *text.draw,
+                                std::span(picked).first(static_cast<std::size_t>(n))));
     for (std::int64_t i = 0; i < n && picked[i] != ~std::uint32_t{0}; ++i)
       text.ahead.push_back(static_cast<std::int32_t>(picked[i]));
   }
   s.ids.push_back(*text.pending);
   s.behind = true;
-  if (text.ahead.empty()) return settle(text.sequence);  // no number to pick: the sampler says so
+  if (text.ahead.empty()) return settle(text.sequence);  // the sampler picks, or says why not
   s.logits.clear();
   return {};
 }
@@ -303,7 +301,7 @@ Result<Piece> Generator::write(Text& text) {
   if (cancelled()) return end(Finish::cancelled);
   const std::int64_t max_tokens = text.options.max_tokens;
   if (text.pending) {
-    const Status status = device_picks(text.options.sampling)
+    const Status status = text.draw && session_.resident()
                               ? run_ahead(text)
                               : append({&*text.pending, 1}, text.sequence);
     if (status.code() == Code::cancelled) return end(Finish::cancelled);

@@ -128,7 +128,6 @@ class Generator {
     void operator()(Text* text) const;
   };
   Generator(Model& model, Session session, const GeneratorOptions& options);
-  bool device_picks(const SamplerOptions& options) const;
   Status run_ahead(Text& text);
   // Appends ids to a sequence and runs them.
   Status append(std::span<const std::int32_t> ids, std::int64_t sequence);

@@ -40,6 +40,18 @@ Result<Sampler> Sampler::create(const SamplerOptions& o) {
   return Sampler(o);
 }
 
+std::optional<Draw> Sampler::draw() const {
+  const auto temperature = static_cast<float>(options_.temperature);
+  if (temperature != 0 && temperature < std::numeric_limits<float>::min()) return {};
+  return Draw{temperature,
+              options_.top_k,
+              options_.top_p,
+              options_.min_p,
+              options_.seed,
+              kStream,
+              static_cast<float>(options_.repetition_penalty)};
+}
+
 void Sampler::penalize(std::span<const std::int32_t> history) {
   const auto penalty = static_cast<float>(options_.repetition_penalty);
   if (penalty == 1) return;
@@ -91,7 +103,7 @@ Result<std::int32_t> Sampler::pick(std::span<const float> logits,
                   message("sampler: the ", logits.size(),
                           " logits have no finite maximum: the model's weights "
                           "hold NaN or infinities, or are too large"));
-  if (options_.temperature == 0) return best;
+  if (static_cast<float>(options_.temperature) == 0) return best;
 
   std::uint64_t total = weigh(top);
   std::size_t kept = candidates_.size();

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/status.h"
+#include "ops/draw.h"
 
 namespace loom {
 
@@ -34,6 +36,10 @@ class Sampler {
   // penalized; what the row has no place for is passed over. Errors: a row without a finite logit.
   Result<std::int32_t> pick(std::span<const float> logits, std::span<const std::int32_t> history,
                             std::uint64_t index);
+
+  // The same picks on a device (Executor::run_ahead), without the history. None where that lacks
+  // what they take: a temperature that is subnormal as f32.
+  std::optional<Draw> draw() const;
 
   const SamplerOptions& options() const { return options_; }
 

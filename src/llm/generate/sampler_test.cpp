@@ -86,6 +86,11 @@ TEST(Sampler, penalty_divides_positive_and_multiplies_negative_logits) {
             0);
 }
 
+TEST(Sampler, a_temperature_that_is_0_as_f32_is_greedy) {
+  for (const double temperature : {1e-50, 1e-40})
+    EXPECT_EQ(*sampler({.temperature = temperature}).pick(std::vector<float>{1, 3, 2}, {}, 0), 1);
+}
+
 TEST(Sampler, not_a_number) {
   const float nan = std::numeric_limits<float>::quiet_NaN(),
               infinity = std::numeric_limits<float>::infinity();

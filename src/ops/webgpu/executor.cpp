@@ -85,7 +85,7 @@ Status Executor::plan_arena() {
   page_table_at_ = take_words(static_cast<std::int64_t>(page_table_.size()));
   scratch_at_ = take_words(scratch);
   registers_at_ = take_words(static_cast<std::int64_t>(lowered_.registers.size()));
-  picked_at_ = take_words(static_cast<std::int64_t>(1 + kMaxPicked) + 2 * kPickParts);
+  picked_at_ = take_words(pick_words());
   const std::uint64_t limit =
       std::min(device_.limits().buffer_bytes, device_.limits().binding_bytes);
   if (arena_words_ * 4 > limit || arena_words_ >= UINT32_MAX) {

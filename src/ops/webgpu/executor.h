@@ -38,7 +38,7 @@ class Executor final : public loom::Executor {
   std::span<std::byte> state(BufferId id) override;
   Status run(Segment first = Segment::forward, Segment last = Segment::update) override;
   bool resident() const override { return !pick_.empty(); }
-  Status run_greedy(std::span<std::uint32_t> picked) override;
+  Status run_ahead(const Draw& draw, std::span<std::uint32_t> picked) override;
   Status refresh() override;
   Status sync() override;
 
@@ -106,9 +106,15 @@ class Executor final : public loom::Executor {
   Status upload_inputs();
   Status upload_sequences();
   Status poison();
+  // The dispatches of a run, in submitted_.
+  void collect(std::span<const std::size_t> order, Segment first, Segment last);
   Status submit(std::span<const std::size_t> order, Segment first, Segment last);
   void plan_repacks(std::vector<LaunchSpec>& specs);
+  std::int64_t pick_words() const;
   void plan_index_select(std::vector<LaunchSpec>& specs);
+  void fill_pick(std::uint32_t* extra) const;
+  Status prepare_draw(const Draw& draw);
+  Status upload_seen(const Draw& draw);
   Status prepare(Segment first);
   Status read_outputs();
   Mirror& mirror(BufferId id);
@@ -128,7 +134,8 @@ class Executor final : public loom::Executor {
   std::vector<Launch> launches_;
   std::vector<std::size_t> in_order_, fused_, repacks_,
       pick_;  // of launches_: those of every instruction; of single rows; from masters; of
-              // run_greedy
+              // run_ahead
+  bool draws_ = false;        // the kernels that draw are compiled
   bool single_rows_ = false;  // of the registers' values: fused_ runs
   std::vector<std::uint32_t> slots_;
   std::vector<gpu::Dispatch> list_,
@@ -136,6 +143,7 @@ class Executor final : public loom::Executor {
   std::vector<Mirror> mirrors_;
   std::uint32_t page_table_at_ = 0, scratch_at_ = 0, picked_at_ = 0, registers_at_ = 0;
   std::vector<std::uint32_t> uploaded_pages_;
+  std::vector<std::uint32_t> seen_, wanted_seen_;  // a bit for each id: the device's; for a run
   std::vector<SequenceTable> sequence_tables_;
   std::vector<std::uint32_t> bound_u32_;
   std::vector<double> bound_reals_;

@@ -20,15 +20,28 @@ LaunchSpec master_to_vector(std::int64_t elements) {
   return s;
 }
 
-std::array<LaunchSpec, 2> pick_launches(const View& logits, const View& ids,
+std::int64_t pick_parts(std::int64_t cols) { return std::min<std::int64_t>((cols + 63) / 64, 128); }
+
+static std::string pick_constants() { return constant("DRAW_WORDS", kDrawWords); }
+
+std::array<LaunchSpec, 5> pick_launches(const View& logits, const View& ids,
                                         const View& positions) {
-  std::array<LaunchSpec, 2> list;
+  std::array<LaunchSpec, 5> list;
   for (LaunchSpec& s : list) {
-    s.kernel = {"arena pick", "pick", constant("PARTS", kPickParts)};
+    s.kernel = {"arena logits pick", "pick", pick_constants()};
     s.operands = {logits, ids, positions};
+    s.ints[0] = pick_parts(logits.cols);
   }
   list[0].kernel.entry = "pick_parts";
-  list[0].factor = kPickParts;
+  for (const std::size_t n : {0, 2, 3}) list[n].factor = list[n].ints[0];
+  return list;
+}
+
+std::array<Kernel, 3> draw_kernels() {
+  std::array<Kernel, 3> list;
+  constexpr const char* kEntries[] = {"draw_weigh", "draw_gather", "draw_pick"};
+  for (std::size_t i = 0; i < list.size(); ++i)
+    list[i] = {"exact noise logits draw", kEntries[i], pick_constants()};
   return list;
 }
 

@@ -56,10 +56,15 @@ struct LaunchSpec {
 LaunchSpec master_to_panels(std::int64_t elements);
 LaunchSpec master_to_vector(std::int64_t elements);
 
-// The most probable id of a row (operand 0) becomes the id (1) of the next position (2), in two
-// dispatches.
-constexpr std::int64_t kPickParts = 128;
-std::array<LaunchSpec, 2> pick_launches(const View& logits, const View& ids, const View& positions);
+// An id of a row (operand 0) becomes the id (1) of the next position (2): the most probable one by
+// the first two dispatches, one that is drawn by the first and the last three. The kernels of those
+// are compiled when first wanted, with the bindings of the others.
+std::int64_t pick_parts(std::int64_t cols);  // that a row is looked at in
+constexpr std::int64_t kDrawSettings = 11;
+constexpr std::int64_t kDrawWords = 4 * 385;              // the bins of draw.wgsl
+constexpr std::int64_t kDrawIds = std::int64_t{1} << 24;  // ids of more bits are not drawn
+std::array<LaunchSpec, 5> pick_launches(const View& logits, const View& ids, const View& positions);
+std::array<Kernel, 3> draw_kernels();
 
 Result<gpu::Handle> pipeline_of(gpu::Device& device, const Kernel& kernel);
 

@@ -1,7 +1,10 @@
 // The most probable id of a row of logits becomes the next id of its sequence, on the device: as
-// best_token (src/llm/generate/sampler.h) picks. Operands: 0 logits, 1 ids, 2 positions. extra(0):
-// how many were picked, then the ids that were, then a pair for each of PARTS workgroups; extra(1):
-// of the pairs.
+// Sampler::pick (src/llm/generate/sampler.h) picks at temperature 0. Operands: 0 logits, 1 ids, 2
+// positions. extra(0): how many were picked, 11 settings (draw.wgsl), the ids that were; extra(1):
+// a pair for each of the parts; extra(2): DRAW_WORDS that draw.wgsl wants to be 0; extra(4): a bit
+// for each id, of those seen before.
+
+fn word_at(at: u32) -> u32 { return A[at]; }
 
 struct Best {
   key: u32,  // ascends with the value; 0: no number
@@ -36,28 +39,36 @@ fn pick_parts(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   var own = Best(0u, 0u);
-  for (var i = u * 64u + lane; i < cols(0u); i += PARTS * 64u) {
-    own = better(own, Best(key_of(load(place(0u, 0u) + i)), i));
+  for (var i = u * 64u + lane; i < cols(0u); i += parts() * 64u) {
+    own = better(own, Best(key_of(logit(i)), i));
   }
   let best = best_of_group(lane, own);
   if (lane == 0u) {
     A[extra(1u) + 2u * u] = best.key;
     A[extra(1u) + 2u * u + 1u] = best.id;
   }
+  for (var i = u * 64u + lane; i < DRAW_WORDS; i += parts() * 64u) { A[extra(2u) + i] = 0u; }
+}
+
+// No id where the largest is no number or infinite: the host says so.
+fn is_finite_key(key: u32) -> bool {
+  let infinite = INF_BITS | 0x80000000u;
+  return key > ~infinite && key < infinite;
 }
 
 @compute @workgroup_size(64) fn pick(@builtin(local_invocation_index) lane: u32) {
   Z = P[0];
   var own = Best(0u, 0u);
-  for (var i = lane; i < PARTS; i += 64u) {
+  for (var i = lane; i < parts(); i += 64u) {
     own = better(own, Best(A[extra(1u) + 2u * i], A[extra(1u) + 2u * i + 1u]));
   }
   let best = best_of_group(lane, own);
   if (lane == 0u) {
     let count = A[extra(0u)];
-    A[extra(0u) + 1u + count] = select(best.id, 0xFFFFFFFFu, best.key == 0u);
+    A[extra(0u) + 12u + count] = select(0xFFFFFFFFu, best.id, is_finite_key(best.key));
     A[extra(0u)] = count + 1u;
     A[place(1u, 0u)] = best.id;
+    A[seen_word(best.id)] |= seen_bit(best.id);
     A[place(2u, 0u)] = A[place(2u, 0u)] + 1u;
   }
 }

@@ -59,6 +59,7 @@ Status Executor::record() {
   fused_.clear();
   repacks_.clear();
   pick_.clear();
+  draws_ = false;
   bound_ = false;
   // Every instruction by itself; for single rows, fusions in place of what they do; after an
   // update, parameters from their masters.
@@ -121,20 +122,6 @@ void Executor::plan_repacks(std::vector<LaunchSpec>& specs) {
     }
 }
 
-void Executor::plan_index_select(std::vector<LaunchSpec>& specs) {
-  const BufferId output = program_.find(BufferKind::output, "", "y"),
-                 ids = program_.find(BufferKind::input, "", "ids"),
-                 positions = program_.find(BufferKind::input, "", "positions");
-  if (output == kNone || ids == kNone || positions == kNone ||
-      buffer(output).type != ValueType::f32)
-    return;
-  auto view = [&](BufferId id) { return View{id, 0, static_cast<std::int32_t>(buffer(id).cols)}; };
-  for (LaunchSpec& s : pick_launches(view(output), view(ids), view(positions))) {
-    pick_.push_back(specs.size());
-    specs.push_back(std::move(s));
-  }
-}
-
 void Executor::fill_matrices(const LaunchSpec& spec, std::uint32_t* slot) {
   for (std::size_t i = 0; i < spec.matrices.size() && spec.matrices[i] != kNone; ++i) {
     const DeviceMatrix& m = matrix_of(spec.matrices[i])->device;
@@ -183,8 +170,7 @@ void Executor::fill_slot(std::size_t n) {
     slot[kReals + i] = bits(static_cast<float>(spec.reals[i]));
   slot[kExtra] = scratch_at_;
   fill_matrices(spec, slot);
-  if (!pick_.empty() && (n == pick_[0] || n == pick_[1]))
-    slot[kExtra] = picked_at_, slot[kExtra + 1] = picked_at_ + 1 + word(kMaxPicked);
+  if (!pick_.empty() && n >= pick_.front() && n <= pick_.back()) fill_pick(slot + kExtra);
   if (!spec.instruction) return;
   const LoweredInstruction& ins = *spec.instruction;
   for (std::size_t i = 0; i < ins.registers.size(); ++i) {
@@ -315,7 +301,7 @@ Status Executor::poison() {
   return {};
 }
 
-Status Executor::submit(std::span<const std::size_t> order, Segment first, Segment last) {
+void Executor::collect(std::span<const std::size_t> order, Segment first, Segment last) {
   submitted_.clear();
   for (const std::size_t n : order) {
     const LoweredInstruction* ins = launches_[n].spec.instruction;
@@ -323,6 +309,10 @@ Status Executor::submit(std::span<const std::size_t> order, Segment first, Segme
       submitted_.push_back(list_[n]);
   }
   dispatched_ = static_cast<std::int64_t>(submitted_.size());
+}
+
+Status Executor::submit(std::span<const std::size_t> order, Segment first, Segment last) {
+  collect(order, first, last);
   return submitted_.empty() ? Status() : device_.submit(submitted_);
 }
 
@@ -363,27 +353,6 @@ Status Executor::run(Segment first, Segment last) {
   if (first > Segment::loss) return {};
   outputs_behind_ = false;
   return read_outputs();
-}
-
-Status Executor::run_greedy(std::span<std::uint32_t> picked) {
-  [[maybe_unused]] const FpEnvGuard fp;
-  if (pick_.empty() || picked.size() > kMaxPicked) return loom::Executor::run_greedy(picked);
-  LOOM_TRY(prepare(Segment::forward));
-  began_ = true;
-  const std::uint32_t none = 0;
-  LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{picked_at_} * 4,
-                         std::as_bytes(std::span(&none, 1))));
-  for (std::size_t i = 0; i < picked.size(); ++i) {
-    if (cancelled(Segment::forward)) return cancelled_run();
-    LOOM_TRY(submit(single_rows_ ? fused_ : in_order_, Segment::forward, Segment::forward));
-    const gpu::Dispatch pick[] = {list_[pick_[0]], list_[pick_[1]]};
-    LOOM_TRY(device_.submit(pick));
-    LOOM_TRY(device_.flush());
-  }
-  outputs_behind_ = true;
-  const gpu::ReadRange range{arena_.handle(), (std::uint64_t{picked_at_} + 1) * 4,
-                             std::as_writable_bytes(picked)};
-  return device_.read({&range, 1});
 }
 
 }  // namespace loom::webgpu

@@ -1,4 +1,5 @@
 // Decoding does several instructions in a dispatch: the CPU's bits, and so few dispatches.
+#include "ops/draw.h"
 #include "ops/webgpu/tests/test_programs.h"
 
 namespace loom::webgpu {
@@ -111,7 +112,7 @@ TEST(WebGpuFusion, GreedyIdsArePickedOnTheDevice) {
       EXPECT_EQ(e.resident(), side == 1);
       if (side == 1) {
         picked[1].resize(kSteps);
-        const Status s = e.run_greedy(picked[1]);
+        const Status s = e.run_ahead({}, picked[1]);
         ASSERT_TRUE(s.ok()) << s.to_string();
       }
       for (std::uint32_t step = 0; side == 0 && step < kSteps; ++step) {
