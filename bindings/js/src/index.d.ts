@@ -208,6 +208,8 @@ declare class Handled {
 /** How a model is loaded: also the format of its matrices, and where it runs. */
 export interface ModelLoadOptions extends LoadOptions {
   format?: string;
+  /** Of products with quantized weights: "q15", or "i8": prompts in less time, other answers. */
+  activations?: string;
   device?: Device;
   mode?: Mode;
 }

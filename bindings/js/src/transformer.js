@@ -63,20 +63,24 @@ export class Transformer extends Handled {
   #idle = null; // a generator that waits for the next text
   #stats = null;
   #place;
+  #activations;
   #completions = 0;
 
-  constructor(lib, handle, place = 'cpu') {
+  constructor(lib, handle, place = 'cpu', activations = '') {
     super(lib, 'model', handle);
     this.#place = place;
+    this.#activations = activations;
   }
 
   /** "embedded"; bytes, a Blob, Response or ReadableStream of an .entity or GGUF file; its URL;
    *  in Node also a path, a HuggingFace folder, or a name in the local HuggingFace cache. */
-  static async loadModel(source, { format = '', onProgress, signal, ...where } = {}) {
+  static async loadModel(source,
+      { format = '', activations = '', onProgress, signal, ...where } = {}) {
     signalOf(signal);
     const lib = await start(), place = placeOf(where);
     const named = async (name) =>
-      new Transformer(lib, (await lib.ask('model_load', { name, format })).model, place);
+      new Transformer(lib, (await lib.ask('model_load', { name, format })).model, place,
+          activations);
     if (source === 'embedded') {
       await bringEmbedded(lib, { onProgress, signal });
       return named(source);
@@ -86,7 +90,7 @@ export class Transformer extends Handled {
     const bytes = await download(lib, source, { onProgress, signal });
     try {
       return new Transformer(lib, (await lib.ask('model_load_bytes', { bytes, format })).model,
-          place);
+          place, activations);
     } finally {
       lib.release(bytes); // the model keeps what it needs
     }
@@ -140,7 +144,8 @@ export class Transformer extends Handled {
     if (generator?.context !== context || generator.place !== place) {
       generator?.dispose();
       const made = yield ['generator_create',
-          { model: this.handle, options: { context, ...optionsOf(place) } }];
+          { model: this.handle,
+            options: { context, activations: this.#activations, ...optionsOf(place) } }];
       generator = new Generator(this.library, made.generator, context, place);
     }
     let keep = true;
@@ -208,7 +213,7 @@ export class Transformer extends Handled {
     const ids = typeof text === 'string' ? this.tokenize(text) : text;
     const { evaluator } = yield ['evaluator_create',
       { model: this.handle, reference: reference?.handle ?? 0, ids,
-        options: { ...snake(options), ...optionsOf(place) } }];
+        options: { activations: this.#activations, ...snake(options), ...optionsOf(place) } }];
     try {
       let rows;
       do ({ rows } = yield ['evaluator_next', { evaluator, logits: 0 }]); while (rows > 0);

@@ -102,6 +102,22 @@ test('the embedded model tells the story that the native build tells', async () 
   assert.equal(model.generateSync(prompt, options).fingerprint, fingerprint);
 });
 
+test('activations of eight bits are an option of a model', async () => {
+  const text = { maxTokens: 4, temperature: 0 };
+  const losses = [];
+  for (const activations of ['', 'q15', 'i8']) {
+    const one = await Transformer.loadModel('embedded', { format: 'i8', activations });
+    losses.push((await one.evaluate('Once upon a time there was a cat.')).loss);
+    one.dispose();
+  }
+  assert.equal(losses[0], losses[1]);
+  assert.notEqual(losses[0], losses[2]);
+  assert.ok(Math.abs(losses[0] - losses[2]) < 0.1);
+  const wrong = await Transformer.loadModel('embedded', { activations: 'i4' });
+  assert.throws(() => wrong.generateSync('Once', text), { code: 'invalid_argument' });
+  wrong.dispose();
+});
+
 test('the same model from a path, a URL, bytes, a Blob and a stream', async () => {
   const expected = (await model.generateText('Once', STORY)).fingerprint;
   const url = asset('embedded.entity');
