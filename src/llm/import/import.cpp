@@ -231,7 +231,8 @@ class Importer {
       LOOM_ASSIGN(*store, WeightStore::from_f32(spec.rows, spec.cols, std::move(values)));
       return store->morph(format);
     }
-    LOOM_ASSIGN(PackedMatrix matrix, PackedMatrix::encode(format, spec.rows, spec.cols, read, team()));
+    LOOM_ASSIGN(PackedMatrix matrix,
+                PackedMatrix::encode(format, spec.rows, spec.cols, read, team()));
     if (stays) {
       LOOM_ASSIGN(matrix, with_scale(matrix, scale));
     }
@@ -280,7 +281,8 @@ class Importer {
       // Rows go through in parts: the tensor is never held in f32.
       LOOM_ASSIGN(PackedMatrix packed,
                   PackedMatrix::encode(
-                      format, spec.rows, spec.cols, [&](std::int64_t first, std::span<float> rows) {
+                      format, spec.rows, spec.cols,
+                      [&](std::int64_t first, std::span<float> rows) {
                         return read_f32(tensor, static_cast<std::uint64_t>(first * spec.cols),
                                         rows);
                       },

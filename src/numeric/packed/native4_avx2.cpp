@@ -7,5 +7,5 @@ void find_s4_avx2(const Tables& tables, const float* t, int blocks, Choice* best
   find<32>(tables, t, blocks, best);
 }
 extern const Search search_avx2 = {&find<16>, &find_s4_avx2};
-}
+}  // namespace loom::native4
 #endif

@@ -5,5 +5,5 @@
 namespace loom::native4 {
 // S4 is no faster in sixteen lanes.
 extern const Search search_avx512 = {&find<16>, &find_s4_avx2};
-}
+}  // namespace loom::native4
 #endif

@@ -1,6 +1,6 @@
 // What the searches of native4.cpp share: pairs (s, m4), and what rules most of them out before any
-// is tried exactly. Included by files that are built for several instruction sets, so nothing here
-// has a name outside of the file that includes it.
+// is tried exactly. Files that are built for several instruction sets include it, so its functions
+// are always inlined: none of them is shared.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct Pair {
 };
 
 // Values are rounded to steps of 1 / kStep. That moves the root of a sum of squared distances to a
-// set, such as the w8 of a pair, by no more than the root of the squares of what rounding changed.
+// set, such as the w8 of a pair, by no more than the root of the sum of squared changes.
 constexpr int kStep = 4, kPlaces = 256 * kStep;
 // Errors count in (s + 8)^2 / (32767 / block), rounded down, and none counts more than (s + 8)^2:
 // the sum of a block has 16 bits.

@@ -1,6 +1,6 @@
 // The search for the best pair of blocks, LOOM_LANES of them side by side, on x86-64: `find`. A
-// few good pairs are tried. Against the best of them waves and clipping rule out most sizes s of A4,
-// sums of rounded errors most pairs of the rest, and what remains is tried.
+// few good pairs are tried. Against the best of them waves and clipping rule out most sizes s of
+// A4, sums of rounded errors most pairs of the rest, and what remains is tried.
 #include <immintrin.h>
 
 #include "numeric/packed/native4_search.h"
@@ -22,8 +22,8 @@ struct alignas(64) Work {
   float rest[kRun];   // how far rounding moved the root of the error
   float limit[kRun];  // rounded errors above cannot win
   std::int32_t pair[kRun];
-  std::int32_t first[kRun];   // smaller s clip more than the best leaves
-  std::int32_t looked[kRun];  // bit s: no other offset of it may be better
+  std::int32_t first[kRun];            // smaller s clip more than the best leaves
+  std::int32_t looked[kRun];           // bit s: no other offset of it may be better
   std::int16_t sizes[kRun * 16 + 2];   // block * 16 + s
   std::int16_t pairs[kRun * 240 + 2];  // pair * kRun + block
   int pair_count = 0;
@@ -149,9 +149,8 @@ LOOM_INLINE void guess(Work<16>& work, int g) {
     const F s = __builtin_convertvector(from + j, F),
             first = __builtin_convertvector(windows[j], F), under = (8.0f - 8.0f * first) - low,
             over = high - (15.0f * s - 8.0f * first - static_cast<float>(8 * kOffsets[j]));
-    const I closed =
-        ((windows[j] == 0) | ((under > zero) & (under * under > left))) &
-        ((windows[j] == 16 - kOffsets[j]) | ((over > zero) & (over * over > left)));
+    const I closed = ((windows[j] == 0) | ((under > zero) & (under * under > left))) &
+                     ((windows[j] == 16 - kOffsets[j]) | ((over > zero) & (over * over > left)));
     looked |= closed & (I{} + (1 << j));
   }
   looked = looked << from;
@@ -183,8 +182,8 @@ LOOM_INLINE unsigned which(const Shorts* sums, int limit) {
       _mm_movemask_epi8(_mm_packs_epi16(load<__m128i>(&a), load<__m128i>(&b))));
 }
 
-// Which s remain of a block, of those from 4 on by what any offset leaves: with x = 2 pi / s times
-// the distance from the nearest multiple of s, less an offset, x^2 >= 2.462 - 3 cos x; so the
+// Which s remain of a block, of those from 4 on by what any offset leaves. With x = 2 pi / s times
+// the distance from the nearest multiple of s, less an offset, x^2 >= 2.462 - 3 cos x. So the
 // squared distances sum up to at least (s / 2 pi)^2 * (16 * 2.462 - 3 * |sum of exp(2 pi i t /
 // s)|). The waves are within 12 of their sum.
 LOOM_INLINE unsigned open_sizes(const Tables& tables, const Work<16>& work, int block) {
@@ -219,8 +218,8 @@ LOOM_INLINE void set_limits(Work<Block>& work) {
     work.limit[i] = root * root * 1.0001f;
     if constexpr (Block != 16) continue;
     const float clipped = __builtin_sqrtf(2.0001f * work.error[i]);
-    const float least = (work.range[i] - clipped) * (1.0f / 15) + 0.999f;
-    work.first[i] = static_cast<std::int32_t>(least > 1 ? least : 1.0f);
+    const float min = (work.range[i] - clipped) * (1.0f / 15) + 0.999f;
+    work.first[i] = static_cast<std::int32_t>(min > 1 ? min : 1.0f);
   }
 }
 
@@ -268,13 +267,12 @@ LOOM_INLINE void estimate(const Tables& tables, Work<32>& work, int block) {
   std::memcpy(counts, sums, sizeof sums);
   float* const errors = work.estimates[block];
   for (int s = 0; s < 16; ++s) errors[s] = static_cast<float>(counts[s]) * tables.unit[s];
-  Lanes least = load<Lanes>(errors);
+  Lanes min = load<Lanes>(errors);
   for (int j = 4; j < 16; j += 4) {
     const Lanes e = load<Lanes>(errors + j);
-    least = e < least ? e : least;
+    min = e < min ? e : min;
   }
-  const float a = least[0] < least[1] ? least[0] : least[1],
-              b = least[2] < least[3] ? least[2] : least[3];
+  const float a = min[0] < min[1] ? min[0] : min[1], b = min[2] < min[3] ? min[2] : min[3];
   work.pair[block] = __builtin_ctz(within(errors, a < b ? a : b));
 }
 
@@ -302,10 +300,10 @@ void find(const Tables& tables, const float* t, int blocks, Choice* best) {
   for (int i = 0; i < work.pair_count; ++i) {
     const int block = work.pairs[i] % kRun, pair = work.pairs[i] / kRun;
     const float error = error_of<Block>(t + block * Block, tables.pairs[pair]);
-    float& least = work.error[block];
+    float& min = work.error[block];
     std::int32_t& chosen = work.pair[block];
-    const bool better = error < least || (error == least && pair < chosen);
-    least = better ? error : least;
+    const bool better = error < min || (error == min && pair < chosen);
+    min = better ? error : min;
     chosen = better ? pair : chosen;
   }
   for (int i = 0; i < blocks; ++i) best[i] = {work.error[i], work.pair[i]};
