@@ -142,18 +142,22 @@ float encode_native4(Layout layout, std::span<const float> values, std::uint8_t*
   for (std::size_t i = 0; i < values.size(); ++i)
     t[i] = best_scale == 0 ? 0.0f : values[i] / best_scale;
   double dot = 0, square = 0;
-  for (std::size_t i = 0; i < blocks * block; i += 4) {
-    const Pair& p = tables.pairs[best_picked[i / block]];
-    const Lanes code = code_of(load<Lanes>(t.data() + i), p), w = code * p.s - p.offset;
-    for (std::size_t j = 0; j < 4; ++j) {
-      const float x = i + j < values.size() ? values[i + j] : 0.0f;
-      codes[i + j] = static_cast<std::uint8_t>(code[j]);
-      const double w8 = static_cast<double>(w[j]);
-      dot += w8 * static_cast<double>(x);
-      square += w8 * w8;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const Pair& p = tables.pairs[best_picked[b]];
+    Ints squares = {};  // whole numbers: in any order the same
+    for (std::size_t i = b * block; i < (b + 1) * block; i += 4) {
+      const Lanes code = code_of(load<Lanes>(t.data() + i), p), w = code * p.s - p.offset;
+      const Ints c = __builtin_convertvector(code, Ints), w8 = __builtin_convertvector(w, Ints);
+      squares += w8 * w8;
+      for (std::size_t j = 0; j < 4; ++j) {
+        codes[i + j] = static_cast<std::uint8_t>(c[j]);
+        if (i + j < values.size())
+          dot += static_cast<double>(w[j]) * static_cast<double>(values[i + j]);
+      }
     }
+    square += (squares[0] + squares[1]) + (squares[2] + squares[3]);
+    sub_scales[b] = p.stored;
   }
-  for (std::size_t b = 0; b < blocks; ++b) sub_scales[b] = tables.pairs[best_picked[b]].stored;
   return square > 0 && dot > 0 ? static_cast<float>(dot / square) : 0.0f;
 }
 
