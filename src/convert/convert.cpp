@@ -141,35 +141,11 @@ Status save_as(const std::string& out, Network& network, const EntitySections& s
 // A network that was read from something else.
 Status from_network(const Given& a, Network network, Conversion& report,
                     const EntitySections& sections = {}) {
-  for (auto& p : network.params()) {
-    if (p.tied) continue;
-    WeightStore& store = *p.param->store;
-    Conversion::Row row;
-    row.name = p.path + ":" + p.param->spec.role;
-    const std::int64_t shape[] = {store.rows(), store.cols()};
-    row.shape = shape_text(shape);
-    const bool wide = store.master_is_f64();
-    row.from = !store.has_master() ? to_string(store.format()) : wide ? "f64" : "f32";
-    row.bytes_before =
-        store.has_master()
-            ? (wide ? 8 : 4) * static_cast<std::uint64_t>(store.rows() * store.cols())
-            : store.packed_bytes();
-    std::vector<double> before(static_cast<std::size_t>(store.rows() * store.cols()));
-    if (wide) before.assign(store.master64().begin(), store.master64().end());
-    else if (store.has_master()) before.assign(store.master().begin(), store.master().end());
-    else LOOM_TRY(store.values(std::span<double>(before)));
-    if (!a.dtype.empty() && p.param->spec.quantized) {
-      LOOM_ASSIGN(const WeightFormat format, parse_weight_format(a.dtype));
-      LOOM_TRY(store.morph(format));
-    }
-    LOOM_ASSIGN(const PackedMatrix packed, store.packed());
-    std::vector<double> after(before.size());
-    packed.decode(0, packed.rows(), after);
-    for (std::size_t i = 0; i < before.size(); ++i) row.error.add(before[i], after[i]);
-    row.to = to_string(packed.format());
-    row.bytes_after = store.packed_bytes();
-    report.rows.push_back(std::move(row));
+  std::optional<WeightFormat> format;
+  if (!a.dtype.empty()) {
+    LOOM_ASSIGN(format, parse_weight_format(a.dtype));
   }
+  LOOM_TRY(rewrite_weights(network, format, report.rows));
   return save_as(a.out, network, sections);
 }
 

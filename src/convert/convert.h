@@ -46,6 +46,10 @@ struct Conversion {
 Result<Conversion> convert(const std::string& in, const std::string& out,
                            const ConvertOptions& options);
 
+// The weights in another format, or as they are, with what that did to each.
+Status rewrite_weights(Network& network, const std::optional<WeightFormat>& format,
+                       std::vector<Conversion::Row>& rows);
+
 // Tells of a file's training, which no other file takes.
 void note_training(const Entity& entity, const std::string& in, Conversion& report);
 

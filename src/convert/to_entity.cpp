@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 
 #include "base/threads/thread_pool.h"
 #include "convert/convert.h"
@@ -19,68 +18,87 @@ std::uint64_t stored_bytes(const WeightStore& store) {
   return store.packed_bytes();
 }
 
-// The parameters in a new format, each by one of a team, with what that did to it.
-class Rewriting {
+// What became of the values of a store that kept its master: the sums of whole parts, each by one
+// of a team, added in order so that they are the same whoever took which.
+class Comparison {
  public:
-  Rewriting(Network& network, const std::optional<WeightFormat>& format,
-            std::vector<Conversion::Row>& rows)
-      : format_(format), rows_(rows) {
-    for (const Network::NamedParam& p : network.params())
-      if (!p.tied) params_.push_back(p);
-  }
+  explicit Comparison(WeightStore& store)
+      : store_(store),
+        step_(std::max<std::int64_t>(kPart / store.cols(), 1)),
+        parts_(static_cast<std::size_t>((store.rows() + step_ - 1) / step_)) {}
 
-  Status run() {
-    rows_.resize(params_.size());
-    done_.resize(params_.size());
-    ThreadPool pool;
-    LOOM_TRY(pool.run_allocating(&Rewriting::share, this));
-    // All before the first that failed were begun, so it is the same one every time.
-    for (const Status& s : done_) LOOM_TRY(s);
+  Status run(ThreadPool& pool, ErrorSum& sum) {
+    const DType dtype = store_.format().dtype;
+    // Before several read them: what is packed, and zeros that nobody has made yet.
+    if (dtype != DType::f32 && dtype != DType::f64) LOOM_TRY(store_.packed(&pool).status());
+    else (void)store_.master();
+    LOOM_TRY(pool.run_allocating(&Comparison::share, this));
+    for (const ErrorSum& part : parts_) sum.add(part);
     return {};
   }
 
  private:
-  static Status share(void* context, int, int) {
-    auto* self = static_cast<Rewriting*>(context);
-    for (std::size_t i; (i = self->next_.fetch_add(1)) < self->params_.size();) {
-      self->done_[i] = self->rewrite(self->params_[i], self->rows_[i]);
-      if (!self->done_[i].ok()) self->next_.store(self->params_.size());
-    }
+  static Status share(void* context, int worker, int workers) {
+    auto* self = static_cast<Comparison*>(context);
+    std::vector<double> after;
+    for (auto i = static_cast<std::size_t>(worker); i < self->parts_.size();
+         i += static_cast<std::size_t>(workers))
+      LOOM_TRY(self->compare(i, after));
     return {};
   }
 
-  Status rewrite(const Network::NamedParam& p, Conversion::Row& row) const {
-    WeightStore& store = *p.param->store;
-    const ParamSpec& spec = p.param->spec;
-    row.name = p.path + ":" + spec.role;
-    row.shape = shape_text(std::vector<std::int64_t>{spec.rows, spec.cols});
-    row.from = to_string(store.format());
-    row.bytes_before = stored_bytes(store);
-    WeightStore before = store;
-    if (format_ && spec.quantized) LOOM_TRY(store.morph(*format_));
-    row.to = to_string(store.format());
-    row.bytes_after = stored_bytes(store);
-    const std::int64_t step = std::max<std::int64_t>(kPart / spec.cols, 1);
-    std::vector<double> x, y;
-    for (std::int64_t first = 0; first < spec.rows; first += step) {
-      x.resize(static_cast<std::size_t>(std::min(step, spec.rows - first) * spec.cols));
-      y.resize(x.size());
-      LOOM_TRY(before.values(first, x));
-      LOOM_TRY(store.values(first, y));
-      for (std::size_t i = 0; i < x.size(); ++i) row.error.add(x[i], y[i]);
-    }
+  Status compare(std::size_t part, std::vector<double>& after) {
+    const std::int64_t first = static_cast<std::int64_t>(part) * step_, cols = store_.cols();
+    const auto from = static_cast<std::size_t>(first * cols);
+    after.resize(static_cast<std::size_t>(std::min(step_, store_.rows() - first) * cols));
+    LOOM_TRY(store_.values(first, after));
+    // Several sums at a time, none of which waits for another.
+    ErrorSum sums[4];
+    const auto add = [&](const auto& before) {
+      for (std::size_t i = 0; i < after.size(); ++i)
+        sums[i % 4].add(static_cast<double>(before[from + i]), after[i]);
+    };
+    if (store_.master_is_f64()) add(store_.master64());
+    else add(store_.master());
+    for (const ErrorSum& sum : sums) parts_[part].add(sum);
     return {};
   }
 
   static constexpr std::int64_t kPart = 1 << 14;  // values
-  const std::optional<WeightFormat>& format_;
-  std::vector<Network::NamedParam> params_;
-  std::vector<Conversion::Row>& rows_;
-  std::vector<Status> done_;
-  std::atomic<std::size_t> next_{0};
+  WeightStore& store_;
+  std::int64_t step_;
+  std::vector<ErrorSum> parts_;
 };
 
+Status rewrite(WeightStore& store, const ParamSpec& spec, const std::optional<WeightFormat>& format,
+               ThreadPool& pool, Conversion::Row& row) {
+  const std::int64_t shape[] = {spec.rows, spec.cols};
+  row.shape = shape_text(shape);
+  const bool master = store.has_master(), wide = master && store.master_is_f64();
+  row.from = !master ? to_string(store.format()) : wide ? "f64" : "f32";
+  row.bytes_before = master ? static_cast<std::uint64_t>(spec.rows * spec.cols) * (wide ? 8 : 4)
+                            : store.packed_bytes();
+  if (format && spec.quantized) LOOM_TRY(store.morph(*format, &pool));
+  row.to = to_string(store.format());
+  row.bytes_after = stored_bytes(store);
+  // Without a master nothing has changed.
+  if (!store.has_master()) return {};
+  return Comparison(store).run(pool, row.error);
+}
+
 }  // namespace
+
+Status rewrite_weights(Network& network, const std::optional<WeightFormat>& format,
+                       std::vector<Conversion::Row>& rows) {
+  ThreadPool pool;
+  for (const Network::NamedParam& p : network.params()) {
+    if (p.tied) continue;
+    const ParamSpec& spec = p.param->spec;
+    rows.emplace_back().name = p.path + ":" + spec.role;
+    LOOM_TRY(rewrite(*p.param->store, spec, format, pool, rows.back()));
+  }
+  return {};
+}
 
 void note_training(const Entity& entity, const std::string& in, Conversion& report) {
   if (entity.find_section("training"))
@@ -108,7 +126,7 @@ Status convert_to_entity(const std::string& in, const std::string& out,
     LOOM_ASSIGN(Adapter read, load_adapter(adapter, model));
     LOOM_TRY(read.merge(model.network));
   }
-  LOOM_TRY(Rewriting(model.network, format, report.rows).run());
+  LOOM_TRY(rewrite_weights(model.network, format, report.rows));
   if (format) LOOM_TRY(model.network.morph(*format));  // the cells' own formats
   Json provenance = Json::object();
   provenance.set("from", title_of(model.name));

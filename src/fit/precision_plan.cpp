@@ -80,7 +80,7 @@ Status PrecisionPlanner::measure_sensitivities() {
 
 Status PrecisionPlanner::apply(const PrecisionPlan& plan) {
   for (std::size_t u = 0; u < stores_.size(); ++u)
-    LOOM_TRY(stores_[u]->morph(candidates_[plan.formats[u]]).at(names_[u]));
+    LOOM_TRY(stores_[u]->morph(candidates_[plan.formats[u]], pool_).at(names_[u]));
   return {};
 }
 

@@ -228,7 +228,7 @@ Result<Json> Predictor::measure() {
 
 Status Predictor::morph(const WeightFormat& format) {
   session_.reset();
-  return network_.morph(format);
+  return network_.morph(format, &pool_);
 }
 
 Result<Json> Predictor::plan(const PlanOptions& options) {

@@ -22,6 +22,11 @@ struct ErrorSum {
     error_squares += error * error;
     if (!(error <= largest)) largest = error;
   }
+  void add(const ErrorSum& part) {
+    squares += part.squares;
+    error_squares += part.error_squares;
+    if (!(part.largest <= largest)) largest = part.largest;
+  }
   // Root mean square of the error, as a share of that of the values.
   double relative() const {
     return squares > 0 ? std::sqrt(error_squares / squares) : std::sqrt(error_squares);

@@ -680,36 +680,38 @@ std::vector<Network::NamedParam> Network::params() {
   return list;
 }
 
-Status Network::morph(Node& node, const std::string& path, const WeightFormat& format) {
+Status Network::morph(Node& node, const std::string& path, const WeightFormat& format,
+                      ThreadPool* pool) {
   Status status;
   visit_params(node, path, [&](const std::string& p, Node& n, Param& param) {
     n.format = format;
-    if (status.ok()) status = param.store->morph(format_of(n, param)).at(p + ":" + param.spec.role);
+    if (status.ok())
+      status = param.store->morph(format_of(n, param), pool).at(p + ":" + param.spec.role);
   });
   return status;
 }
 
-Status Network::morph(std::size_t cell, const WeightFormat& format) {
-  return morph(nodes_[cell], path(cell), format);
+Status Network::morph(std::size_t cell, const WeightFormat& format, ThreadPool* pool) {
+  return morph(nodes_[cell], path(cell), format, pool);
 }
 
-Status Network::morph(const WeightFormat& format) {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) LOOM_TRY(morph(i, format));
+Status Network::morph(const WeightFormat& format, ThreadPool* pool) {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) LOOM_TRY(morph(i, format, pool));
   return {};
 }
 
-Status Network::pack(const WeightFormat& format) {
+Status Network::pack(const WeightFormat& format, ThreadPool* pool) {
   const bool packs = format.dtype != DType::f32 && format.dtype != DType::f64;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     Status status;
     visit_params(nodes_[i], path(i), [&](const std::string& p, Node&, Param& param) {
       if (!param.spec.quantized || !status.ok()) return;
-      status = param.store->morph(format);
-      if (packs && status.ok()) status = param.store->drop_master();
+      status = param.store->morph(format, pool);
+      if (packs && status.ok()) status = param.store->drop_master(pool);
       status = status.at(p + ":" + param.spec.role);
     });
     LOOM_TRY(status);
-    LOOM_TRY(morph(i, format));  // the formats of the cells; their matrices have it
+    LOOM_TRY(morph(i, format, pool));  // the formats of the cells; their matrices have it
   }
   return {};
 }

@@ -212,14 +212,16 @@ class Network {
   };
   // All parameters in path order of the grid, children after their parent.
   std::vector<NamedParam> params();
-  // Morphs every matrix of a cell (all cells: of every cell) to a format.
-  Status morph(std::size_t cell, const WeightFormat& format);
+  // Morphs every matrix of a cell (all cells: of every cell) to a format; a team encodes each where
+  // there is one.
+  Status morph(std::size_t cell, const WeightFormat& format, ThreadPool* pool = nullptr);
   // Of one layer and those in it.
-  static Status morph(Node& node, const std::string& path, const WeightFormat& format);
-  Status morph(const WeightFormat& format);
+  static Status morph(Node& node, const std::string& path, const WeightFormat& format,
+                      ThreadPool* pool = nullptr);
+  Status morph(const WeightFormat& format, ThreadPool* pool = nullptr);
   // The same for running alone: each master is freed as soon as its matrix is packed, so that f32
   // values of only one matrix are held at a time. f32 and f64 run from their masters, which stay.
-  Status pack(const WeightFormat& format);
+  Status pack(const WeightFormat& format, ThreadPool* pool = nullptr);
   std::int64_t parameter_count();
   // Of all parameters in memory: masters, and what is packed.
   std::uint64_t weight_bytes();

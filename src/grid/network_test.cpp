@@ -6,6 +6,8 @@
 
 #include <chrono>
 
+#include "base/threads/thread_pool.h"
+
 namespace loom {
 namespace {
 
@@ -81,6 +83,33 @@ TEST(Network, ParametersAreFoundByThePathTheyAreWrittenWith) {
         "0.1.0.12/1/0", "0.1.0.11/1/0/", "0.1.0.11/1/0/0", "0.1.0.11/2", "0.1.0.11//0",
         "0.1.0.11.1.0", "x", "-1.1.0.11/1/0", "99999999999999999999.1.0.11/1/0"})
     EXPECT_FALSE(n->find(other, "weight")) << other;
+}
+
+// However many encode, and from masters or from what is packed.
+TEST(Network, ATeamMorphsToTheSameBytes) {
+  const std::string cells =
+      R"({"at":[0,0,0,0],"type":"dense","out":331},{"at":[0,0,0,1],"type":"dense","out":90})";
+  ThreadPool three(3), nine(9);
+  for (const char* name : {"i4", "i4:s4", "i8", "q4_0", "ternary"}) {
+    const WeightFormat format = parse_weight_format(name).value();
+    std::vector<std::byte> bytes[3];
+    for (int i = 0; i < 3; ++i) {
+      auto n = planned(R"("layers_per_cell":2,"input":{"width":75})", cells);
+      ASSERT_TRUE(n.ok() && n->initialize(7).ok());
+      const Status done = i == 0   ? n->morph(format)
+                          : i == 1 ? n->morph(format, &three)
+                                   : n->pack(format, &nine);
+      ASSERT_TRUE(done.ok()) << done.to_string();
+      for (const auto& p : n->params()) {
+        const auto packed = p.param->store->packed();
+        ASSERT_TRUE(packed.ok());
+        bytes[i].insert(bytes[i].end(), packed->bytes().begin(), packed->bytes().end());
+      }
+    }
+    EXPECT_GT(bytes[0].size(), 331u * 75 / 5) << name;
+    EXPECT_EQ(bytes[0], bytes[1]) << name;
+    EXPECT_EQ(bytes[0], bytes[2]) << name;
+  }
 }
 
 // 8.6 * 10^9 weights of f32 would be 32 GiB.

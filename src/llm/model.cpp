@@ -1,6 +1,7 @@
 #include "llm/model.h"
 
 #include "base/message.h"
+#include "base/threads/thread_pool.h"
 #include "llm/embedded_model.h"
 #include "llm/generate/generate.h"
 #include "llm/import/entity_model.h"
@@ -14,7 +15,10 @@ namespace {
 Result<Model> load_found(FoundModel found, const std::optional<WeightFormat>& format) {
   if (found.entity) {
     LOOM_ASSIGN(Model loaded, model_from_entity(std::move(found.entity)));
-    if (format) LOOM_TRY(loaded.network.pack(*format).at(loaded.name));
+    if (format) {
+      ThreadPool team;
+      LOOM_TRY(loaded.network.pack(*format, &team).at(loaded.name));
+    }
     return loaded;
   }
   LOOM_ASSIGN(Network network, import_network(found.config, found.tensors, found.naming, found.name,

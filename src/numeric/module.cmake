@@ -7,3 +7,10 @@ list(TRANSFORM loom_numeric_cold PREPEND ${PROJECT_SOURCE_DIR}/src/numeric/)
 list(REMOVE_ITEM loom_encoders ${loom_numeric_cold})
 cold_sources(${loom_numeric_cold})
 hot_sources(${loom_encoders})
+# Searches for codes of several instruction sets; contraction stays off as for kernels.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/numeric/packed/native4_avx2.cpp
+    APPEND PROPERTY COMPILE_OPTIONS -mavx2)
+  set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/numeric/packed/native4_avx512.cpp
+    APPEND PROPERTY COMPILE_OPTIONS -mavx512f -mavx512bw -mavx512vl -mavx512dq)
+endif()

@@ -81,7 +81,7 @@ void WeightStore::touch() {
   ++epoch_;
 }
 
-Status WeightStore::morph(const WeightFormat& format) {
+Status WeightStore::morph(const WeightFormat& format, ThreadPool* pool) {
   if (format == format_) return Status();
   LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows_, cols_));
   (void)layout;
@@ -122,8 +122,8 @@ Status WeightStore::morph(const WeightFormat& format) {
   const std::span<const double> from64 =
       replace ? std::span<const double>(real) : std::span<const double>(master64_);
   LOOM_ASSIGN(PackedMatrix packed, from64.empty()
-                                       ? PackedMatrix::encode(format, rows_, cols_, from32)
-                                       : PackedMatrix::encode(format, rows_, cols_, from64));
+                                       ? PackedMatrix::encode(format, rows_, cols_, from32, pool)
+                                       : PackedMatrix::encode(format, rows_, cols_, from64, pool));
   if (replace) {
     master_ = std::move(single);
     master64_ = std::move(real);
@@ -157,8 +157,8 @@ Result<PackedMatrix> WeightStore::packed(ThreadPool* pool) {
   return packed_;
 }
 
-Status WeightStore::drop_master() {
-  LOOM_ASSIGN(const PackedMatrix kept, packed());
+Status WeightStore::drop_master(ThreadPool* pool) {
+  LOOM_ASSIGN(const PackedMatrix kept, packed(pool));
   (void)kept;
   master_ = std::vector<float>();
   master64_ = std::vector<double>();

@@ -47,14 +47,15 @@ class WeightStore {
   // nothing has changed. The master becomes f64 for class D formats, and f32 again for the others
   // where that loses nothing; where it would, it stays f64 and is encoded from there
   // (narrow_master() rounds it). Without a master the decoded values become the master, f64 if
-  // either format is of class D, so that nothing is rounded twice in silence.
-  Status morph(const WeightFormat& format);
+  // either format is of class D, so that nothing is rounded twice in silence. A team encodes where
+  // there is one, here and below.
+  Status morph(const WeightFormat& format, ThreadPool* pool = nullptr);
   // Rounds an f64 master to f32 under a format that runs in f32 or less; otherwise does nothing.
   void narrow_master();
-  // The packed form of the current format; encoded when stale, by a team where there is one.
+  // The packed form of the current format; encoded when stale.
   Result<PackedMatrix> packed(ThreadPool* pool = nullptr);
   // Frees the master; the packed form remains. Values are then exactly the decoded ones.
-  Status drop_master();
+  Status drop_master(ThreadPool* pool = nullptr);
 
   // Current values as the network sees them, row-major: decoded from the packed form (f32 and f64:
   // the master, flushed as packing does).

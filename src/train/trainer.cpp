@@ -38,13 +38,13 @@ std::vector<T>& values_of(TrainingTensor& t) {
 
 // To a format, or back to what each was.
 template <class List>
-Status morph(const List& matrices, const std::string& dtype = "") {
+Status morph(const List& matrices, ThreadPool& pool, const std::string& dtype = "") {
   for (const auto& [p, before] : matrices) {
     WeightFormat format = before;
     if (!dtype.empty()) {
       LOOM_ASSIGN(format, parse_weight_format(dtype));
     }
-    LOOM_TRY(p.param->store->morph(format).at(p.path + ":" + p.param->spec.role));
+    LOOM_TRY(p.param->store->morph(format, &pool).at(p.path + ":" + p.param->spec.role));
   }
   return {};
 }
@@ -182,9 +182,9 @@ Result<std::unique_ptr<Trainer>> Trainer::create_for(const TrainingSpec& spec, N
   }
   LOOM_ASSIGN(std::vector<Quantized> matrices, find_quantized(resolved.quantize, network));
   const bool at_once = !matrices.empty() && resolved.quantize.after == 0;
-  LOOM_TRY(morph(matrices, resolved.quantize.dtype));
+  LOOM_TRY(morph(matrices, pool, resolved.quantize.dtype));
   Json topology = network.to_json();
-  if (!at_once) LOOM_TRY(morph(matrices));
+  if (!at_once) LOOM_TRY(morph(matrices, pool));
   LOOM_ASSIGN(Learner learner, Learner::create(network, pool, learning));
   std::unique_ptr<Trainer> trainer(new Trainer(resolved, network, data, pool, std::move(learning),
                                                std::move(base), std::move(learner)));
@@ -248,9 +248,9 @@ Result<std::vector<Trainer::Quantized>> Trainer::find_quantized(const QuantizeSp
 Status Trainer::set_quantized(bool quantized) {
   if (quantized == quantized_) return {};
   LOOM_TRY(sync());
-  LOOM_TRY(morph(matrices_, quantized ? spec_.quantize.dtype : ""));
+  LOOM_TRY(morph(matrices_, pool_, quantized ? spec_.quantize.dtype : ""));
   if (const Status made = remake(learning_); !made.ok()) {
-    LOOM_TRY(morph(matrices_, quantized ? "" : spec_.quantize.dtype));
+    LOOM_TRY(morph(matrices_, pool_, quantized ? "" : spec_.quantize.dtype));
     return made;
   }
   quantized_ = quantized;

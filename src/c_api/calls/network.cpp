@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "base/message.h"
+#include "base/threads/thread_pool.h"
 #include "c_api/call.h"
 #include "c_api/options/options.h"
 #include "checkpoint/entity.h"
@@ -210,6 +211,9 @@ Status no_adapter() {
       Code::invalid_argument,
       "the network has no adapter: network_load_adapter and a trainer with \"lora\" give it one");
 }
+
+// How many encode its weights: small ones are done before a team would have begun.
+int encoders_of(Network& n) { return n.parameter_count() < 1 << 16 ? 1 : 0; }
 
 }  // namespace
 
@@ -632,9 +636,10 @@ int32_t loom_network_morph(loom_network network, const char* format, size_t form
     LOOM_ASSIGN(const std::string_view c, text_argument(cell, cell_size, "cell"));
     LOOM_ASSIGN(const WeightFormat to, parse_weight_format(f));
     return alone(network, Change::forms, [&](Network& n) -> Status {
-      if (c.empty()) return n.morph(to);
+      ThreadPool team(encoders_of(n));
+      if (c.empty()) return n.morph(to, &team);
       LOOM_ASSIGN(const std::size_t index, parse_cell(n, c));
-      return n.morph(index, to);
+      return n.morph(index, to, &team);
     });
   });
 }
@@ -644,7 +649,10 @@ int32_t loom_network_pack(loom_network network, const char* format, size_t forma
   return call(error, [&]() -> Status {
     LOOM_ASSIGN(const std::string_view f, text_argument(format, format_size, "format"));
     LOOM_ASSIGN(const WeightFormat to, parse_weight_format(f));
-    return alone(network, Change::forms, [&](Network& n) { return n.pack(to); });
+    return alone(network, Change::forms, [&](Network& n) {
+      ThreadPool team(encoders_of(n));
+      return n.pack(to, &team);
+    });
   });
 }
 

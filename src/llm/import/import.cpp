@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <set>
 
 #include "base/files/bytes.h"
 #include "base/message.h"
+#include "base/threads/thread_pool.h"
 #include "llm/config/architecture.h"
 
 namespace loom {
@@ -229,7 +231,8 @@ class Importer {
       LOOM_ASSIGN(*store, WeightStore::from_f32(spec.rows, spec.cols, std::move(values)));
       return store->morph(format);
     }
-    LOOM_ASSIGN(PackedMatrix matrix, PackedMatrix::encode(format, spec.rows, spec.cols, read));
+    LOOM_ASSIGN(PackedMatrix matrix,
+                PackedMatrix::encode(format, spec.rows, spec.cols, read, team()));
     if (stays) {
       LOOM_ASSIGN(matrix, with_scale(matrix, scale));
     }
@@ -278,10 +281,12 @@ class Importer {
       // Rows go through in parts: the tensor is never held in f32.
       LOOM_ASSIGN(PackedMatrix packed,
                   PackedMatrix::encode(
-                      format, spec.rows, spec.cols, [&](std::int64_t first, std::span<float> rows) {
+                      format, spec.rows, spec.cols,
+                      [&](std::int64_t first, std::span<float> rows) {
                         return read_f32(tensor, static_cast<std::uint64_t>(first * spec.cols),
                                         rows);
-                      }));
+                      },
+                      team()));
       return WeightStore::from_packed(std::move(packed));
     }
     std::vector<float> values(static_cast<std::size_t>(spec.rows) *
@@ -298,7 +303,7 @@ class Importer {
                                                     "; weights are finite numbers"));
     if (interleaved) deinterleave(values, spec.quantized ? spec.rows : spec.cols, config_.head_dim);
     LOOM_ASSIGN(WeightStore loaded, WeightStore::from_f32(spec.rows, spec.cols, std::move(values)));
-    LOOM_TRY(loaded.morph(format));
+    LOOM_TRY(loaded.morph(format, team()));
     if (packs) LOOM_TRY(loaded.drop_master());
     return loaded;
   }
@@ -325,12 +330,16 @@ class Importer {
     return {};
   }
 
+  // Who encode, from the first matrix on that is packed.
+  ThreadPool* team() const { return team_ ? &*team_ : &team_.emplace(); }
+
   const ModelConfig& config_;
   std::span<const TensorInfo> tensors_;
   Naming naming_;
   WeightFormat format_;
   bool values_ = true;
   std::set<std::string_view> used_;
+  mutable std::optional<ThreadPool> team_;
 };
 
 }  // namespace

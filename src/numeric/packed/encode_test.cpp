@@ -12,6 +12,7 @@
 #include "base/threads/thread_pool.h"
 #include "numeric/codec.h"
 #include "numeric/packed/native4.h"
+#include "numeric/packed/native4_search.h"
 #include "numeric/packed/packed_view.h"
 
 namespace loom {
@@ -511,12 +512,16 @@ float reference_native4(Layout layout, std::span<const float> values, std::uint8
 void compare_native4(Layout layout, std::vector<float> v, const std::string& what) {
   for (float& x : v)
     if (x < 0x1p-100f && x > -0x1p-100f) x = 0;
-  std::vector<std::uint8_t> codes(512), subs(64), expected_codes(512), expected_subs(64);
-  const float scale = encode_native4(layout, v, codes.data(), subs.data());
+  std::vector<std::uint8_t> expected_codes(512), expected_subs(64);
   const float expected = reference_native4(layout, v, expected_codes.data(), expected_subs.data());
-  EXPECT_EQ(std::bit_cast<std::uint32_t>(scale), std::bit_cast<std::uint32_t>(expected)) << what;
-  EXPECT_EQ(codes, expected_codes) << what;
-  EXPECT_EQ(subs, expected_subs) << what;
+  // Of every instruction set that this machine has.
+  for (const native4::Search* search : native4::searches()) {
+    std::vector<std::uint8_t> codes(512), subs(64);
+    const float scale = encode_native4(layout, v, codes.data(), subs.data(), search);
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(scale), std::bit_cast<std::uint32_t>(expected)) << what;
+    EXPECT_EQ(codes, expected_codes) << what;
+    EXPECT_EQ(subs, expected_subs) << what;
+  }
 }
 TEST(Encode, NativeFourBitsAsEveryPairTried) {
   for (const Layout layout : {Layout::a4, Layout::s4})

@@ -20,8 +20,12 @@ constexpr std::int64_t native4_block(Layout layout) { return layout == Layout::a
 // Returns R; 0 for a row of zeros. For each of four R the best (s, m4) of every block is found
 // among all of them, exactly as an exhaustive search would; the R with the least squared error is
 // then fitted again to the codes picked.
+// `search`: of native4_search.h; null: the fastest.
+namespace native4 {
+struct Search;
+}
 float encode_native4(Layout layout, std::span<const float> values, std::uint8_t* codes,
-                     std::uint8_t* sub_scales);
+                     std::uint8_t* sub_scales, const native4::Search* search = nullptr);
 
 constexpr int native4_value(Layout layout, int code, int sub_scale) {
   return layout == Layout::a4 ? code * (sub_scale & 15) - 8 * (sub_scale >> 4)

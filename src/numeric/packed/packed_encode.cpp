@@ -254,14 +254,15 @@ Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64
   return encode_whole(format, rows, cols, values, pool);
 }
 Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64_t rows,
-                                          std::int64_t cols, const ReadRows& read) {
+                                          std::int64_t cols, const ReadRows& read,
+                                          ThreadPool* pool) {
   LOOM_TRY(packed_layout(format, rows, cols).status());
   constexpr std::int64_t kPart = std::int64_t{1} << 18;  // values
   const std::int64_t step = format.scale == ScaleKind::tensor
                                 ? rows
                                 : std::max<std::int64_t>(kPart / cols / kPanel, 1) * kPanel;
   std::vector<float> values;
-  return encode_parts(format, rows, cols, nullptr, [&](std::int64_t first) -> Result<Part<float>> {
+  return encode_parts(format, rows, cols, pool, [&](std::int64_t first) -> Result<Part<float>> {
     values.resize(static_cast<std::size_t>(std::min(step, rows - first) * cols));
     LOOM_TRY(read(first, values));
     return Part<float>{rows, cols, first, values};

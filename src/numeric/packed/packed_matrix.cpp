@@ -136,10 +136,13 @@ void PackedMatrix::decode_codes(std::int64_t row, std::span<double> out) const {
   codes.resize(static_cast<std::size_t>(cols_));
   if (is_native4(format_.layout)) {
     const std::int64_t block = native4_block(format_.layout);
-    for (std::int64_t k = 0; k < cols_; ++k) {
-      const int sub = get_sub_scale(format_.layout, panel, view.code_rows(), n, k / block);
-      out[static_cast<std::size_t>(k)] =
-          native4_value(format_.layout, static_cast<int>(codes[static_cast<std::size_t>(k)]), sub);
+    for (std::int64_t b = 0; b * block < cols_; ++b) {
+      const int sub = get_sub_scale(format_.layout, panel, view.code_rows(), n, b);
+      double values[16];
+      for (int code = 0; code < 16; ++code) values[code] = native4_value(format_.layout, code, sub);
+      const std::int64_t end = std::min(cols_, (b + 1) * block);
+      for (auto k = static_cast<std::size_t>(b * block); k < static_cast<std::size_t>(end); ++k)
+        out[k] = values[codes[k]];
     }
     return;
   }

@@ -76,7 +76,8 @@ class PackedMatrix {
   // cols). Only a few rows are held at a time, all of them where one scale serves the tensor.
   using ReadRows = std::function<Status(std::int64_t first, std::span<float> values)>;
   static Result<PackedMatrix> encode(const WeightFormat& format, std::int64_t rows,
-                                     std::int64_t cols, const ReadRows& read);
+                                     std::int64_t cols, const ReadRows& read,
+                                     ThreadPool* pool = nullptr);
   // Wraps bytes already in the layout (a mapped file); `owner` keeps them alive. Checks their size
   // and that panels begin at a multiple of 64 in memory.
   static Result<PackedMatrix> wrap(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
