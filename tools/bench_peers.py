@@ -132,10 +132,11 @@ def run_llama(path, threads):
             for r in rows}, rows[0]["model_size"]
 
 
-def run_loom(name, dtype, threads):
+def run_loom(name, dtype, threads, activations):
     out = subprocess.run(
         [LOOM, "bench", "llm", "--model", name, "--dtype", dtype, "--threads", str(threads),
-         "--repeats", "3"], capture_output=True, text=True, check=True).stdout
+         "--repeats", "3", "--activations", activations], capture_output=True, text=True,
+        check=True).stdout
     find = lambda pattern: float(re.search(pattern, out)[1])
     speeds = {"prefill 128": find(r"prefill 128: ([\d.]+)"),
               "prefill 512": find(r"prefill 512: ([\d.]+)"), "decode": find(r"decode 64: ([\d.]+)")}
@@ -148,6 +149,8 @@ def main():
     p.add_argument("--formats", nargs="+", default=list(FORMATS), choices=list(FORMATS),
                    help="of llama.cpp")
     p.add_argument("--dtype", default="i4", help="Loom's weights")
+    p.add_argument("--activations", default="q15", choices=("q15", "i8"),
+                   help="Loom's, in 15 bits or in 8 as llama.cpp's")
     p.add_argument("--pairs", type=int, default=5)
     p.add_argument("--threads", type=int, default=2)
     a = p.parse_args()
@@ -160,9 +163,10 @@ def main():
             pairs = []
             for _ in range(a.pairs):
                 theirs, size = run_llama(path, a.threads)
-                ours, rate, bandwidth = run_loom(name, a.dtype, a.threads)
+                ours, rate, bandwidth = run_loom(name, a.dtype, a.threads, a.activations)
                 pairs.append((ours, theirs, rate, bandwidth))
-            print(f"{name}: loom {a.dtype} against llama.cpp {form} ({size / 1e6:.0f} MB)")
+            print(f"{name}: loom {a.dtype}, {a.activations} against llama.cpp {form} "
+                  f"({size / 1e6:.0f} MB)")
             for what in ("prefill 128", "prefill 512", "decode"):
                 ratios = [o[what] / t[what] for o, t, _, _ in pairs]
                 ours, theirs = (statistics.median(pair[i][what] for pair in pairs) for i in (0, 1))
