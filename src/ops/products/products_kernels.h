@@ -105,10 +105,13 @@ static inline void outer_rows(const Product<T>& g, Range r, i64 panel) {
 template <class T, int NP>
 static inline void outer_packed(const Product<T>& g, i64 panel, i64 tiles, const T* columns,
                                 T* lanes) {
-  for (i64 k = 0; k < g.k; ++k)
+  for (i64 k = 0; k < g.k; ++k) {
+    __builtin_prefetch(g.b + min(k + 16, g.k - 1) * g.bk + panel * 16);
+    if (NP > 1) __builtin_prefetch(g.b + min(k + 16, g.k - 1) * g.bk + panel * 16 + 16);
     for (int p = 0; p < NP; ++p)
       store(lanes + (k * NP + p) * 16,
             load_lanes(g.b + k * g.bk + (panel + p) * 16, g.lanes - (panel + p) * 16));
+  }
   Product<T> part = g;
   part.b = lanes - panel * 16;
   part.bk = NP * 16;
@@ -140,10 +143,12 @@ static void weight_grad(const KernelArgs& k) {
     const i64 max = kPackedOuterValues / (gy.rows > 1 ? gy.rows * kRows : kRows);
     for (; r.end - r.begin >= 4 * kRows; r.begin += kRows * min(max, (r.end - r.begin) / kRows)) {
       const i64 tiles = min(max, (r.end - r.begin) / kRows);
-      for (i64 i = 0; i < gy.rows; ++i)
+      // Some rows at a time, whose lines the cache holds: rows, and tiles, lie periods of it apart.
+      for (i64 some = 0; some < gy.rows; some += 8)
         for (i64 t = 0; t < tiles; ++t)
-          __builtin_memcpy(columns + (t * gy.rows + i) * kRows, row<T>(gy, i) + r.begin + t * kRows,
-                           kRows * sizeof(T));
+          for (i64 i = some; i < min(some + 8, gy.rows); ++i)
+            __builtin_memcpy(columns + (t * gy.rows + i) * kRows,
+                             row<T>(gy, i) + r.begin + t * kRows, kRows * sizeof(T));
       Product<T> part = g;
       part.c += r.begin * g.cm;
       i64 p = panels.begin;
