@@ -61,10 +61,11 @@ ExecutorOptions executor_options(const LearnerOptions& options) {
 }
 
 // The gradient of logits lies in their place where no instruction behind it reads them: of a large
-// vocabulary they are most of what a step keeps.
-void replace_logits(Program& program) {
+// vocabulary they are most of what a step keeps. What other methods learn by, and what is observed,
+// stays where it is looked for.
+void replace_logits(Program& program, MethodKind method) {
   const auto found = std::ranges::find(program.code, Op::cross_entropy_back, &Instruction::op);
-  if (found == program.code.end()) return;
+  if (method != MethodKind::back_propagation || found == program.code.end()) return;
   const BufferId x = found->operands[0].buffer, g = found->operands[2].buffer;
   const Buffer &logits = program.buffers[static_cast<std::size_t>(x)],
                &gradient = program.buffers[static_cast<std::size_t>(g)];
@@ -130,9 +131,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
     learner.moments_.push_back({name, state.buffer, 2 * options.streams, state.cols, true});
   const std::vector<View> taps = learner.plan_taps(emit, emitter);
   remove_dead_code(program);
-  // Gradients of parts, and what is observed, are looked for where they were.
-  if (taps.empty() && options.method.kind == MethodKind::back_propagation && !by_ticks)
-    replace_logits(program);
+  if (taps.empty() && !by_ticks) replace_logits(program, options.method.kind);
 
   LOOM_ASSIGN(learner.executor_, Executor::create(std::move(program), learner.weights(), pool,
                                                   executor_options(options)));
