@@ -256,9 +256,21 @@ Result<std::string> digest(Network& network) {
       // Vectors that lose nothing count as f32, which they were before they followed their cell.
       if (!p.param->spec.quantized && std::ranges::equal(f32, f64)) sha.update_f32(f32);
       else sha.update_f64(f64);
-    } else {
+    } else if (p.param->store->format().dtype == DType::f32) {
       LOOM_ASSIGN(const std::vector<float> f32, values<float>(*p.param->store));
       sha.update_f32(f32);
+    } else {
+      // Some rows at a time: decoded, all may take eight times what they take packed.
+      constexpr std::int64_t kRows = 256;
+      LOOM_ASSIGN(const PackedMatrix packed, p.param->store->packed());
+      std::vector<float> f32;
+      for (std::int64_t r = 0; r < packed.rows(); r += kRows) {
+        const std::int64_t n = std::min(kRows, packed.rows() - r);
+        f32.resize(static_cast<std::size_t>(n * packed.cols()));
+        packed.decode(r, n, std::span(f32));
+        sha.update_f32(f32);
+      }
+      LOOM_TRY(packed.intact());
     }
   }
   return Sha256::hex(sha.finish());

@@ -2,6 +2,8 @@
 // against those of the same block in f64 with the decoded weights. Only the arithmetic differs, so
 // they agree within what the class rounds.
 #include "conformance/support.h"
+#include "ops/cpu/isa.h"
+#include "ops/program_builder.h"
 
 namespace loom {
 namespace {
@@ -96,6 +98,50 @@ TEST(BackwardDtypes, EqualTheF64BackwardOnTheDecodedWeights) {
       EXPECT_GT(norm, 0) << got[i].first;
       EXPECT_LE(std::sqrt(difference / norm), bound(format)) << got[i].first;
     }
+  }
+}
+
+// gx = gy W of many rows, whose panels are decoded where they are used: in every set of
+// instructions the bits of the product with the decoded weights.
+TEST(BackwardDtypes, PanelsOfCodesAreThoseOfTheDecodedWeights) {
+  constexpr std::int64_t kRows = 19, kOut = 2090, kIn = 149;  // parts of panels, windows and sums
+  std::vector<float> random(static_cast<std::size_t>(kOut * (kRows + kIn)));
+  const RandomStream stream(5, 1);
+  for (std::size_t i = 0; i < random.size(); ++i) random[i] = 2 * stream.uniform(i) - 1;
+  const auto product = [&](WeightStore& store, std::string_view isa) {
+    Program program;
+    ProgramBuilder emit(program);
+    const View gy = emit.input("gy", ValueType::f32, {kRows}, kOut),
+               w = emit.weight("w", "w", kOut, kIn, store.format(), ValueType::f32);
+    emit.copy_to(emit.matmul_t(w, gy), emit.output("gx", ValueType::f32, {kRows}, kIn));
+    ThreadPool pool(2);
+    auto executor = Executor::create(std::move(program), [&](auto, auto) { return &store; }, pool,
+                                     {.isa = std::string(isa)});
+    EXPECT_TRUE(executor.ok()) << executor.status().to_string();
+    const auto in = (*executor)->program().find(BufferKind::input, "", "gy"),
+               out = (*executor)->program().find(BufferKind::output, "", "gx");
+    for (std::int64_t r = 0; r < kRows; ++r)
+      std::copy_n(random.begin() + r * kOut, kOut, (*executor)->row<float>(in, r).begin());
+    EXPECT_TRUE((*executor)->run(Segment::forward, Segment::forward).ok());
+    std::vector<float> gx;
+    for (std::int64_t r = 0; r < kRows; ++r)
+      for (float v : (*executor)->row<float>(out, r)) gx.push_back(v);
+    return gx;
+  };
+  for (const WeightFormat& format : all_weight_formats()) {
+    if (format.layout == Layout::q4_k || format.layout == Layout::q6_k) continue;  // read only
+    SCOPED_TRACE(to_string(format));
+    auto packed = WeightStore::from_f32(
+        kOut, kIn, {random.begin() + kOut * kRows, random.begin() + kOut * (kRows + kIn)});
+    ASSERT_TRUE(packed.ok() && packed->morph(format).ok());
+    std::vector<float> values(static_cast<std::size_t>(kOut * kIn));
+    ASSERT_TRUE(packed->values(std::span(values)).ok());
+    auto decoded = WeightStore::from_f32(kOut, kIn, values);
+    ASSERT_TRUE(decoded.ok());
+    const std::vector<float> want = product(*decoded, "");
+    ASSERT_NE(want[7], 0);
+    for (const std::string_view isa : cpu::available_isas())
+      EXPECT_EQ(product(*packed, isa), want) << isa;
   }
 }
 

@@ -260,107 +260,123 @@ static inline T dot_product(const T* g, const T* y, i64 n) {
   }
   return dot;
 }
-// P and dS of a query. values: [hd][padded]; g and y: gradient and result of the query; stats: as
-// attend left them.
+// P and dS of a query, in place of its products with the keys and of g with the values; g and y:
+// gradient and result of the query; stats: as attend left them.
 template <class T>
-static inline void query_slopes(const RowHead<T>& head, const T* values, const T* g, const T* y,
-                                const T* stats, T* probability, T* slope) {
+static inline void query_slopes(const RowHead<T>& head, const T* g, const T* y, const T* stats,
+                                T* probability, T* slope) {
   const T top = stats[0], inverse = stats[1], dot = dot_product(g, y, head.hd);
-  for (i64 b = 0; b <= head.last(); ++b) {
-    T scores[kBlock] = {}, e[kBlock], dp[kBlock];
+  for (i64 j = 0; j < head.first() * kBlock; ++j) probability[j] = slope[j] = 0;
+  for (i64 b = head.first(); b <= head.last(); ++b) {
+    T e[kBlock];
     T *p = probability + b * kBlock, *s = slope + b * kBlock;
     const Seen see = head.seen_of(b);
+    for (i64 j = 0; j < kBlock; ++j) p[j] = p[j] * head.scale;
+    prefer_near(p, head.slope, head.p - b * kBlock);
     ScoreWalk<T> walk;
-    head.scores(b, scores);
-    walk.take(scores, see);
-    if (!walk.finite()) head.settle(b, scores, top);
-    exp_row(scores, kBlock, top, e);
-    block_scores(g, values + b * kBlock, head.padded, head.hd, T(1), dp);
+    walk.take(p, see);
+    if (!walk.finite()) head.settle(b, p, top);
+    exp_row(p, kBlock, top, e);
     for (i64 j = 0; j < kBlock; ++j) {
       const T w = stored(e[j] * inverse);
       p[j] = w;
-      s[j] = stored(w * (dp[j] - dot));
+      s[j] = stored(w * (s[j] - dot));
     }
     hide(p, see, T(0));
     hide(s, see, T(0));
   }
 }
 
-// The queries from..n of a sequence; `more`: their sums continue the existing ones.
-struct Span {
-  i64 from, n, padded, hd;
-  bool more;
-};
-// to[d] = the sum over queries p of weight[p][j] * x[p][d]; `weight` stands at its column j.
+// c[m][n] (+)= the sum over k of a(m, k) * b[k * b_step + n], as it is; `more`: c continues.
 template <class T>
-static inline void over_queries(const Span& s, const T* weight, const T* x, i64 stride, T* to) {
-  for (i64 d = 0; d < s.hd; d += 16) {
-    V<T> c[1][1] = {{s.more ? load_lanes(to + d, s.hd - d) : V<T>{}}};
-    micro_kernel<T, 1, 1>(s.n - s.from, weight + s.from * s.padded, 0, s.padded,
-                          x + s.from * stride + d, 0, stride, c);
-    store_lanes(to + d, c[0][0], s.hd - d);
-  }
+static inline void plain_product(i64 rows, i64 length, Strided<T> a, const T* b, i64 b_step, T* c,
+                                 i64 c_step, i64 cols, bool more) {
+  const Product<T> g{length, a, b, 16, b_step, c, c_step, cols, nullptr, more, nullptr, true};
+  const i64 panels = (cols + 15) / 16, whole = panels / kTilePanels * kTilePanels;
+  for (i64 p = 0; p < whole; p += kTilePanels) tile_rows<T, kTilePanels>(g, rows, p);
+  for (i64 p = whole; p < panels; ++p) tile_rows<T, 1>(g, rows, p);
 }
 
 // Gradients of attention_rows. With P = e / den: gv_j = sum_i P_ij gy_i; dP_ij = gy_i . v_j; dS = P
 // (dP - gy_i . y_i); gq_i = scale sum_j dS_ij k_j; gk_j = scale sum_i dS_ij q_i. Sums by rule 3
 // over positions from 0; per KV head one chain through its query heads. scratch: keys and values
 // [hd][padded], P and dS [length][padded].
+//
+// kQueries queries, or keys, are taken at once, for products in tiles. What one of them does not
+// see has the weight 0 there, which leaves a sum as it is.
+template <class T>
+struct AttentionBack {
+  const KernelArgs& a;
+  Stretch s;
+  i64 h, kvh;  // the head, and that of its keys
+  bool more;   // earlier heads of the group have begun the chains
+  T *keys, *values, *probability, *slopes;
+  static constexpr i64 kQueries = 32;
+  i64 hd = a.ints[2], padded = (s.length + kBlock - 1) / kBlock * kBlock;
+  bool causal = a.ints[4] != 0;
+
+  T* at(int i, i64 p, i64 head) const { return row<T>(a.t[i], s.begin + p) + head * hd; }
+
+  void queries(bool alibi) const {
+    const T scale = static_cast<T>(a.reals[0]);
+    for (i64 from = 0; from < s.length; from += kQueries) {
+      const i64 n = min(kQueries, s.length - from),
+                cols = causal ? (from + n + kBlock - 1) / kBlock * kBlock : padded;
+      T *p = probability + from * padded, *slope = slopes + from * padded;
+      plain_product<T>(n, hd, {at(0, from, h), a.t[0].stride, 1}, keys, padded, p, padded, cols,
+                       false);
+      plain_product<T>(n, hd, {at(6, from, h), a.t[6].stride, 1}, values, padded, slope, padded,
+                       cols, false);
+      for (i64 i = from; i < from + n; ++i) {
+        const T* own = row<T>(a.t[5], s.begin + i) + (alibi ? 3 : 2) * h;
+        const RowHead<T> head{at(0, i, h), keys,     padded, hd,    i,
+                              a.ints[3],   s.length, causal, scale, alibi ? own[2] : T(0)};
+        query_slopes(head, at(6, i, h), at(4, i, h), own, probability + i * padded,
+                     slopes + i * padded);
+      }
+      plain_product<T>(n, causal ? from + n : s.length, {slope, padded, 1}, at(1, 0, kvh),
+                       a.t[1].stride, at(7, from, h), a.t[7].stride, hd, false);
+      for (i64 i = from; i < from + n; ++i) scaled(at(7, i, h), scale);
+    }
+  }
+  // gv and gk, as sums that later heads continue.
+  void keys_and_values() const {
+    for (i64 j = 0; j < s.length; j += kQueries) {
+      // Queries before j see nothing of it when causal; their chunk positions still count from 0.
+      const i64 n = min(kQueries, s.length - j), from = causal ? j / 32 * 32 : 0;
+      plain_product<T>(n, s.length - from, {probability + from * padded + j, 1, padded},
+                       at(6, from, h), a.t[6].stride, at(9, j, kvh), a.t[9].stride, hd, more);
+      plain_product<T>(n, s.length - from, {slopes + from * padded + j, 1, padded}, at(0, from, h),
+                       a.t[0].stride, at(8, j, kvh), a.t[8].stride, hd, more);
+    }
+  }
+  void scaled(T* x, T scale) const {
+    for (i64 d = 0; d < hd; ++d) x[d] = stored(x[d] * scale);
+  }
+};
+
 template <class T>
 static inline void attend_back(const KernelArgs& a, bool alibi) {
-  const TensorArg &q = a.t[0], &key = a.t[1], &value = a.t[2], &pos = a.t[3], &y = a.t[4],
-                  &stats = a.t[5], &gy = a.t[6], &gq = a.t[7], &gk = a.t[8], &gv = a.t[9];
-  const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2], window = a.ints[3];
-  const bool causal = a.ints[4] != 0;
-  const T scale = static_cast<T>(a.reals[0]);
+  const i64 heads = a.ints[0], kv_heads = a.ints[1], hd = a.ints[2];
   i64 task = 0;
-  for (Stretch s{0, 0}; next_sequence(pos, s);) {
+  for (Stretch s{0, 0}; next_sequence(a.t[3], s);) {
     const i64 n = s.length, padded = (n + kBlock - 1) / kBlock * kBlock;
     T* keys = reinterpret_cast<T*>(a.scratch);
     T* values = keys + hd * padded;
     T* probability = values + hd * padded;
-    T* slope = probability + n * padded;
     for (i64 kvh = 0; kvh < kv_heads; ++kvh) {
       if (task++ % a.workers != a.worker) continue;
-      transpose(key, s.begin, n, kvh * hd, hd, padded, keys);
-      transpose(value, s.begin, n, kvh * hd, hd, padded, values);
-      bool more = false;  // later heads of the group continue the chains
-      for (i64 h = kvh * (heads / kv_heads); h < (kvh + 1) * (heads / kv_heads); ++h, more = true) {
-        for (i64 p = 0; p < n; ++p) {
-          const i64 i = s.begin + p, end = causal ? p : n - 1;
-          const T* own = row<T>(stats, i) + (alibi ? 3 : 2) * h;
-          const RowHead<T> head{
-              row<T>(q, i) + h * hd, keys, padded, hd, p, window, n, causal, scale,
-              alibi ? own[2] : T(0)};
-          T *prow = probability + p * padded, *srow = slope + p * padded;
-          query_slopes(head, values, row<T>(gy, i) + h * hd, row<T>(y, i) + h * hd, own, prow,
-                       srow);
-          for (i64 d = 0; d < hd; d += 16) {
-            V<T> c[1][1] = {};
-            micro_kernel<T, 1, 1>(end + 1, srow, 0, 1, row<T>(key, s.begin) + kvh * hd + d, 0,
-                                  key.stride, c);
-            put_lanes(row<T>(gq, i) + h * hd + d, c[0][0] * scale, hd - d);
-          }
-        }
-        for (i64 j = 0; j < n; ++j) {
-          // Queries before j see nothing of it when causal; their chunk positions still count from
-          // 0.
-          const i64 from = causal ? j / 32 * 32 : 0;
-          if (causal)
-            for (i64 p = from; p < j; ++p) probability[p * padded + j] = slope[p * padded + j] = 0;
-          const Span part{from, n, padded, hd, more};
-          over_queries(part, probability + j, row<T>(gy, s.begin) + h * hd, gy.stride,
-                       row<T>(gv, s.begin + j) + kvh * hd);
-          over_queries(part, slope + j, row<T>(q, s.begin) + h * hd, q.stride,
-                       row<T>(gk, s.begin + j) + kvh * hd);
-        }
+      transpose(a.t[1], s.begin, n, kvh * hd, hd, padded, keys);
+      transpose(a.t[2], s.begin, n, kvh * hd, hd, padded, values);
+      AttentionBack<T> back{a,      s,           kvh * (heads / kv_heads), kvh, false, keys,
+                            values, probability, probability + n * padded};
+      for (; back.h < (kvh + 1) * (heads / kv_heads); ++back.h, back.more = true) {
+        back.queries(alibi);
+        back.keys_and_values();
       }
       for (i64 j = 0; j < n; ++j) {
-        T *to_k = row<T>(gk, s.begin + j) + kvh * hd, *to_v = row<T>(gv, s.begin + j) + kvh * hd;
-        for (i64 d = 0; d < hd; ++d) {
-          to_k[d] = stored(to_k[d] * scale);
-          to_v[d] = stored(to_v[d]);
-        }
+        back.scaled(back.at(8, j, kvh), static_cast<T>(a.reals[0]));
+        back.scaled(back.at(9, j, kvh), T(1));
       }
     }
   }

@@ -35,7 +35,8 @@ Status Executor::plan_weights() {
                                                     " master, which was dropped");
         continue;
       }
-      const bool matrix = i == 0 && use != WeightUse::none, dense = use == WeightUse::rows;
+      const bool matrix = i == 0 && use != WeightUse::none,
+                 dense = use == WeightUse::rows && !decodes_panels(lowered_, ins);
       if (matrix && b.type == ValueType::f32 &&
           product_form(store->format()) != product_form(b.format))
         return Status(Code::invalid_argument, "parameter " + name + ": the program multiplies " +

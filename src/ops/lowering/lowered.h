@@ -60,6 +60,8 @@ void fuse_convolutions(LoweredProgram& program);
 
 // Whether a float product copies the panels it needs of the weight's rows.
 bool copies_panels(const LoweredProgram& program, const LoweredInstruction& ins);
+// Whether it decodes them from codes of class I: no decoded copy of the weight is kept.
+bool decodes_panels(const LoweredProgram& program, const LoweredInstruction& ins);
 
 // What a scratch rule sees of an instruction, at register maxima.
 struct ScratchQuery {

@@ -79,8 +79,11 @@ void PreparedWeights::add(BufferId id, WeightStore* store, ValueType type, Use u
   Entry& e = entries_[static_cast<std::size_t>(id)];
   e.store = store;
   e.type = type;
-  // Steps of a recurrent layer would copy the same panels again and again.
-  e.copied &= use.copies && !(use.panels && e.use.panels) && !(use.dense && e.use.dense);
+  // Steps of a recurrent layer would copy the same panels again and again; what is computed twice,
+  // forward and again in backward, copies them twice rather than keep them.
+  e.panel_reads += use.panels;
+  e.dense_reads += use.dense;
+  e.copied &= use.copies && e.panel_reads <= 2 && e.dense_reads <= 1;
   e.use.panels |= use.panels;
   e.use.dense |= use.dense;
   e.use.vector |= use.vector;

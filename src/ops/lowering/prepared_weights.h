@@ -47,9 +47,9 @@ class PreparedWeights {
     WeightStore* store = nullptr;
     ValueType type = ValueType::f32;
     Use use;
-    bool copied = true,
-         updated =
-             false;  // read by products alone that copy, forward and backward once; by the program
+    // Read by products alone that copy, forward twice at most and backward once; by the program.
+    bool copied = true, updated = false;
+    int panel_reads = 0, dense_reads = 0;
     std::uint64_t epoch = ~std::uint64_t{0};
     WeightArg arg;
     PackedMatrix packed;  // keeps the bytes alive while they run

@@ -16,7 +16,7 @@ inline constexpr i64 kPackedSums = 2048, kPackedRows = 16,
 
 // Weight gradients over at most kPackedOuter rows copy their operands: kPackedOuterValues values of
 // gy at once, and all rows of kPackedPanels panels of x.
-inline constexpr i64 kPackedOuter = 1024, kPackedOuterValues = 32768;
+inline constexpr i64 kPackedOuter = 1024, kPackedOuterValues = 65536;
 
 inline constexpr i64 kBlockRows =
     16;  // of activations, that share the unpacked codes of a panel (kBlockForm)

@@ -4,6 +4,7 @@
 
 #include "ops/cpu/vectors/simd.h"
 #include "ops/products/gemm.h"
+#include "ops/products/integers/unpack.h"
 
 namespace loom::cpu::LOOM_ISA {
 
@@ -26,7 +27,36 @@ static void matmul(const KernelArgs& k) {
   else product(g, y.rows, k);
 }
 
-// gx = gy W with W row-major.
+// 16 columns of rows k of a weight of class I, as [k][16]: copies of a product with W read row by
+// row. k begins at a panel of codes, of which 64 columns are unpacked at once.
+template <class T>
+__attribute__((noinline)) static void copy_codes(const WeightArg& w, i64 panel, Range k, T* to) {
+  const i64 window = panel / 4, first = panel % 4 * 16, block = w.blocks ? panel * 16 / w.block : 0;
+  WeightArg part = w;
+  part.padded_cols -= window * 64;
+  alignas(64) unsigned char codes[1024], own[16];
+  for (i64 r = k.begin; r < k.end; ++r, to += 16) {
+    const i64 of = r / 16, n = r % 16;
+    if (n == 0)
+      unpack_codes(part,
+                   static_cast<const unsigned char*>(w.panels) + of * w.panel_bytes +
+                       window * (w.layout == kA4 ? 576 : 128 * w.bits),
+                   64, codes);
+    for (i64 q = 0; q < 4; ++q)
+      __builtin_memcpy(own + 4 * q, codes + (first / 4 + q) * 64 + n * 4, 4);
+    const i64 at = w.blocks ? (of * w.blocks + block) * 16 + n : r;
+    const int offset = w.blocks ? block_offset(w, of, block, n) : code_offset(w, r);
+    const float scale = w.scales ? (w.dtype == kFp4 ? 0.5f * w.scales[at] : w.scales[at]) : 1.0f,
+                minimum = w.minima ? w.minima[at] : 0.0f;
+    for (i64 i = 0; i < 16; ++i) {
+      const float v = static_cast<float>(static_cast<int>(own[i]) - offset) * scale;
+      to[i] = stored(w.minima ? v - minimum : v);
+    }
+    for (i64 i = w.cols - panel * 16; i < 16; ++i) to[i] = 0;
+  }
+}
+
+// gx = gy W with W row-major, or its codes.
 template <class T>
 static void matmul_t(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
@@ -41,6 +71,8 @@ static void matmul_t(const KernelArgs& k) {
                      w.cols,
                      nullptr,
                      false};
+  if constexpr (sizeof(T) == 4)
+    if (!w.dense && !w.master) return product(g, gx.rows, k, copy_codes<T>);
   product(g, gx.rows, k, w.master || gx.rows >= kPackedRows ? copy_rows<T> : nullptr);
 }
 
@@ -105,10 +137,13 @@ static inline void outer_rows(const Product<T>& g, Range r, i64 panel) {
 template <class T, int NP>
 static inline void outer_packed(const Product<T>& g, i64 panel, i64 tiles, const T* columns,
                                 T* lanes) {
-  for (i64 k = 0; k < g.k; ++k)
+  for (i64 k = 0; k < g.k; ++k) {
+    __builtin_prefetch(g.b + min(k + 16, g.k - 1) * g.bk + panel * 16);
+    if (NP > 1) __builtin_prefetch(g.b + min(k + 16, g.k - 1) * g.bk + panel * 16 + 16);
     for (int p = 0; p < NP; ++p)
       store(lanes + (k * NP + p) * 16,
             load_lanes(g.b + k * g.bk + (panel + p) * 16, g.lanes - (panel + p) * 16));
+  }
   Product<T> part = g;
   part.b = lanes - panel * 16;
   part.bk = NP * 16;
@@ -140,10 +175,12 @@ static void weight_grad(const KernelArgs& k) {
     const i64 max = kPackedOuterValues / (gy.rows > 1 ? gy.rows * kRows : kRows);
     for (; r.end - r.begin >= 4 * kRows; r.begin += kRows * min(max, (r.end - r.begin) / kRows)) {
       const i64 tiles = min(max, (r.end - r.begin) / kRows);
-      for (i64 i = 0; i < gy.rows; ++i)
+      // Some rows at a time, whose lines the cache holds: rows, and tiles, lie periods of it apart.
+      for (i64 some = 0; some < gy.rows; some += 8)
         for (i64 t = 0; t < tiles; ++t)
-          __builtin_memcpy(columns + (t * gy.rows + i) * kRows, row<T>(gy, i) + r.begin + t * kRows,
-                           kRows * sizeof(T));
+          for (i64 i = some; i < min(some + 8, gy.rows); ++i)
+            __builtin_memcpy(columns + (t * gy.rows + i) * kRows,
+                             row<T>(gy, i) + r.begin + t * kRows, kRows * sizeof(T));
       Product<T> part = g;
       part.c += r.begin * g.cm;
       i64 p = panels.begin;

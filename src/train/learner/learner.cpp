@@ -60,6 +60,30 @@ ExecutorOptions executor_options(const LearnerOptions& options) {
   return eo;
 }
 
+// The gradient of logits lies in their place where no instruction behind it reads them: of a large
+// vocabulary they are most of what a step keeps. What other methods learn by, and what is observed,
+// stays where it is looked for.
+void replace_logits(Program& program, MethodKind method) {
+  const auto found = std::ranges::find(program.code, Op::cross_entropy_back, &Instruction::op);
+  if (method != MethodKind::back_propagation || found == program.code.end()) return;
+  const BufferId x = found->operands[0].buffer, g = found->operands[2].buffer;
+  const Buffer &logits = program.buffers[static_cast<std::size_t>(x)],
+               &gradient = program.buffers[static_cast<std::size_t>(g)];
+  const auto uses = [](auto begin, auto end, BufferId b) {
+    return std::any_of(begin, end, [&](const Instruction& ins) {
+      return std::ranges::find(ins.operands, b, &View::buffer) != ins.operands.end();
+    });
+  };
+  if (x == g || logits.kind != BufferKind::temp || gradient.kind != BufferKind::temp ||
+      logits.cols != gradient.cols || logits.rows != gradient.rows ||
+      found->operands[0].cols != logits.cols || uses(found + 1, program.code.end(), x) ||
+      uses(program.code.begin(), found, g))
+    return;
+  for (Instruction& ins : program.code)
+    for (View& v : ins.operands)
+      if (v.buffer == g) v.buffer = x;
+}
+
 }  // namespace
 
 Result<Learner> Learner::create(Network& network, ThreadPool& pool, const LearnerOptions& options) {
@@ -107,6 +131,7 @@ Result<Learner> Learner::create(Network& network, ThreadPool& pool, const Learne
     learner.moments_.push_back({name, state.buffer, 2 * options.streams, state.cols, true});
   const std::vector<View> taps = learner.plan_taps(emit, emitter);
   remove_dead_code(program);
+  if (taps.empty() && !by_ticks) replace_logits(program, options.method.kind);
 
   LOOM_ASSIGN(learner.executor_, Executor::create(std::move(program), learner.weights(), pool,
                                                   executor_options(options)));

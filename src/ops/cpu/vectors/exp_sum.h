@@ -131,7 +131,7 @@ __attribute__((noinline)) LOOM_FLATTEN static ExpSum<T> exp_sum_of_few(const T* 
 }
 // Lanes keep what additions lose: equal numbers lose in the same direction, 64 of them in a lane up
 // to 16 ulp, and the logarithm of a sum just above 1 hangs on all digits. `e` keeps the
-// exponentials, or is null.
+// exponentials, in place of x or elsewhere, or is null.
 template <class T>
 __attribute__((noinline)) LOOM_FLATTEN static ExpSum<T> exp_sum_of_many(const T* x, i64 n, T* e) {
   constexpr i64 kChunk = 512;
@@ -140,8 +140,10 @@ __attribute__((noinline)) LOOM_FLATTEN static ExpSum<T> exp_sum_of_many(const T*
   T chunk[kChunk];
   for (i64 i = 0; i < n; i += kChunk) {
     const i64 count = min(kChunk, n - i), whole = count / 64 * 64;
-    T* to = e ? e + i : chunk;
+    T* to = e && e != x ? e + i : chunk;
     exp_row(x + i, count, top, to);
+    if (e == x)
+      for (i64 c = 0; c < count; ++c) e[i + c] = to[c];
     T end[64] = {};
     for (i64 c = whole; c < count; ++c) end[c - whole] = to[c];
     for (i64 c = 0; c < count; c += 64) {
