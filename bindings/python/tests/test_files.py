@@ -2,6 +2,7 @@
 import gc
 import os
 import pathlib
+import pickle
 import sys
 import tempfile
 import unittest
@@ -155,6 +156,18 @@ class Evaluate(unittest.TestCase):
             self.assertEqual(spoken["tokens"], len(ids) - 1)
             with self.assertRaises(welvet.InvalidArgument):
                 welvet.evaluate(model, [1])
+
+    def test_activations_of_eight_bits_are_an_option(self):
+        prompt = [3, 1, 4, 1, 5]
+        fine = Transformer(TINY, "i4", threads=1, activations="q15").logits(prompt)
+        with Transformer(TINY, "i4", threads=1, activations="i8") as model:
+            coarse = model.logits(prompt)
+            np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).logits(prompt), coarse)
+        np.testing.assert_array_equal(Transformer(TINY, "i4").logits(prompt), fine)
+        self.assertLess(0, np.abs(coarse - fine).max())
+        self.assertLess(np.abs(coarse - fine).max(), 0.1 * np.abs(fine).max())
+        with self.assertRaisesRegex(welvet.InvalidArgument, "activations: expects q15, i8"):
+            Transformer(TINY, activations="i4").logits(prompt)
 
 
 class Convert(unittest.TestCase):

@@ -460,18 +460,6 @@ class Texts(unittest.TestCase):
         self.assertEqual(self.model.generate("Once", temperature=0).info["decode_tokens"],
                          len(self.model.generate("Once", temperature=0).tokens))
 
-    def test_activations_of_eight_bits_are_an_option(self):
-        prompt = self.model.tokenize("Once upon a time")
-        fine = Transformer(TINY, "i4", threads=1, activations="q15").logits(prompt)
-        with Transformer(TINY, "i4", threads=1, activations="i8") as model:
-            coarse = model.logits(prompt)
-            np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).logits(prompt), coarse)
-        np.testing.assert_array_equal(Transformer(TINY, "i4").logits(prompt), fine)
-        self.assertLess(0, np.abs(coarse - fine).max())
-        self.assertLess(np.abs(coarse - fine).max(), 0.1 * np.abs(fine).max())
-        with self.assertRaisesRegex(welvet.InvalidArgument, "activations: expects q15, i8"):
-            Transformer(TINY, activations="i4").logits(prompt)
-
     def test_streams_do_not_disturb_each_other(self):
         expected = self.model.generate("Once", max_tokens=30, seed=1)
         a, b = (self.model.generate_stream("Once", max_tokens=30, seed=1) for _ in range(2))

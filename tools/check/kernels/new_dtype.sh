@@ -30,7 +30,11 @@ mkdir "$copy/out"
 # shellcheck disable=SC2086
 printf '%s\n' $sources "$copy"/src/formats/{decode,tensor_file,sniff}.cpp \
   tools/check/kernels/new_dtype.cpp | xargs -P "${LOOM_JOBS:-2}" -I{} sh -c '
-    ${CXX:-g++} -std=c++20 -O1 -w -ffp-contract=off -I"$1/src" -c "$2" \
+    case $2 in  # as src/numeric/module.cmake
+      *_avx2.cpp) isa=-mavx2 ;;
+      *_avx512.cpp) isa="-mavx512f -mavx512bw -mavx512vl -mavx512dq" ;;
+    esac
+    ${CXX:-g++} -std=c++20 -O1 -w -ffp-contract=off $isa -I"$1/src" -c "$2" \
       -o "$1/out/$(echo "$2" | tr / _).o"' build "$copy" {}
 ${CXX:-g++} "$copy"/out/*.o -pthread -o "$copy/new_dtype"
 "$copy/new_dtype"
