@@ -35,8 +35,9 @@ std::string keys() {
 TEST(Options, KeysAreThePublishedOnes) {
   EXPECT_EQ(keys<SessionCreate>(),
             "max_rows, max_head_rows, max_positions, sequences, ignore_rules, threads, isa, "
-            "device, mode");
-  EXPECT_EQ(keys<GeneratorCreate>(), "context, sequences, chunk, threads, isa, device, mode");
+            "device, mode, activations");
+  EXPECT_EQ(keys<GeneratorCreate>(),
+            "context, sequences, chunk, threads, isa, device, mode, activations");
   EXPECT_EQ(keys<GeneratorStart>(),
             "max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, "
             "ignore_eos");
@@ -47,7 +48,8 @@ TEST(Options, KeysAreThePublishedOnes) {
             "observe_every, threads, isa, device, mode");
   EXPECT_EQ(keys<PredictorOpen>(), "threads, isa, device, mode");
   EXPECT_EQ(keys<PlanOptions>(), "bytes, ms, loss, formats, rows, seed");
-  EXPECT_EQ(keys<EvaluatorCreate>(), "context, chunk, last_row, hash, threads, isa, device, mode");
+  EXPECT_EQ(keys<EvaluatorCreate>(),
+            "context, chunk, last_row, hash, threads, isa, device, mode, activations");
   EXPECT_EQ(keys<ConvertOptions>(), "dtype, adapter, tokenizer, matmul_nbits, settings, dims, max");
   EXPECT_EQ(keys<OnnxNetwork>(), "dims, max");
   EXPECT_EQ(keys<ExportOptions>(), "opset, as, external_data, decoder, matmul_nbits");
@@ -140,7 +142,8 @@ TEST(Options, EveryKeyIsTaken) {
 TEST(Options, ErrorsSayWhatWouldBeRight) {
   EXPECT_EQ(error_of<SessionCreate>(R"({"treads":2})"),
             "options: unknown key \"treads\": known are max_rows, max_head_rows, max_positions, "
-            "sequences, ignore_rules, threads, isa, device, mode; did you mean \"threads\"?");
+            "sequences, ignore_rules, threads, isa, device, mode, activations; did you mean "
+            "\"threads\"?");
   EXPECT_EQ(error_of<SessionCreate>(R"({"max_rows":0})"),
             "options: \"max_rows\" must be at least 1 and below 2^31, got 0");
   EXPECT_EQ(error_of<SessionCreate>(R"({"threads":1025})"),
