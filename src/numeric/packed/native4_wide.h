@@ -47,17 +47,13 @@ LOOM_INLINE void transpose(const float* t, Work<Block>& work) {
     }
 }
 
-// Codes to nearest even, and their w8: whole numbers, whichever instructions make them.
+// Codes to nearest even.
 #if LOOM_LANES == 16
 LOOM_INLINE F nearest(F q) { return F(_mm512_roundscale_ps(__m512(q), _MM_FROUND_TO_NEAREST_INT)); }
-LOOM_INLINE F value(F q, F s, F offset) {
-  return F(_mm512_fmsub_ps(__m512(q), __m512(s), __m512(offset)));
-}
 #elif LOOM_LANES == 8
 LOOM_INLINE F nearest(F q) {
   return F(_mm256_round_ps(__m256(q), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
-LOOM_INLINE F value(F q, F s, F offset) { return q * s - offset; }
 #endif
 
 // A pair for each of kLanes blocks from g on, taken where it is better. All find the same errors as
@@ -77,7 +73,7 @@ LOOM_INLINE void try_sizes(Work<Block>& work, int g, F s, F offset, F inverse, I
     q = q > zero ? q : zero;
     q = q < top ? q : top;
     q = nearest(q);
-    const F d = value(q, s, offset) - v;
+    const F d = (q * s - offset) - v;
     sums[i % 4] = i < 4 ? d * d : sums[i % 4] + d * d;
   }
   const F error = (sums[0] + sums[2]) + (sums[1] + sums[3]), best = load<F>(&work.error[g]);

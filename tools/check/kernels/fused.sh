@@ -30,6 +30,7 @@ echo 'float f(float a, float b, float c) { return __builtin_fmaf(a, b, c); }' >"
 checked= failed=0
 while read -r preset tool pattern compiler; do
   library=build/$preset/libloom.a
+  [ -e "$library" ] || library=build/$preset/libloom_verified.a  # of a verifier
   [ -e "$library" ] && command -v "$tool" >/dev/null || continue
   $compiler -O1 -c "$proof/f.cpp" -o "$proof/f.o"
   [ "$(fused_in "$tool" "$pattern" "$proof/f.o")" != 0 ] ||

@@ -37,6 +37,7 @@ say() { echo "$1"; failed=1; }
 seen_preset=
 while read -r preset tool object pattern; do
   library=build/$preset/libloom.a
+  [ -e "$library" ] || library=build/$preset/libloom_verified.a  # of a verifier
   [ -e "$library" ] && command -v "$tool" >/dev/null || continue
   if [ "$seen_preset" != "$preset" ]; then
     all=$(counts "$tool" "$library")
