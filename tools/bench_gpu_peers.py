@@ -12,7 +12,7 @@ for that GPU. Loom and llama.cpp run in turn, --pairs times each; what is printe
 the pairs' ratios, with the extremes. --check runs a tiny model here: llama.cpp on the CPU, Loom on
 whatever adapter there is.
 """
-import argparse, json, os, pathlib, re, shutil, statistics, subprocess, sys, tempfile
+import argparse, json, os, pathlib, shutil, statistics, subprocess, sys, tempfile
 
 import bench_peers
 

@@ -41,8 +41,8 @@ typedef struct loom_session_options {
   /* threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
-  /* of products with integer weights: q15, 15 bits (the same as empty), or i8: prompts in half
-   * the time, other answers */
+  /* of products with integer weights: q15, 15 bits (the same as empty), or i8, 8 bits: faster
+   * prompts on a CPU, other answers; refused where there are no such products */
   const char* activations;
 } loom_session_options;
 #define LOOM_SESSION_OPTIONS_INIT \
@@ -244,8 +244,8 @@ typedef struct loom_generator_options {
   /* threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
-  /* of products with integer weights: q15, 15 bits (the same as empty), or i8: prompts in half
-   * the time, other answers */
+  /* of products with integer weights: q15, 15 bits (the same as empty), or i8, 8 bits: faster
+   * prompts on a CPU, other answers; refused where there are no such products */
   const char* activations;
 } loom_generator_options;
 #define LOOM_GENERATOR_OPTIONS_INIT \

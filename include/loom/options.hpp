@@ -36,8 +36,8 @@ struct SessionOptions {
   // threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
   // device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto
   std::string mode{};
-  // of products with integer weights: q15, 15 bits (the same as empty), or i8: prompts in half
-  // the time, other answers
+  // of products with integer weights: q15, 15 bits (the same as empty), or i8, 8 bits: faster
+  // prompts on a CPU, other answers; refused where there are no such products
   std::string activations{};
 };
 
@@ -222,8 +222,8 @@ struct GeneratorOptions {
   // threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
   // device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto
   std::string mode{};
-  // of products with integer weights: q15, 15 bits (the same as empty), or i8: prompts in half
-  // the time, other answers
+  // of products with integer weights: q15, 15 bits (the same as empty), or i8, 8 bits: faster
+  // prompts on a CPU, other answers; refused where there are no such products
   std::string activations{};
 };
 

@@ -88,6 +88,11 @@ Result<Program> emit_program(Network& network, const SessionOptions& options, Ta
   if (eo.watch) LOOM_TRY(ask_watched(keeper, emitter, *taps));
   if (taps) taps->views = keeper.keep();
   remove_dead_code(program);
+  if (options.activations == "i8" &&
+      std::ranges::find(program.code, Op::quantize_i8, &Instruction::op) == program.code.end())
+    return Status(Code::invalid_argument,
+                  "session: activations: i8 is of products with integer weights, and the network "
+                  "has none: morph it to i8, i4 or another of them");
   return program;
 }
 

@@ -331,6 +331,8 @@ int run(const Args& given) {
   Args a = given;
   if (a.what != "costs" && !(a.spec + a.out).empty())
     return fail(Status(Code::invalid_argument, "--spec and --out are of costs"), kUsage);
+  if (a.what != "llm" && !a.activations.empty())
+    return fail(Status(Code::invalid_argument, "--activations is of llm"), kUsage);
   if (a.what == "costs") return bench_costs(a);
   if (a.what == "crossover") return bench_crossover(a);
   if (a.what == "mesh") return bench_mesh(a);

@@ -15,8 +15,8 @@ void bind_model_options(CommandLine& c, ModelOptions& o) {
         "positions of the context (what the model was trained for, at most 4096)")
       .positive();
   c.add("--activations", o.activations,
-        "of products with integer weights: q15, 15 bits (q15), or i8: prompts in half the time, "
-        "other answers")
+        "of products with integer weights: q15, 15 bits (q15), or i8, 8 bits: faster prompts on a "
+        "CPU, other answers")
       .one_of({"q15", "i8"});
   bind_machine_options(c, o.machine);
 }

@@ -163,9 +163,14 @@ class Evaluate(unittest.TestCase):
         with Transformer(TINY, "i4", threads=1, activations="i8") as model:
             coarse = model.logits(prompt)
             np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).logits(prompt), coarse)
+            loss = welvet.evaluate(model, prompt)["loss"]
+            self.assertEqual(loss, welvet.evaluate(model, prompt, activations="i8")["loss"])
+            self.assertNotEqual(loss, welvet.evaluate(model, prompt, activations="q15")["loss"])
         np.testing.assert_array_equal(Transformer(TINY, "i4").logits(prompt), fine)
         self.assertLess(0, np.abs(coarse - fine).max())
         self.assertLess(np.abs(coarse - fine).max(), 0.1 * np.abs(fine).max())
+        with self.assertRaisesRegex(welvet.InvalidArgument, "integer weights, and the network"):
+            Transformer(TINY, "f32", activations="i8").logits(prompt)
         with self.assertRaisesRegex(welvet.InvalidArgument, "activations: expects q15, i8"):
             Transformer(TINY, activations="i4").logits(prompt)
 

@@ -165,7 +165,9 @@ def evaluate(model: Transformer, text: Union[str, Sequence[int]],
              reference: Optional[Transformer] = None, **options: Any) -> Dict[str, Any]:
     """How well a language model predicts a text, or its ids: tokens, loss (nats per token) and
     perplexity; with a `reference` also reference_loss, kl, largest_kl and same_argmax. Options:
-    context, chunk, threads, device, mode (docs/reference/options.md, evaluator_create)."""
+    context, chunk, threads, device, mode, activations (those of the model, where not given):
+    docs/reference/options.md, evaluator_create."""
+    options = {"activations": model._options["activations"], **options}
     ids = model.tokenizer.encode(text) if isinstance(text, str) else text
     tokens = array(ids, "int32", "ids").reshape(-1)
     other = reference._handle if reference is not None else 0

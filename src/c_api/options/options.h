@@ -134,8 +134,8 @@ template <class V>
 void activation_field(V& v, std::string& activations) {
   v("activations", activations,
     {.doc =
-         "of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`: prompts "
-         "in half the time, other answers",
+         "of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`, 8 bits: "
+         "faster prompts on a CPU, other answers; refused where there are no such products",
      .names = kActivationNames});
 }
 

@@ -36,8 +36,8 @@ export interface SessionOptions {
   /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    *  `device` */
   mode?: Mode;
-  /** of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`: prompts in
-   *  half the time, other answers */
+  /** of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`, 8 bits:
+   *  faster prompts on a CPU, other answers; refused where there are no such products */
   activations?: string;
 }
 
@@ -358,8 +358,8 @@ export interface GeneratorOptions {
   /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    *  `device` */
   mode?: Mode;
-  /** of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`: prompts in
-   *  half the time, other answers */
+  /** of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`, 8 bits:
+   *  faster prompts on a CPU, other answers; refused where there are no such products */
   activations?: string;
 }
 
@@ -502,8 +502,8 @@ export interface EvaluatorOptions {
   /** threads and device in one word: modes (docs/reference/modes.md). Beside it there is no
    *  `device` */
   mode?: Mode;
-  /** of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`: prompts in
-   *  half the time, other answers */
+  /** of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`, 8 bits:
+   *  faster prompts on a CPU, other answers; refused where there are no such products */
   activations?: string;
 }
 
