@@ -214,10 +214,16 @@ def compare(name, pairs, on_cpu):
 
 
 def train(on_cpu):
-    """Six networks in one submission after another beside PyTorch, eager and as CUDA graphs."""
-    command = [sys.executable, str(ROOT / "tools" / "bench_training.py"), "--mode", "gpu-mc"]
-    command += ["--torch", "cpu", "--rounds", "1", "dense"] if on_cpu else ["--torch", "cuda"]
-    subprocess.run(command, env=environment(), check=True)
+    """Six networks in one submission after another beside PyTorch, eager and as CUDA graphs; a
+    decoder of 34 M parameters beside PyTorch in eager mode."""
+    peer = ["--mode", "gpu-mc", "--torch", "cpu" if on_cpu else "cuda"]
+    decoder = ["--layers", "1", "--vocab", "64", "--batch", "1", "--length", "16", "--rounds", "1"]
+    if not on_cpu:
+        decoder = ["--layers", "9", "--vocab", "4096", "--batch", "4", "--length", "256"]
+    for tool, options in (("bench_training.py", ["--rounds", "1", "dense"] if on_cpu else []),
+                          ("bench_lm_training.py", ["--threads", "1", *decoder])):
+        subprocess.run([sys.executable, ROOT / "tools" / tool, *peer, *options], env=environment(),
+                       check=True)
 
 
 def main():

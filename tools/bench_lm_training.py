@@ -4,6 +4,7 @@ in turn; run by hand, not in CI:
 
     python3 tools/bench_lm_training.py [--threads N ...] [--rounds N] [--layers N] [--vocab N]
         [--batch N] [--length N] [--isa NAME] [--memory]
+    python3 tools/bench_lm_training.py --mode gpu-mc --torch cuda --layers 9 --vocab 4096 --batch 4
 
 needs NumPy and torch. The shape is that of SmolLM-135M (30 layers, width 576, 9 heads, 3 of keys
 and values, 1,536 hidden, 49,152 ids, embedding and output tied); --layers 4 --vocab 8192 has the
@@ -67,7 +68,9 @@ class Loom:
                     "eps": ADAMW["eps"], "weight_decay": ADAMW["weight_decay"]},
                 "schedule": {"type": "constant", "lr": ADAMW["lr"]}}
         data = self.welvet.Data.tokens(ids.reshape(-1, ids.shape[-1]), length=ids.shape[-1] - 1)
-        self.trainer = self.network.trainer(data, spec=spec, threads=threads, isa=self.args.isa)
+        on_device = self.args.mode.startswith("gpu")
+        self.trainer = self.network.trainer(data, spec=spec, threads=0 if on_device else threads,
+                                            isa=self.args.isa, mode=self.args.mode)
 
     def step(self):
         return self.trainer.step(1).loss
@@ -111,7 +114,7 @@ class Torch:
                 self.norm = nn.RMSNorm(WIDTH, eps=EPS)
                 angles = torch.outer(torch.arange(float(args.length)),
                                      THETA ** (-torch.arange(HEAD // 2) * 2 / HEAD)).repeat(1, 2)
-                self.cos, self.sin = angles.cos(), angles.sin()
+                self.cos, self.sin = (turn(angles).to(args.torch) for turn in (torch.cos, torch.sin))
 
             def turn(self, x):
                 a, b = x.chunk(2, -1)
@@ -124,8 +127,10 @@ class Torch:
                 return functional.linear(self.norm(x), self.embedding.weight)
 
         torch.manual_seed(1)
-        self.torch, self.functional, self.model = torch, functional, Model()
-        self.version, self.weights = torch.__version__, weights
+        # TF32 would compare a product of 10 bits with one of 24.
+        torch.backends.cuda.matmul.allow_tf32 = False
+        self.torch, self.functional, self.model = torch, functional, Model().to(args.torch)
+        self.version, self.weights, self.args = torch.__version__, weights, args
         self.ids, self.optimizer, self.at = None, None, 0
 
     def start(self, ids, threads):
@@ -139,7 +144,7 @@ class Torch:
                              for wide in (True, False))
         self.optimizer = self.torch.optim.AdamW(
             [{"params": matrices}, {"params": vectors, "weight_decay": 0}], fused=True, **ADAMW)
-        self.ids, self.at = self.torch.from_numpy(ids.astype(np.int64)), 0
+        self.ids, self.at = self.torch.from_numpy(ids.astype(np.int64)).to(self.args.torch), 0
 
     def by_loom_name(self):
         yield "0.0.0.0:weight", self.model.embedding.weight
@@ -229,6 +234,8 @@ def main():
                         ("length", 256)):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--isa", default="", help="of Loom; fast: its fast profile")
+    parser.add_argument("--mode", default="", help="of Loom, for example gpu-mc")
+    parser.add_argument("--torch", default="cpu", metavar="DEVICE", help="of PyTorch: cpu, cuda")
     parser.add_argument("--memory", action="store_true", help="the peaks of memory alone")
     parser.add_argument("--alone", choices=["loom", "torch"], help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -238,6 +245,9 @@ def main():
     if args.memory:
         memory(args)
         return
+    if args.mode.startswith("gpu"):
+        from bench_training import share_dawn  # which loads PyTorch
+        share_dawn()
     ours = Loom(args)
     theirs = Torch(args, {f"{p.path}:{p.role}": ours.network.get(f"{p.path}:{p.role}")
                           for p in ours.network.parameters if not p.tied})
