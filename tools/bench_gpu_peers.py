@@ -144,7 +144,7 @@ device = welvet.audit(device="gpu")["gpus"]
 if not device:
     sys.exit("Loom finds no adapter: docs/reference/modes.md, The library of WebGPU")
 print(json.dumps({"device": device[0]["name"], "numerics": device[0]["numerics"]}), flush=True)
-model = welvet.Transformer(sys.argv[1], context=1024, mode="gpu-mc")
+model = welvet.Transformer(sys.argv[1], sys.argv[2], context=1024, mode="gpu-mc")
 vocabulary = model.info["vocab_size"]
 for run, line in enumerate(sys.stdin):
     prompt, new, temperature = json.loads(line)
@@ -161,9 +161,10 @@ for run, line in enumerate(sys.stdin):
 class Loom:
     """A process that keeps the model on the device and runs what it is asked to."""
 
-    def __init__(self, path):
-        self.process = subprocess.Popen([sys.executable, "-c", RUNS, path], env=environment(),
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, path, dtype):
+        self.process = subprocess.Popen([sys.executable, "-c", RUNS, path, dtype],
+                                        env=environment(), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
         self.about = self.answer()
 
     def answer(self):
@@ -194,16 +195,16 @@ def run_llama(path, on_cpu):
     return {**found, "decode, temperature 0.8": found["decode"]}  # it samples nothing
 
 
-def compare(name, pairs, on_cpu):
+def compare(name, dtype, pairs, on_cpu):
     path = PACK / f"{name}-q4_0.gguf"
     *shape, tied = SHAPES[name]
     if not path.exists():
         bench_peers.write_gguf(path, shape, bench_peers.Q4_0, tied)
-    loom = Loom(path)
+    loom = Loom(path, dtype)
     loom.speeds()  # pipelines are made, memory is taken
     rows = [(loom.speeds(), run_llama(path, on_cpu)) for _ in range(pairs)]
     size = path.stat().st_size - (18 * shape[1] * shape[6] // 32 if not tied else 0)
-    print(f"{name} in Q4_0: Loom on {loom.about['device']} ({loom.about['numerics']}) / llama.cpp "
+    print(f"{name} in Q4_0, Loom in {dtype}: Loom on {loom.about['device']} ({loom.about['numerics']}) / llama.cpp "
           f"{'on two threads' if on_cpu else 'CUDA'}, tokens/s, {pairs} pairs")
     for what in rows[0][0]:
         ratios = [ours[what] / theirs[what] for ours, theirs in rows]
@@ -231,6 +232,8 @@ def main():
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--pack", action="store_true", help="make the pack and stop")
     p.add_argument("--models", nargs="+", default=["135m", "1.5b", "7b"], choices=list(SHAPES))
+    p.add_argument("--dtype", default="i4", help="Loom's weights: i4, of as many bits as Q4_0, or "
+                   "q4_0, the file's blocks as they are")
     p.add_argument("--pairs", type=int, default=5)
     p.add_argument("--no-training", action="store_true", help="language models alone")
     p.add_argument("--check", action="store_true", help="a tiny model, without CUDA")
@@ -245,7 +248,7 @@ def main():
     else:
         build_llama()
     for name in ["tiny"] if a.check else a.models:
-        compare(name, 1 if a.check else a.pairs, a.check)
+        compare(name, a.dtype, 1 if a.check else a.pairs, a.check)
     if not a.no_training:
         train(a.check)
 
