@@ -209,6 +209,8 @@ fn gemv(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     }
   }
 
+  M = FIRST_MATRIX + 20u * at.matrix;  // finish_of() has left that of another turn
+
   const OWN = (COLS + THREADS - 1u) / THREADS;
   var gains: array<f32, OWN>;
   if (STAGED) {
