@@ -48,8 +48,8 @@ var<workgroup> low: array<atomic<u32>, 385>;
 var<workgroup> high: array<atomic<u32>, 385>;
 var<workgroup> number: array<atomic<u32>, 385>;
 
-fn clear_bins(lane: u32) {
-  for (var b = lane; b <= BINS; b += 64u) {
+fn clear_bins(lane: u32, lanes: u32) {
+  for (var b = lane; b <= BINS; b += lanes) {
     atomicStore(&low[b], 0u);
     atomicStore(&high[b], 0u);
     atomicStore(&number[b], 0u);
@@ -66,8 +66,8 @@ fn bin(b: u32) -> vec3<u32> {
   return vec3(atomicLoad(&low[b]), atomicLoad(&high[b]), atomicLoad(&number[b]));
 }
 fn bin_place(b: u32) -> u32 { return extra(2u) + 4u * b; }
-fn load_bins(lane: u32) {
-  for (var b = lane; b <= BINS; b += 64u) {
+fn load_bins(lane: u32, lanes: u32) {
+  for (var b = lane; b <= BINS; b += lanes) {
     atomicStore(&low[b], word_at(bin_place(b)));
     atomicStore(&high[b], word_at(bin_place(b) + 1u));
     atomicStore(&number[b], word_at(bin_place(b) + 2u));
@@ -199,11 +199,11 @@ struct Best {
 var<workgroup> bests: array<Best, 64>;
 fn top_of_row(lane: u32) -> f32 {
   var own = Best(0u, 0u);
-  for (var i = lane; i < parts(); i += 64u) {
+  for (var i = lane; i < parts() && lane < 64u; i += 64u) {
     let other = Best(word_at(extra(1u) + 2u * i), word_at(extra(1u) + 2u * i + 1u));
     if (other.key > own.key) { own = other; }
   }
-  bests[lane] = own;
+  if (lane < 64u) { bests[lane] = own; }
   workgroupBarrier();
   for (var half = 32u; half > 0u; half = half / 2u) {
     if (lane < half && bests[lane + half].key > bests[lane].key) {
@@ -214,22 +214,23 @@ fn top_of_row(lane: u32) -> f32 {
   return logit(bests[0].id);
 }
 
-@compute @workgroup_size(64)
+const DRAWERS = 256u;  // threads of the two that read the row
+@compute @workgroup_size(DRAWERS)
 fn draw_weigh(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let top = top_of_row(lane);
   let temperature = bitcast<f32>(setting(4u));
-  clear_bins(lane);
-  for (var i = u * 64u + lane; i < cols(0u); i += parts() * 64u) {
+  clear_bins(lane, DRAWERS);
+  for (var i = u * DRAWERS + lane; i < cols(0u); i += parts() * DRAWERS) {
     let d = depth(logit(i), top, temperature);
     if (d == NONE) { continue; }
     add_to_bin(d >> BIN_SHIFT, weight(d));
     if (setting(5u) != NONE && d <= setting(5u)) { add_to_bin(BINS, weight(d)); }
   }
   workgroupBarrier();
-  for (var b = lane; b <= BINS; b += 64u) {
+  for (var b = lane; b <= BINS; b += DRAWERS) {
     let own = bin(b);
     if (own.z == 0u) { continue; }
     let old = atomicAdd(&A[bin_place(b)], own.x);
@@ -240,18 +241,18 @@ fn draw_weigh(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
 
 // Without cuts the bin of the draw is known, else those up to the cut.
 var<workgroup> starts: array<u32, 384>;
-@compute @workgroup_size(64)
+@compute @workgroup_size(DRAWERS)
 fn draw_gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let top = top_of_row(lane);
   let temperature = bitcast<f32>(setting(4u));
-  load_bins(lane);
+  load_bins(lane, DRAWERS);
   scan_bins(lane, 6u);
   var start = 0u;
-  if (lane > 0u) { start = sums[lane - 1u].z; }
-  for (var j = 0u; j < 6u; j++) {
+  if (lane > 0u && lane < 64u) { start = sums[lane - 1u].z; }
+  for (var j = 0u; j < 6u && lane < 64u; j++) {
     starts[6u * lane + j] = start;
     start += bin(6u * lane + j).z;
   }
@@ -263,18 +264,18 @@ fn draw_gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
   let last = min(found.bin, BINS - 1u);  // no depth lies beyond
   let first = select(last, 0u, s.by_number || cuts_mass());
   // Places are taken for all of a bin's ids here at once: many add to few bins.
-  clear_bins(lane);
-  for (var i = u * 64u + lane; i < cols(0u); i += parts() * 64u) {
+  clear_bins(lane, DRAWERS);
+  for (var i = u * DRAWERS + lane; i < cols(0u); i += parts() * DRAWERS) {
     let b = depth(logit(i), top, temperature) >> BIN_SHIFT;
     if (b >= first && b <= last) { atomicAdd(&number[b], 1u); }
   }
   workgroupBarrier();
-  for (var b = lane; b < BINS; b += 64u) {
+  for (var b = lane; b < BINS; b += DRAWERS) {
     let own = atomicExchange(&number[b], 0u);
     if (own != 0u) { starts[b] += atomicAdd(&A[bin_place(b) + 3u], own); }
   }
   workgroupBarrier();
-  for (var i = u * 64u + lane; i < cols(0u); i += parts() * 64u) {
+  for (var i = u * DRAWERS + lane; i < cols(0u); i += parts() * DRAWERS) {
     let d = depth(logit(i), top, temperature);
     let b = d >> BIN_SHIFT;
     if (b < first || b > last) { continue; }
@@ -304,7 +305,7 @@ fn agrees(k: Known, depth: u32, id: u32) -> bool {
 fn next_digit(lane: u32, first: u32, last: u32, known: Known, depth_bits: u32,
     id_bits: u32) -> Known {
   var k = known;
-  clear_bins(lane);
+  clear_bins(lane, PICKERS);
   for (var i = first + lane; i < last; i += PICKERS) {
     let d = word_at(extra(3u) + 2u * i);
     let id = word_at(extra(3u) + 2u * i + 1u);
@@ -365,7 +366,7 @@ var<workgroup> is_none: bool;
 var<workgroup> are_few: bool;
 // No element: its id is NONE.
 fn find_element(lane: u32, s: Sought) -> Element {
-  load_bins(lane);
+  load_bins(lane, PICKERS);
   scan_bins(lane, 6u);
   seek(lane, 6u, s);
   let f = found;
@@ -398,7 +399,7 @@ fn with_element(e: Element) -> vec2<u32> { return plus(e.before, weight(e.depth)
 var<workgroup> wanted: bool;
 @compute @workgroup_size(PICKERS) fn draw_pick(@builtin(local_invocation_index) lane: u32) {
   Z = P[0];
-  load_bins(lane);
+  load_bins(lane, PICKERS);
   scan_bins(lane, 6u);
   let total = sums[63];
   var kept = total.xy;
@@ -413,7 +414,7 @@ var<workgroup> wanted: bool;
     let e = find_element(lane, Sought(false, one_less(mass(kept))));
     if (e.id != NONE) { kept = with_element(e); }
   }
-  load_bins(lane);
+  load_bins(lane, PICKERS);
   let e = find_element(lane, Sought(false, target_of(cut_by_min(kept))));
   if (lane == 0u) {
     let id = select(NONE, e.id, exact && total.z != 0u);
