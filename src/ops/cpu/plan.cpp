@@ -32,7 +32,8 @@ Status Executor::plan_weights() {
         if (!data_[static_cast<std::size_t>(v.buffer)])
           return Status(Code::invalid_argument, "parameter " + name + ": training needs its " +
                                                     (f64 ? "f64" : "f32") +
-                                                    " master, which was dropped");
+                                                    " master, which was dropped when it was packed:"
+                                                    " load it in f32, or morph it to f32");
         continue;
       }
       const bool matrix = i == 0 && use != WeightUse::none,

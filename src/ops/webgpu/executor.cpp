@@ -201,8 +201,11 @@ Status Executor::plan_parameters() {
       const std::string name = b.path + ":" + b.role;
       if (b.kind == BufferKind::master) {
         if (store->mutable_master().empty())
-          return Status(Code::invalid_argument,
-                        "parameter " + name + ": training needs its f32 master, which was dropped");
+          return Status(
+              Code::invalid_argument,
+              "parameter " + name +
+                  ": training needs its f32 master, which was dropped when it was packed: "
+                  "load it in f32, or morph it to f32");
         if (std::none_of(masters_.begin(), masters_.end(),
                          [&](const Master& m) { return m.buffer == v.buffer; }))
           masters_.push_back({v.buffer, store});
