@@ -16,7 +16,6 @@ struct Executor::Step {
   Kernel kernel = nullptr;
   const LoweredInstruction* instruction = nullptr;
   KernelArgs args;
-  std::int64_t private_at[kMaxOperands];  // of an operand in a worker's private copies
   // Of this run: operands that are read or written there, whether every worker computes all of it,
   // whether all wait for one another first.
   std::uint16_t private_operands = 0;
@@ -98,7 +97,6 @@ Status Executor::resolve_operands(const LoweredInstruction& ins, Step& step) {
     const std::int64_t row = lowered_.rows_in(ins, v.buffer, u32_).first;
     t.data = reinterpret_cast<char*>(data_[b]) +
              (row * t.stride + v.col) * element_size(buffer.type);
-    step.private_at[i] = schedule_.private_offset(v.buffer) + v.col * element_size(buffer.type);
     if (roles[i].role != Role::read) result = buffer.type;
     // What is written with a measure has its rows from it.
     if (lowered_.dynamic_rows(v.buffer) != kNone && !(ins.op == LoweredOp::route_rows && i == 1))
@@ -156,6 +154,7 @@ void Executor::call(const Step& step, const KernelArgs& args) noexcept {
 
 Status Executor::resolve() {
   steps_.clear();
+  steps_.reserve(lowered_.code.size());
   dynamic_rows_.assign(lowered_.registers.size(), 0);
   for (const LoweredInstruction& ins : lowered_.code) {
     Step step;
@@ -221,7 +220,10 @@ void Executor::work(void* context, int worker, int workers) noexcept {
     KernelArgs args = step.args;
     for (unsigned left = step.private_operands; left != 0; left &= left - 1) {
       const int i = std::countr_zero(left);
-      args.t[i].data = copies + step.private_at[i];
+      const View& v = step.instruction->operands[static_cast<std::size_t>(i)];
+      args.t[i].data =
+          copies + self->schedule_.private_offset(v.buffer) +
+          v.col * element_size(self->lowered_.buffers[static_cast<std::size_t>(v.buffer)].type);
     }
     if (!self->meet(n, step.barrier, worker, workers)) return;
     if (workers == 1 || step.barrier) watched = self->tell(watched, n, worker, workers);
