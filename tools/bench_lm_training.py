@@ -4,7 +4,7 @@ in turn; run by hand, not in CI:
 
     python3 tools/bench_lm_training.py [--threads N ...] [--rounds N] [--layers N] [--vocab N]
         [--batch N] [--length N] [--isa NAME] [--memory]
-    python3 tools/bench_lm_training.py --lora 8 --batch 1
+    python3 tools/bench_lm_training.py --lora 8 --batch 1 --threads 1
     python3 tools/bench_lm_training.py --mode gpu-mc --torch cuda --layers 9 --vocab 4096 --batch 4
 
 needs NumPy and torch. The shape is that of SmolLM-135M (30 layers, width 576, 9 heads, 3 of keys
@@ -15,7 +15,7 @@ rms_norm. First the losses of a few steps are compared, then a round is a step o
 Printed is the median of the rounds' ratios, PyTorch's time / Loom's, with the extremes: above 1
 Loom is faster. --memory trains in a process of each instead, and prints the peak of its resident
 memory less what it took before the model was built. --lora does so of an adapter that learns over
-the shape in i4, beside inference over as many tokens, and needs no torch.
+the shape in i4, beside inference over as many tokens, 64 at a time, and needs no torch.
 """
 import argparse
 import os
@@ -37,6 +37,7 @@ WIDTH, HEADS, KV_HEADS, HIDDEN, THETA, EPS = 576, 9, 3, 1536, 1e4, 1e-5
 HEAD = WIDTH // HEADS
 ADAMW = {"lr": 3e-4, "betas": (0.9, 0.95), "eps": 1e-8, "weight_decay": 0.1}
 REST, COMPARED = 0.05, 4  # seconds; steps whose losses are compared
+ROWS = 64  # of a run of inference
 
 
 def topology(layers, vocab):
@@ -120,7 +121,8 @@ class Torch:
                 self.norm = nn.RMSNorm(WIDTH, eps=EPS)
                 angles = torch.outer(torch.arange(float(args.length)),
                                      THETA ** (-torch.arange(HEAD // 2) * 2 / HEAD)).repeat(1, 2)
-                self.cos, self.sin = (turn(angles).to(args.torch) for turn in (torch.cos, torch.sin))
+                self.cos, self.sin = (turn(angles).to(args.torch)
+                                      for turn in (torch.cos, torch.sin))
 
             def turn(self, x):
                 a, b = x.chunk(2, -1)
@@ -221,9 +223,11 @@ def train_alone(name, args):
     before = resident("VmRSS")
     if name == "infer":
         import welvet
-        with welvet.Network.load(args.file).session(max_rows=args.length, max_positions=args.length,
+        ids = ids_of(args, 1)[0, 0, :-1]
+        with welvet.Network.load(args.file).session(max_rows=ROWS, max_positions=args.length,
                                                     threads=args.threads[-1]) as session:
-            session.run_tokens(ids_of(args, 1)[0, 0, :-1], np.arange(args.length))
+            for at in range(0, args.length, ROWS):
+                session.run_tokens(ids[at:at + ROWS], np.arange(args.length)[at:at + ROWS])
     else:
         one = Torch(args) if name == "torch" else Loom(args)
         one.start(ids_of(args, 3), args.threads[-1])

@@ -95,8 +95,8 @@ Status Executor::resolve_operands(const LoweredInstruction& ins, Step& step) {
     t.stride = placement_.stride[b];
     t.cols = v.cols;
     const std::int64_t row = lowered_.rows_in(ins, v.buffer, u32_).first;
-    t.data = reinterpret_cast<char*>(data_[b]) +
-             (row * t.stride + v.col) * element_size(buffer.type);
+    t.data =
+        reinterpret_cast<char*>(data_[b]) + (row * t.stride + v.col) * element_size(buffer.type);
     if (roles[i].role != Role::read) result = buffer.type;
     // What is written with a measure has its rows from it.
     if (lowered_.dynamic_rows(v.buffer) != kNone && !(ins.op == LoweredOp::route_rows && i == 1))

@@ -45,7 +45,10 @@ Works works(LoweredOp op) {
 class Blocks {
  public:
   Blocks(LoweredProgram& program, std::int64_t rows)
-      : p_(program), rows_(rows), wide_(program.buffers.size()), part_(program.code.size(), Part::before) {}
+      : p_(program),
+        rows_(rows),
+        wide_(program.buffers.size()),
+        part_(program.code.size(), Part::before) {}
 
   void run() {
     const auto loss = std::ranges::find(p_.code, LoweredOp::cross_entropy, &LoweredInstruction::op);
@@ -76,9 +79,8 @@ class Blocks {
       more = false;
       for (std::size_t n = 0; n < p_.code.size(); ++n) {
         const LoweredInstruction& ins = p_.code[n];
-        const auto seen = std::ranges::find_if(ins.operands, [&](const View& v) {
-          return v.valid() && in_blocks(v.buffer);
-        });
+        const auto seen = std::ranges::find_if(
+            ins.operands, [&](const View& v) { return v.valid() && in_blocks(v.buffer); });
         if (seen == ins.operands.end()) continue;
         if (!computes_in_blocks(ins)) return false;
         part_[n] = Part::in;
@@ -124,13 +126,11 @@ class Blocks {
         return false;
       };
       const bool in = part_[n] == Part::in;
-      if (in && any([&](std::size_t b, bool writes) {
-            return later_written[b] || (writes && later[b]);
-          }))
+      if (in &&
+          any([&](std::size_t b, bool writes) { return later_written[b] || (writes && later[b]); }))
         return false;
-      if (!in && !any([&](std::size_t b, bool writes) {
-            return written[b] || (writes && touched[b]);
-          }))
+      if (!in &&
+          !any([&](std::size_t b, bool writes) { return written[b] || (writes && touched[b]); }))
         continue;
       if (!in) part_[n] = Part::after;
       any([&](std::size_t b, bool writes) {

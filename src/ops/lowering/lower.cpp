@@ -12,7 +12,8 @@ LoweredProgram lower(const Program& program) {
   for (const Instruction& ins : program.code) {
     const auto choose = traits(ins.op).lower;
     const LoweredOp op = choose ? choose(program, ins) : static_cast<LoweredOp>(ins.op);
-    out.code.push_back({op, ins.segment, ins.operands, ins.ints, ins.reals, ins.registers, {}, kNone});
+    out.code.push_back(
+        {op, ins.segment, ins.operands, ins.ints, ins.reals, ins.registers, {}, kNone});
   }
   return out;
 }

@@ -176,7 +176,8 @@ static void weight_grad(const KernelArgs& k) {
                      row<T>(x, 0), 16,
                      x.stride,     row<T>(gw, 0),
                      gw.stride,    x.cols,
-                     nullptr,      k.ints[0] != 0, nullptr, k.partial};
+                     nullptr,      k.ints[0] != 0,
+                     nullptr,      k.partial};
   if (gy.rows <= kPackedOuter) {
     T *columns = reinterpret_cast<T*>(k.scratch), *lanes = columns + kPackedOuterValues;
     const i64 max = kPackedOuterValues / (gy.rows > 1 ? gy.rows * kRows : kRows);

@@ -79,7 +79,8 @@ Status Executor::record() {
     }
   }
   fusions_.clear();
-  if (fuse_ && lowered_.block_like == kNone) fusions_ = find_fusions(lowered_, matrices, device_.limits());
+  if (fuse_ && lowered_.block_like == kNone)
+    fusions_ = find_fusions(lowered_, matrices, device_.limits());
   std::vector<std::size_t> fusion_at(lowered_.code.size(),
                                      kNowhere);  // that an instruction is part of
   for (std::size_t f = 0; f < fusions_.size(); ++f)

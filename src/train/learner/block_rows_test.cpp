@@ -32,8 +32,20 @@ const Case kCases[] = {
     {"larger_blocks", R"("bias":true)", 200, 4100, {2048, 2049, 4096, 4100}},
     {"micro_batches", R"("bias":true)", 400, 2100, {1500, 2100}, "f32", 0, {}, 2},
     {"weighted", R"("bias":true)", 400, 2100, {1500, 2100}, "f32", 0, {}, 1, true, true},
-    {"sums_below_what_is_stored", R"("bias":true,"tie":"0.0.0.0:weight")", 400, 2100, {2100}, "f32",
-     0, {}, 1, false, false, false, "0.9", 700},
+    {"sums_below_what_is_stored",
+     R"("bias":true,"tie":"0.0.0.0:weight")",
+     400,
+     2100,
+     {2100},
+     "f32",
+     0,
+     {},
+     1,
+     false,
+     false,
+     false,
+     "0.9",
+     700},
     {"f64", R"("bias":true)", 300, 2100, {1025, 2100}, "f64"},
     {"adapter", R"("bias":false,"tie":"0.0.0.0:weight")", 2000, 333, {1, 128, 129, 333}, "i4", 4},
     {"adapter_of_f32", R"("bias":true)", 2000, 333, {127, 257, 333}, "f32", 4},
@@ -46,8 +58,8 @@ Network network_of(const Case& c) {
   const std::string n = std::to_string(c.classes);
   const std::string text =
       R"({"format":"loom-topology","version":1,"layers_per_cell":4,"input":{"ids":)" + n +
-      R"(},"cells":[{"at":[0,0,0,0],"type":"embedding","out":32,"std":)" +
-      c.deviation + R"(},)"
+      R"(},"cells":[{"at":[0,0,0,0],"type":"embedding","out":32,"std":)" + c.deviation +
+      R"(},)"
       R"({"at":[0,0,0,1],"type":"sequential","layers":[{"type":"sequential","layers":)"
       R"([{"type":"rms_norm"},{"type":"swiglu","hidden":32}]},{"type":"residual"}]},)"
       R"({"at":[0,0,0,2],"type":"rms_norm"},{"at":[0,0,0,3],"type":"dense","out":)" +
