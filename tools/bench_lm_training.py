@@ -4,6 +4,7 @@ in turn; run by hand, not in CI:
 
     python3 tools/bench_lm_training.py [--threads N ...] [--rounds N] [--layers N] [--vocab N]
         [--batch N] [--length N] [--isa NAME] [--memory]
+    python3 tools/bench_lm_training.py --lora 8 --batch 1 --threads 1
     python3 tools/bench_lm_training.py --mode gpu-mc --torch cuda --layers 9 --vocab 4096 --batch 4
 
 needs NumPy and torch. The shape is that of SmolLM-135M (30 layers, width 576, 9 heads, 3 of keys
@@ -13,7 +14,8 @@ on random ids: PyTorch in eager mode, with its fused AdamW, scaled_dot_product_a
 rms_norm. First the losses of a few steps are compared, then a round is a step of each after a rest.
 Printed is the median of the rounds' ratios, PyTorch's time / Loom's, with the extremes: above 1
 Loom is faster. --memory trains in a process of each instead, and prints the peak of its resident
-memory less what it took before the model was built.
+memory less what it took before the model was built. --lora does so of an adapter that learns over
+the shape in i4, beside inference over as many tokens, 64 at a time, and needs no torch.
 """
 import argparse
 import os
@@ -22,6 +24,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -34,6 +37,7 @@ WIDTH, HEADS, KV_HEADS, HIDDEN, THETA, EPS = 576, 9, 3, 1536, 1e4, 1e-5
 HEAD = WIDTH // HEADS
 ADAMW = {"lr": 3e-4, "betas": (0.9, 0.95), "eps": 1e-8, "weight_decay": 0.1}
 REST, COMPARED = 0.05, 4  # seconds; steps whose losses are compared
+ROWS = 64  # of a run of inference
 
 
 def topology(layers, vocab):
@@ -56,7 +60,8 @@ class Loom:
     def __init__(self, args):
         import welvet
         self.welvet, self.args, self.trainer = welvet, args, None
-        self.network = welvet.Network(topology(args.layers, args.vocab), seed=1)
+        self.network = (welvet.Network.load(args.file) if args.file else
+                        welvet.Network(topology(args.layers, args.vocab), seed=1))
         self.version = welvet.__version__
 
     def start(self, ids, threads):
@@ -67,6 +72,8 @@ class Loom:
                     "type": "adamw", "beta1": ADAMW["betas"][0], "beta2": ADAMW["betas"][1],
                     "eps": ADAMW["eps"], "weight_decay": ADAMW["weight_decay"]},
                 "schedule": {"type": "constant", "lr": ADAMW["lr"]}}
+        if self.args.lora:
+            spec.update(lora={"rank": self.args.lora}, checkpoint=True)
         data = self.welvet.Data.tokens(ids.reshape(-1, ids.shape[-1]), length=ids.shape[-1] - 1)
         on_device = self.args.mode.startswith("gpu")
         self.trainer = self.network.trainer(data, spec=spec, threads=0 if on_device else threads,
@@ -212,19 +219,43 @@ def resident(key):
 
 def train_alone(name, args):
     """In a process where the other is not."""
-    __import__("welvet" if name == "loom" else "torch")
+    __import__("torch" if name == "torch" else "welvet")
     before = resident("VmRSS")
-    one = (Loom if name == "loom" else Torch)(args)
-    one.start(ids_of(args, 3), args.threads[-1])
-    for _ in range(3):
-        one.step()
+    if name == "infer":
+        import welvet
+        ids = ids_of(args, 1)[0, 0, :-1]
+        with welvet.Network.load(args.file).session(max_rows=ROWS, max_positions=args.length,
+                                                    threads=args.threads[-1]) as session:
+            for at in range(0, args.length, ROWS):
+                session.run_tokens(ids[at:at + ROWS], np.arange(args.length)[at:at + ROWS])
+    else:
+        one = Torch(args) if name == "torch" else Loom(args)
+        one.start(ids_of(args, 3), args.threads[-1])
+        for _ in range(3):
+            one.step()
     print(f"{resident('VmHWM') - before:.3f}")
 
 
+def peaks(*names, file=""):
+    return [float(subprocess.run([sys.executable, *sys.argv, "--file", file, "--alone", name],
+                                 check=True, stdout=subprocess.PIPE).stdout) for name in names]
+
+
 def memory(args):
-    peaks = [float(subprocess.run([sys.executable, *sys.argv, "--alone", name], check=True,
-                                  stdout=subprocess.PIPE).stdout) for name in ("loom", "torch")]
-    print(f"peak of resident memory: Loom {peaks[0]:.2f} GB, PyTorch {peaks[1]:.2f} GB")
+    loom, torch = peaks("loom", "torch")
+    print(f"peak of resident memory: Loom {loom:.2f} GB, PyTorch {torch:.2f} GB")
+
+
+def lora_memory(args):
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "model.entity")
+        network = Loom(args).network
+        network.morph("i4")
+        network.save(file)
+        del network
+        learn, infer = (1e3 * peak for peak in peaks("loom", "infer", file=file))
+    print(f"peak of resident memory: {learn:.0f} MB learning, {infer:.0f} MB inference: "
+          f"{learn / infer:.2f}x")
 
 
 def main():
@@ -238,13 +269,16 @@ def main():
     parser.add_argument("--mode", default="", help="of Loom, for example gpu-mc")
     parser.add_argument("--torch", default="cpu", metavar="DEVICE", help="of PyTorch: cpu, cuda")
     parser.add_argument("--memory", action="store_true", help="the peaks of memory alone")
-    parser.add_argument("--alone", choices=["loom", "torch"], help=argparse.SUPPRESS)
+    parser.add_argument("--lora", type=int, default=0, metavar="RANK",
+                        help="the peaks of memory of an adapter over the shape in i4")
+    parser.add_argument("--alone", choices=["loom", "torch", "infer"], help=argparse.SUPPRESS)
+    parser.add_argument("--file", default="", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.alone:
         train_alone(args.alone, args)
         return
-    if args.memory:
-        memory(args)
+    if args.lora or args.memory:
+        (lora_memory if args.lora else memory)(args)
         return
     if args.mode.startswith("gpu"):
         from bench_training import share_dawn  # which loads PyTorch

@@ -194,8 +194,9 @@ LOOM_API int32_t loom_trainer_extend(loom_trainer trainer, int64_t steps, int64_
                                      int64_t* total, loom_error* error);
 
 /* Where the training stands, and its spec with everything resolved.
- *   info: JSON: step, steps, spec; with target_propagation after a step parts, a list of path,
- *     budget, gap, learned and, once measured, alignment and alignment_step, and reach */
+ *   info: JSON: step, steps, spec, arena_bytes (planned for the values of a step); with
+ *     target_propagation after a step parts, a list of path, budget, gap, learned and, once
+ *     measured, alignment and alignment_step, and reach */
 LOOM_API int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_error* error);
 
 /* From the next step on, statistics of the outputs of cells and of their gradients are kept

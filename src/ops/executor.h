@@ -34,6 +34,8 @@ struct ExecutorOptions {
   std::int64_t sequences = 1;     // that the KV states are divided among
   bool fuse = true;  // CPU: false is a barrier after every instruction, the definition that
                      // schedule.h must equal
+  std::int64_t block_rows = 0;  // no run ends before backward does, so that a loss of classes may
+                                // compute as many rows at a time (lowering/lowered.h); 0: all
   bool poison =
       false;  // fill the arena with NaN before each run: what a kernel reads unwritten shows
   const std::atomic<bool>* cancel = nullptr;  // set: the run ends as cancelled (Executor::run)

@@ -197,6 +197,26 @@ class GoingOn(unittest.TestCase):
         trainer.run()
         self.assertEqual(trainer.digest(), whole.digest())
 
+    def test_logits_of_an_adapters_training_are_never_whole(self):
+        classes, rows = 3000, 400
+        cells = [{"type": "embedding", "out": 8}, {"type": "dense", "out": 8},
+                 {"type": "dense", "out": classes}]
+        network = welvet.Network({
+            "format": "loom-topology", "version": 1, "layers_per_cell": 3,
+            "input": {"ids": classes},
+            "cells": [{"at": [0, 0, 0, i], **cell} for i, cell in enumerate(cells)]})
+        data = welvet.Data.tokens(np.arange(rows + 1, dtype=np.int32).reshape(1, -1), length=rows)
+        planned = {}
+        for name, more in (("all", {}),
+                           ("adapter", {"lora": {"rank": 1, "targets": ["0.0.0.1:weight"]}})):
+            trainer = network.copy().trainer(data, loss="cross_entropy", steps=1, batch_size=1,
+                                             **more)
+            planned[name] = trainer.info["arena_bytes"]
+            trainer.run()
+        logits = rows * classes * 4
+        self.assertGreater(planned["all"], logits)
+        self.assertLess(planned["adapter"], logits / 2)
+
     def test_D_an_adapter_that_is_there_learns_or_is_refused(self):
         lora = {"rank": 1, "targets": ["weight"]}
         still = {"schedule": {"lr": 1e-30}, "steps": 1, "batch_size": 5}

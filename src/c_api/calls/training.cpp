@@ -500,6 +500,7 @@ int32_t loom_trainer_info(loom_trainer trainer, loom_bytes* info, loom_error* er
       json.set("step", t.done());
       json.set("steps", t.steps());
       json.set("spec", t.spec().to_json());
+      json.set("arena_bytes", t.arena_bytes());
       set_parts(json, t.parts());
       if (const Streams* s = t.streams()) {
         Json cut = Json::object();

@@ -16,12 +16,11 @@ struct Executor::Step {
   Kernel kernel = nullptr;
   const LoweredInstruction* instruction = nullptr;
   KernelArgs args;
-  std::int64_t private_at[kMaxOperands];  // of an operand in a worker's private copies
   // Of this run: operands that are read or written there, whether every worker computes all of it,
   // whether all wait for one another first.
   std::uint16_t private_operands = 0;
   std::uint16_t dynamic_operands = 0;  // whose rows the run measures
-  bool whole = false, barrier = true;
+  bool whole = false, barrier = true, empty = false;
   const CustomLayer* call = nullptr;  // whose function it runs, in place of a kernel
 };
 
@@ -47,6 +46,7 @@ Status Executor::plan(const ExecutorOptions& options) {
   poison_ = options.poison;
   lowered_ = lower(program_);
   if (options.fuse) fuse_convolutions(lowered_);
+  if (options.fuse && options.block_rows > 0) block_rows(lowered_, options.block_rows);
   // Long enough that what follows a product (activation, add) rarely waits for a place.
   constexpr int kLinger = 4;
   placement_ = place_buffers(lowered_, options.fuse && pool_.size() > 1 ? kLinger : 0);
@@ -94,8 +94,9 @@ Status Executor::resolve_operands(const LoweredInstruction& ins, Step& step) {
     TensorArg& t = step.args.t[i];
     t.stride = placement_.stride[b];
     t.cols = v.cols;
-    t.data = reinterpret_cast<char*>(data_[b]) + v.col * element_size(buffer.type);
-    step.private_at[i] = schedule_.private_offset(v.buffer) + v.col * element_size(buffer.type);
+    const std::int64_t row = lowered_.rows_in(ins, v.buffer, u32_).first;
+    t.data =
+        reinterpret_cast<char*>(data_[b]) + (row * t.stride + v.col) * element_size(buffer.type);
     if (roles[i].role != Role::read) result = buffer.type;
     // What is written with a measure has its rows from it.
     if (lowered_.dynamic_rows(v.buffer) != kNone && !(ins.op == LoweredOp::route_rows && i == 1))
@@ -153,6 +154,7 @@ void Executor::call(const Step& step, const KernelArgs& args) noexcept {
 
 Status Executor::resolve() {
   steps_.clear();
+  steps_.reserve(lowered_.code.size());
   dynamic_rows_.assign(lowered_.registers.size(), 0);
   for (const LoweredInstruction& ins : lowered_.code) {
     Step step;
@@ -218,7 +220,10 @@ void Executor::work(void* context, int worker, int workers) noexcept {
     KernelArgs args = step.args;
     for (unsigned left = step.private_operands; left != 0; left &= left - 1) {
       const int i = std::countr_zero(left);
-      args.t[i].data = copies + step.private_at[i];
+      const View& v = step.instruction->operands[static_cast<std::size_t>(i)];
+      args.t[i].data =
+          copies + self->schedule_.private_offset(v.buffer) +
+          v.col * element_size(self->lowered_.buffers[static_cast<std::size_t>(v.buffer)].type);
     }
     if (!self->meet(n, step.barrier, worker, workers)) return;
     if (workers == 1 || step.barrier) watched = self->tell(watched, n, worker, workers);
@@ -227,6 +232,7 @@ void Executor::work(void* context, int worker, int workers) noexcept {
       args.t[i].rows = self->lowered_.rows(
           step.instruction->operands[static_cast<std::size_t>(i)].buffer, self->dynamic_rows_);
     }
+    if (step.empty) continue;
     args.scratch = copies + self->schedule_.private_bytes();
     args.worker = step.whole ? 0 : worker;
     args.workers = step.whole ? 1 : workers;
@@ -283,11 +289,14 @@ void Executor::bind_registers() {
     const std::size_t count = operands(step.instruction->op).size();
     step.barrier = schedule_.barrier_before(n);
     step.whole = schedule_.whole(n);
+    const std::int32_t block = step.instruction->block;
+    step.empty = !lowered_.has_rows(block, u32_);
+    step.args.partial = block != kNone && lowered_.has_rows(block + 1, u32_);
     step.private_operands = 0;
     for (std::size_t i = 0; i < count; ++i) {
       if (!step.args.has[i]) continue;
       const BufferId buffer = step.instruction->operands[i].buffer;
-      step.args.t[i].rows = lowered_.rows(buffer, u32_);
+      step.args.t[i].rows = lowered_.rows_in(*step.instruction, buffer, u32_).count;
       if (schedule_.is_private(buffer))
         step.private_operands |= static_cast<std::uint16_t>(1u << i);
     }

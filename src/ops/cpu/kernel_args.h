@@ -23,7 +23,9 @@ struct KernelArgs {
   TensorArg t[12];
   bool has[12];
   const WeightArg* weight = nullptr;  // operand 0 of the ops that take a weight matrix
-  const void* attributes = nullptr;   // of lowered ops that have their own (lowering/lowered.h)
+  bool partial =
+      false;  // sums over rows go on in another instruction, which needs them as they are
+  const void* attributes = nullptr;  // of lowered ops that have their own (lowering/lowered.h)
   i64 ints[24];
   double reals[5];
   unsigned u32s[5];

@@ -100,6 +100,7 @@ bool Schedule::conflicts(std::size_t before, std::size_t after,
           (xi[i].role == Role::read && yi[j].role == Role::read))
         continue;
       if (a.buffer == b.buffer) {
+        if (x->block != y->block) return true;
         const Cut c = cut(*x, before, i), d = cut(*y, after, j);
         if (c.kind == Cut::all || !(c == d) || (!(c == Cut{Cut::rows}) && !(a == b))) return true;
         continue;
@@ -131,7 +132,7 @@ void Schedule::update(std::span<const std::uint32_t> registers, std::span<std::b
     // SGD may have no velocity.
     std::size_t last = operands(ins.op).size() - 1;
     while (!ins.operands[last].valid()) --last;
-    const std::int64_t rows = program_->rows(ins.operands[last].buffer, registers);
+    const std::int64_t rows = program_->rows_in(ins, ins.operands[last].buffer, registers).count;
     const bool fewer = rows < workers_;
     const auto now = static_cast<std::uint8_t>(kKnown | (fewer && rows <= kPrivateRows ? kFew : 0) |
                                                (fewer ? kFewerThanWorkers : 0) |

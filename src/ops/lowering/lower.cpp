@@ -8,10 +8,12 @@ namespace loom {
 LoweredProgram lower(const Program& program) {
   LoweredProgram out;
   static_cast<ProgramFrame&>(out) = program;
+  out.code.reserve(program.code.size());
   for (const Instruction& ins : program.code) {
     const auto choose = traits(ins.op).lower;
     const LoweredOp op = choose ? choose(program, ins) : static_cast<LoweredOp>(ins.op);
-    out.code.push_back({op, ins.segment, ins.operands, ins.ints, ins.reals, ins.registers, {}});
+    out.code.push_back(
+        {op, ins.segment, ins.operands, ins.ints, ins.reals, ins.registers, {}, kNone});
   }
   return out;
 }

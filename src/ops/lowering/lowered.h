@@ -45,10 +45,27 @@ struct LoweredInstruction {
   std::array<double, kMaxReals> reals{};
   std::array<RegisterId, kMaxRegisters> registers{kNone, kNone, kNone, kNone, kNone};
   Attributes attributes;
+  std::int32_t block = kNone;  // of rows, which it computes alone (block_rows)
+};
+
+// Rows [first, first + count) of a buffer.
+struct RowRange {
+  std::int64_t first = 0, count = 0;
 };
 
 struct LoweredProgram : ProgramFrame {
   std::vector<LoweredInstruction> code;
+
+  // Where instructions have blocks of rows: their size, a buffer of which they are the rows, and
+  // which buffers hold those of one block alone.
+  std::int64_t block_rows = 0;
+  BufferId block_like = kNone;
+  std::vector<bool> of_block{};
+  // Rows of an operand in a run: all, or those of the instruction's block.
+  RowRange rows_in(const LoweredInstruction& ins, BufferId id,
+                   std::span<const std::uint32_t> registers) const;
+  // Whether a run comes to the block.
+  bool has_rows(std::int32_t block, std::span<const std::uint32_t> registers) const;
 };
 
 // One instruction for each of a verified program, by the kernels its formats call for.
@@ -57,6 +74,11 @@ LoweredProgram lower(const Program& program);
 // Convolutions whose unfolded rows are never made: unfold, product and reorder become conv, and
 // their gradients likewise, where windows are large enough to gain by it. Same bits.
 void fuse_convolutions(LoweredProgram& program);
+
+// A loss of classes with the product before it and its gradients, a block of rows at a time, where
+// nothing else reads the logits: they never exist as a whole. Same bits. Its instructions are of
+// one segment then. `rows`: of a block, where no more are better.
+void block_rows(LoweredProgram& program, std::int64_t rows);
 
 // Whether a float product copies the panels it needs of the weight's rows.
 bool copies_panels(const LoweredProgram& program, const LoweredInstruction& ins);

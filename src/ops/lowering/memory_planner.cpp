@@ -17,6 +17,18 @@ bool in_arena(BufferKind kind) {
          kind == BufferKind::grad;
 }
 
+// Whether an instruction writes all of an operand, whatever was there: gradients say so.
+bool overwrites(const LoweredProgram& program, const LoweredInstruction& ins, std::size_t operand) {
+  const View& v = ins.operands[operand];
+  if (static_cast<int>(ins.op) >= kOpCount ||
+      v.cols != program.buffers[static_cast<std::size_t>(v.buffer)].cols)
+    return false;
+  const auto& ints = info(static_cast<Op>(ins.op)).ints;
+  const auto at = std::ranges::find(ints, "accumulate");
+  return operands(ins.op)[operand].role == Role::modify && at != ints.end() &&
+         ins.ints[static_cast<std::size_t>(at - ints.begin())] == 0;
+}
+
 // Free stretches of the arena by offset; neighbors are merged.
 class FreeList {
  public:
@@ -111,12 +123,14 @@ Placement place_buffers(const LoweredProgram& program, std::span<const std::int6
   const std::size_t count = program.buffers.size();
   const int end = static_cast<int>(program.code.size());
   std::vector<int> first(count, end + 1), last(count, -1);
+  std::vector<bool> made(count);  // by its first instruction
   for (int n = 0; n < end; ++n) {
     const LoweredInstruction& ins = program.code[static_cast<std::size_t>(n)];
     for (std::size_t i = 0; i < operands(ins.op).size(); ++i) {
       const View& v = ins.operands[i];
       if (!v.valid()) continue;
       const auto b = static_cast<std::size_t>(v.buffer);
+      if (last[b] < 0) made[b] = overwrites(program, ins, i);
       first[b] = std::min(first[b], n);
       last[b] = std::max(last[b], n);
     }
@@ -132,8 +146,10 @@ Placement place_buffers(const LoweredProgram& program, std::span<const std::int6
     if (bytes[b] == 0) continue;
     const bool used = last[b] >= 0;
     if (buffer.kind == BufferKind::temp && !used) continue;
-    // The host writes inputs before a run and reads outputs after it; gradients survive it.
-    if (buffer.kind == BufferKind::input || buffer.kind == BufferKind::grad || !used) first[b] = 0;
+    // The host writes inputs before a run and reads outputs after it. Gradients survive it, and
+    // the next run where that adds to them.
+    if (buffer.kind == BufferKind::input || (buffer.kind == BufferKind::grad && !made[b]) || !used)
+      first[b] = 0;
     last[b] = buffer.kind == BufferKind::temp ? std::min(end, last[b] + linger) : end;
     begins[static_cast<std::size_t>(first[b])].push_back(b);
     ends[static_cast<std::size_t>(last[b])].push_back(b);

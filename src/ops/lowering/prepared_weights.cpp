@@ -76,7 +76,12 @@ PreparedWeights::Block PreparedWeights::allocate(std::int64_t bytes) {
 }
 
 void PreparedWeights::add(BufferId id, WeightStore* store, ValueType type, Use use) {
-  Entry& e = entries_[static_cast<std::size_t>(id)];
+  std::int32_t& at = places_[static_cast<std::size_t>(id)];
+  if (at == kNone) {
+    at = static_cast<std::int32_t>(entries_.size());
+    entries_.emplace_back();
+  }
+  Entry& e = entries_[static_cast<std::size_t>(at)];
   e.store = store;
   e.type = type;
   // Steps of a recurrent layer would copy the same panels again and again; what is computed twice,
@@ -126,7 +131,7 @@ Result<bool> PreparedWeights::refresh(ThreadPool& pool, std::int64_t count) {
   std::size_t end = 0;
   for (; end < entries_.size(); ++end) {
     Entry& e = entries_[end];
-    if (!e.store || e.epoch == e.store->epoch()) continue;
+    if (e.epoch == e.store->epoch()) continue;
     if (count-- == 0) break;
     e.arg.master = nullptr;
     e.packed = {};
@@ -154,8 +159,7 @@ Result<bool> PreparedWeights::refresh(ThreadPool& pool, std::int64_t count) {
       files_.push_back(file);
   }
   LOOM_TRY(intact());
-  for (std::size_t i = 0; i < end; ++i)
-    if (entries_[i].store) entries_[i].epoch = entries_[i].store->epoch();
+  for (std::size_t i = 0; i < end; ++i) entries_[i].epoch = entries_[i].store->epoch();
   return end == entries_.size();
 }
 

@@ -24,7 +24,7 @@ class PreparedWeights {
     bool copies = false;  // by a product that copies the panels it needs (kPackedSums)
   };
 
-  explicit PreparedWeights(std::size_t buffers) : entries_(buffers) {}
+  explicit PreparedWeights(std::size_t buffers) : places_(buffers, kNone) {}
   void add(BufferId id, WeightStore* store, ValueType type, Use use);
   // The program updates this store's master, which therefore stays where it is. Where products
   // alone read it that copy panels, they do so from there.
@@ -33,11 +33,16 @@ class PreparedWeights {
   Status refresh(ThreadPool& pool);
   // The same of the first of them alone; true: none is left.
   Result<bool> refresh_one(ThreadPool& pool);
-  const WeightArg* arg(BufferId id) const { return &entries_[static_cast<std::size_t>(id)].arg; }
+  // Of a weight, once all are added; null where the buffer is none.
+  const WeightArg* arg(BufferId id) const {
+    const Entry* const e = find(id);
+    return e ? &e->arg : nullptr;
+  }
   // Whether the files that weights lie in are what they were: after a run, which read them.
   Status intact() const;
   std::byte* vector(BufferId id) const {
-    return entries_[static_cast<std::size_t>(id)].plain.get();
+    const Entry* const e = find(id);
+    return e ? e->plain.get() : nullptr;
   }
   std::int64_t bytes() const { return bytes_; }
 
@@ -74,6 +79,12 @@ class PreparedWeights {
   static Status refresh_share(void* context, int worker, int workers);
   static void pack_share(void* context, int worker, int workers) noexcept;
 
+  const Entry* find(BufferId id) const {
+    const std::int32_t at = places_[static_cast<std::size_t>(id)];
+    return at == kNone ? nullptr : &entries_[static_cast<std::size_t>(at)];
+  }
+
+  std::vector<std::int32_t> places_;  // in entries_, of each buffer; few are weights
   std::vector<Entry> entries_;
   std::vector<Entry*> stale_, masters_;  // of a refresh
   std::vector<const Mapping*> files_;    // that packed forms lie in

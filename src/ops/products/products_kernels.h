@@ -106,6 +106,11 @@ static inline void sum_blocks(i64 n, Tile<T, MR, NP>& t, F add) {
   }
   t = blocks.total();
 }
+// A part of the sums, as it is.
+template <class T>
+__attribute__((noinline)) static void keep_part(T* p, const V<T>& v, i64 n, bool add) {
+  store_lanes(p, add ? load_lanes(p, n) + v : v, n);
+}
 // A tile of a weight gradient: sums over all rows from +0 in blocks of 1,024, added once to what is
 // there.
 template <class T, int MR, int NP>
@@ -118,7 +123,9 @@ static inline void outer_tile(const Product<T>& g, i64 m, i64 panel) {
   for (int i = 0; i < MR; ++i)
     for (int p = 0; p < NP; ++p) {
       const i64 col = (panel + p) * 16;
-      store_tile(g.c + (m + i) * g.cm + col, t.c[i][p], g.lanes - col, g.accumulate);
+      T* const to = g.c + (m + i) * g.cm + col;
+      if (g.partial) keep_part(to, t.c[i][p], g.lanes - col, g.accumulate);
+      else store_tile(to, t.c[i][p], g.lanes - col, g.accumulate);
     }
 }
 
@@ -169,7 +176,8 @@ static void weight_grad(const KernelArgs& k) {
                      row<T>(x, 0), 16,
                      x.stride,     row<T>(gw, 0),
                      gw.stride,    x.cols,
-                     nullptr,      k.ints[0] != 0};
+                     nullptr,      k.ints[0] != 0,
+                     nullptr,      k.partial};
   if (gy.rows <= kPackedOuter) {
     T *columns = reinterpret_cast<T*>(k.scratch), *lanes = columns + kPackedOuterValues;
     const i64 max = kPackedOuterValues / (gy.rows > 1 ? gy.rows * kRows : kRows);
@@ -209,7 +217,8 @@ static void bias_grad(const KernelArgs& k) {
     for (i64 i = 0; i < gy.rows; ++i) sum.push(load_lanes(row<T>(gy, i) + c, n));
     const V<T> s = sum.total();
     T* to = row<T>(gb, 0) + c;
-    put_lanes(to, k.ints[0] ? load_lanes(to, n) + s : s, n);
+    if (k.partial) keep_part(to, s, n, k.ints[0] != 0);
+    else put_lanes(to, k.ints[0] ? load_lanes(to, n) + s : s, n);
   }
 }
 

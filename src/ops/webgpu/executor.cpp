@@ -33,6 +33,7 @@ Status Executor::plan(const ExecutorOptions& options) {
   poison_ = options.poison;
   fuse_ = options.fuse;
   lowered_ = lower(program_);
+  if (options.fuse && options.block_rows > 0) block_rows(lowered_, options.block_rows);
   LOOM_TRY(refuse_doubles());
   LOOM_TRY(plan_pages(options.sequences));
   plan_limits();

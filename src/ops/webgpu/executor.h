@@ -102,6 +102,7 @@ class Executor final : public loom::Executor {
   Status repack_on_device();
   Status bind_registers();
   void fill_slot(std::size_t n);
+  RowRange rows_of(const LaunchSpec& spec, std::size_t operand) const;
   void fill_matrices(const LaunchSpec& spec, std::uint32_t* slot);
   Status upload_inputs();
   Status upload_sequences();

@@ -79,7 +79,8 @@ Status Executor::record() {
     }
   }
   fusions_.clear();
-  if (fuse_) fusions_ = find_fusions(lowered_, matrices, device_.limits());
+  if (fuse_ && lowered_.block_like == kNone)
+    fusions_ = find_fusions(lowered_, matrices, device_.limits());
   std::vector<std::size_t> fusion_at(lowered_.code.size(),
                                      kNowhere);  // that an instruction is part of
   for (std::size_t f = 0; f < fusions_.size(); ++f)
@@ -142,6 +143,12 @@ void Executor::fill_matrices(const LaunchSpec& spec, std::uint32_t* slot) {
   }
 }
 
+RowRange Executor::rows_of(const LaunchSpec& spec, std::size_t operand) const {
+  const BufferId id = spec.operands[operand].buffer;
+  return spec.instruction ? lowered_.rows_in(*spec.instruction, id, u32_)
+                          : RowRange{0, lowered_.rows(id, u32_)};
+}
+
 // The parameters of launch n for the registers' values, but its units.
 void Executor::fill_slot(std::size_t n) {
   const LaunchSpec& spec = launches_[n].spec;
@@ -151,9 +158,10 @@ void Executor::fill_slot(std::size_t n) {
   for (std::size_t i = 0; i < spec.operands.size(); ++i) {
     const View& v = spec.operands[i];
     if (!v.valid()) continue;
-    const std::uint32_t operand[] = {word_of(v.buffer) + static_cast<std::uint32_t>(v.col),
-                                     word(stride_words(v.buffer)),
-                                     word(lowered_.rows(v.buffer, u32_)), word(v.cols)};
+    const RowRange rows = rows_of(spec, i);
+    const std::uint32_t operand[] = {word_of(v.buffer) + word(rows.first * stride_words(v.buffer)) +
+                                         static_cast<std::uint32_t>(v.col),
+                                     word(stride_words(v.buffer)), word(rows.count), word(v.cols)};
     std::memcpy(slot + kOperands + 4 * i, operand, sizeof operand);
     const RegisterId count = lowered_.dynamic_rows(v.buffer);
     if (count == kNone) continue;
@@ -173,6 +181,10 @@ void Executor::fill_slot(std::size_t n) {
   if (!pick_.empty() && n >= pick_.front() && n <= pick_.back()) fill_pick(slot + kExtra);
   if (!spec.instruction) return;
   const LoweredInstruction& ins = *spec.instruction;
+  // Gradients of a part of the rows: row_sum.wgsl.
+  if ((ins.op == LoweredOp::weight_grad || ins.op == LoweredOp::bias_grad) && ins.block != kNone &&
+      lowered_.has_rows(ins.block + 1, u32_))
+    slot[kInts] |= 2;
   for (std::size_t i = 0; i < ins.registers.size(); ++i) {
     if (ins.registers[i] == kNone) continue;
     const auto reg = static_cast<std::size_t>(ins.registers[i]);
@@ -201,9 +213,9 @@ Status Executor::bind_registers() {
     Launch& l = launches_[n];
     fill_slot(n);
     const std::int64_t rows =
-        l.spec.operand >= 0
-            ? lowered_.rows(l.spec.operands[static_cast<std::size_t>(l.spec.operand)].buffer, u32_)
-            : 1;
+        l.spec.operand >= 0 ? rows_of(l.spec, static_cast<std::size_t>(l.spec.operand)).count
+        : l.spec.instruction && !lowered_.has_rows(l.spec.instruction->block, u32_) ? 0
+                                                                                    : 1;
     gpu::Handle pipeline = l.pipeline;
     std::int64_t tile = l.spec.tile, factor = l.spec.factor, threads = l.spec.threads;
     std::size_t wide = l.wide.size();

