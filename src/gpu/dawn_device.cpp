@@ -46,6 +46,7 @@ class DawnDevice final : public Device {
   Status force_loss() override;
   bool has_matrix_units() const override { return units_; }
   void allow_matrix_units() override { limits_.matrix_units = units_; }
+  void allow_fma() override { limits_.fma = true; }
   std::uint64_t allocated_bytes() const override { return allocated_; }
 
  private:

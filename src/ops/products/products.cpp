@@ -5,6 +5,7 @@
 #include "ops/lowering/weight_forms.h"
 #include "ops/op_check.h"
 #include "ops/products/decode/decode.h"
+#include "ops/products/matmul/float_tiles.h"
 #include "ops/products/matmul/tile_shapes.h"
 #include "ops/products/product_sizes.h"
 #include "ops/program_builder.h"
@@ -149,7 +150,7 @@ Status gather_launch(Launches& l) {
 Status matmul_t_launch(Launches& l) {
   l.elements("", "matmul_t", 2);
   l.with_weights("arena weights weight_rows", false);
-  l.in_tiles("matmul_t_tile", l.cols(2));
+  add_back_product_tiles(l);
   return {};
 }
 // Kernels of an integer product for one row and a few.
@@ -174,7 +175,7 @@ Status matmul_launch(Launches& l) {
                                  : form == kBlockForm ? "matmul_blocks"
                                                       : "matmul_float";
   l.with_weights("arena weights " + std::string(piece), l.has(2));
-  if (decoded) l.in_tiles("matmul_tile", l.cols(3));
+  if (decoded) add_product_tiles(l);
   if (integer) integer_rows(l);
   if (integer || form == kBlockForm) add_tiles(l);
   return {};
@@ -187,11 +188,8 @@ Status weight_grad_launch(Launches& l) {
   if (blocks > 1 && tiles < 64 && !l.dynamic_rows) {
     l.add("arena row_sum chunks_gradient", "weight_grad_chunks", -1,
           (l.cols(0) + 7) / 8 * ((l.cols(2) + 7) / 8), 1);
-  } else if (l.cols(0) < 64 || l.cols(2) < 64 || depth > 4 || l.dynamic_rows) {
+  } else if (!add_gradient_tiles(l, depth)) {
     l.elements("arena row_sum gradient", "weight_grad", 2);
-  } else {
-    l.add("arena row_sum tiles tiles_gradient", "weight_grad_tile", -1, tiles, 1,
-          webgpu::constant("DEPTH", depth));
   }
   return {};
 }

@@ -41,11 +41,12 @@ void Launches::with_weights(std::string_view pieces, bool bias) {
   s.matrices[0] = view(0).buffer;
 }
 
-void Launches::in_tiles(std::string_view entry, std::int64_t outputs) {
-  WideKernel wide{last().kernel, 32, 64, tiles_of(outputs)};
-  wide.kernel.pieces = "arena weights tiles tiles_weights";
-  wide.kernel.entry = entry;
-  if (outputs >= 64 && max_rows(1) >= wide.rows) last().wide.push_back(std::move(wide));
+bool Launches::in_fours() const {
+  return !dynamic_rows && std::ranges::all_of(ins.operands, [&](const View& v) {
+    return !v.valid() ||
+           (v.col % 4 == 0 && v.cols % 4 == 0 &&
+            program.buffers[static_cast<std::size_t>(v.buffer)].cols % 4 == 0);
+  });
 }
 
 Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program,

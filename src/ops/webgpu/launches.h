@@ -50,8 +50,8 @@ class Launches {
   LaunchSpec& last() { return list.back(); }
   // The last launch reads the matrix that operand 0 is, prepared as it says.
   void with_weights(std::string_view pieces, bool bias);
-  // For many rows of a product: tiles of 64 rows by 64 of `outputs`.
-  void in_tiles(std::string_view entry, std::int64_t outputs);
+  // Whether all that the operands have comes in fours of words, each at a multiple of four.
+  bool in_fours() const;
 
  private:
   const MatrixLookup& matrices_;
