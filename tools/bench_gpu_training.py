@@ -46,9 +46,9 @@ def tile_kernel(product, tile, fused, fours, depth):
          "STEP": step, "BUFFERS": buffers, "FUSED": fused}
     arena = "arena_fours " if fours else "arena fours "
     if product == "gw":
-        return kernel(arena + "tiles " + IN_TILES[product], {**c, "DEPTH": depth})
+        return kernel(arena + "times tiles " + IN_TILES[product], {**c, "DEPTH": depth})
     weights = "panel_fours" if fours else "weights weight_fours"
-    return kernel("%s %s tiles %s" % (arena, weights, IN_TILES[product]),
+    return kernel("%s %s times tiles %s" % (arena, weights, IN_TILES[product]),
                   {**weight_constants(not fours), **c})
 
 

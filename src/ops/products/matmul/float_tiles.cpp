@@ -41,7 +41,7 @@ void add_wide(Launches& l, const FloatTile& t, std::int64_t rows, std::string_vi
   wide.kernel.pieces += fours && l.weight().form == kFloatForm && !l.weight().scales
                             ? "panel_fours"
                             : "weights weight_fours";
-  wide.kernel.pieces += " tiles ";
+  wide.kernel.pieces += " times tiles ";
   wide.kernel.pieces += wide.kernel.entry = entry;
   wide.kernel.constants += constants_of(t, l.limits);
   l.last().wide.push_back(std::move(wide));
@@ -62,7 +62,8 @@ bool add_gradient_tiles(Launches& l, std::int64_t depth) {
   const std::int64_t outputs = l.cols(0), inputs = l.cols(2);
   if (std::min(outputs, inputs) < kOutputs || depth > 4 || l.dynamic_rows) return false;
   const FloatTile& t = kLarge.tiles_of(outputs, inputs) < kLargeTiles ? kSmall : kLarge;
-  l.add(l.in_fours() ? "arena_fours tiles tiles_gradient" : "arena fours tiles tiles_gradient",
+  l.add(l.in_fours() ? "arena_fours times tiles tiles_gradient"
+                     : "arena fours times tiles tiles_gradient",
         "weight_grad_tile", -1, t.tiles_of(outputs, inputs), 1,
         constant("DEPTH", depth) + constants_of(t, l.limits));
   return true;

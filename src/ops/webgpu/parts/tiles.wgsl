@@ -102,12 +102,6 @@ fn put_step(f: ptr<function, Fetched>, buffer: u32, thread: u32) {
   }
 }
 
-// A product that is added. FUSED: adding -0, which no compiler knows to be it, changes no product,
-// and leaves nothing to contract.
-fn times(a: f32, b: vec4<f32>) -> vec4<f32> {
-  if (FUSED) { return fma(vec4<f32>(a), b, vec4<f32>(bitcast<f32>(Z ^ 0x80000000u))); }
-  return bitcast<vec4<f32>>(bitcast<vec4<u32>>(a * b) ^ vec4<u32>(Z));
-}
 fn add_element(sum: ptr<function, Tiles>, line: u32, at: Place, shuffle: u32) {
   var b: array<vec4<f32>, OUT_FOURS>;
   for (var j = 0u; j < OUT_FOURS; j++) {
