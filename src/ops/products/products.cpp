@@ -118,19 +118,41 @@ Scratch integer_scratch(const ScratchQuery& q) {
 std::int64_t copied_panels(std::int64_t size, std::int64_t sums) {
   return 16 * cpu::kPackedPanels * size * std::min<std::int64_t>(sums, cpu::kPackedSums);
 }
+// Whether a device cuts sums among threads: they are so long, and the results too few to occupy it.
+bool sums_in_chunks(std::int64_t inputs, std::int64_t results) {
+  constexpr std::int64_t kLongSum = 256, kFewResults = 4096;
+  return inputs >= kLongSum && results <= kFewResults;
+}
 Scratch matmul_scratch(const ScratchQuery& q) {
-  if (!q.updates || !copies_panels(q.program, q.ins)) return panel_scratch_of(q);
-  return {copied_panels(4, q.of(0).cols), 0};
+  Scratch s = panel_scratch_of(q);
+  if (q.updates && copies_panels(q.program, q.ins))
+    s.worker_bytes = copied_panels(4, q.of(0).cols);
+  const std::int64_t inputs = q.cols(1), results = q.cols(3) * q.max_rows(3);
+  if (sums_in_chunks(inputs, results)) s.device_words = (inputs + 31) / 32 * results;
+  return s;
 }
 Scratch matmul_t_scratch(const ScratchQuery& q) {
   return {copies_panels(q.program, q.ins) ? copied_panels(q.value_size(1), q.cols(1)) : 0, 0};
 }
-// Values of gy, and the rows of some panels of x.
+// Whether a device takes gradients of so many outputs and inputs in chunks of rows, and not in
+// tiles: results are few, and so are the sums of their blocks.
+bool gradient_in_chunks(std::int64_t outputs, std::int64_t inputs, std::int64_t rows) {
+  constexpr std::int64_t kFewTiles = 64, kNarrow = 16, kKeptSums = std::int64_t{1} << 25;
+  const std::int64_t blocks = webgpu::row_blocks_of(rows);
+  if (blocks <= 1) return std::min(outputs, inputs) < kNarrow;
+  return webgpu::tiles_of(outputs) * webgpu::tiles_of(inputs) < kFewTiles &&
+         blocks * outputs * inputs <= kKeptSums;
+}
+// Values of gy, and the rows of some panels of x; on a device sums of blocks.
 Scratch weight_grad_scratch(const ScratchQuery& q) {
+  const std::int64_t words = webgpu::row_blocks_of(q.max_rows(0)) * q.cols(0) * q.cols(1);
   return {q.value_size(0) *
               (cpu::kPackedOuterValues +
                16 * cpu::kPackedPanels * std::min<std::int64_t>(q.max_rows(0), cpu::kPackedOuter)),
-          0};
+          gradient_in_chunks(q.cols(0), q.cols(1), q.max_rows(0)) ? words : 0};
+}
+Scratch bias_grad_scratch(const ScratchQuery& q) {
+  return {0, webgpu::row_blocks_of(q.max_rows(0)) * q.cols(0)};
 }
 // The last row of each id, and the next row of the same.
 Scratch embedding_grad_scratch(const ScratchQuery& q) {
@@ -139,8 +161,8 @@ Scratch embedding_grad_scratch(const ScratchQuery& q) {
 
 // ---- devices
 
-// Sums are cut among threads where they are so long, and the results too few to occupy a device.
-constexpr std::int64_t kLongSum = 2048, kManyRows = 256, kFewResults = 4096;
+constexpr std::int64_t kManyRows = 32;  // from more on columns are summed in chunks
+constexpr std::string_view kProductChunks = "arena row_sum chunks_gradient product_chunks";
 
 Status gather_launch(Launches& l) {
   l.elements("", "gather", 2);
@@ -164,10 +186,18 @@ void integer_rows(Launches& l) {
 Status matmul_launch(Launches& l) {
   const int form = l.weight().form;
   const bool integer = form == kIntegerForm, decoded = form == kFloatForm || form == kDecodedForm;
-  if (decoded && l.cols(1) >= kLongSum && l.cols(3) * l.max_rows(3) <= kFewResults &&
-      !l.dynamic_rows) {
-    l.add("", "matmul_chunks", 3, (l.cols(3) + 7) / 8, 1);
-    l.with_weights("arena weights matmul_chunks", l.has(2));
+  if (decoded && sums_in_chunks(l.cols(1), l.cols(3) * l.max_rows(3)) && !l.dynamic_rows) {
+    const std::int64_t blocks = webgpu::row_blocks_of(l.cols(1));
+    const auto with_weights = [&] {
+      l.with_weights("arena weights matmul_chunks", l.has(2));
+      l.last().kernel.constants += webgpu::flag("ONE_BLOCK", blocks == 1);
+    };
+    l.add("", "matmul_chunks", 3, (l.cols(3) + 7) / 8 * blocks, 1);
+    with_weights();
+    if (blocks > 1) {
+      l.elements("", "matmul_chunk_totals", 3);
+      with_weights();
+    }
     return {};
   }
   l.add("", "matmul", 3, integer ? (l.cols(3) + 15) / 16 : l.cols(3), integer ? 1 : 64);
@@ -181,13 +211,12 @@ Status matmul_launch(Launches& l) {
   return {};
 }
 Status weight_grad_launch(Launches& l) {
-  const std::int64_t blocks = (l.max_rows(0) + 1023) / 1024,
-                     depth = std::bit_width(static_cast<std::uint64_t>(blocks));
-  const std::int64_t tiles = webgpu::tiles_of(l.cols(0)) * webgpu::tiles_of(l.cols(2));
+  const std::int64_t depth =
+      std::bit_width(static_cast<std::uint64_t>(webgpu::row_blocks_of(l.max_rows(0))));
   // Workgroups that wait for one another agree on the rows before the run.
-  if (blocks > 1 && tiles < 64 && !l.dynamic_rows) {
-    l.add("arena row_sum chunks_gradient", "weight_grad_chunks", -1,
-          (l.cols(0) + 7) / 8 * ((l.cols(2) + 7) / 8), 1);
+  if (gradient_in_chunks(l.cols(0), l.cols(2), l.max_rows(0)) && !l.dynamic_rows) {
+    l.row_blocks(kProductChunks, "weight_grad_chunks",
+                 (l.cols(0) + 7) / 8 * ((l.cols(2) + 7) / 8), 2, 0);
   } else if (!add_gradient_tiles(l, depth)) {
     l.elements("arena row_sum gradient", "weight_grad", 2);
   }
@@ -195,7 +224,7 @@ Status weight_grad_launch(Launches& l) {
 }
 Status bias_grad_launch(Launches& l) {
   if (l.max_rows(0) > kManyRows && !l.dynamic_rows)
-    l.add("arena row_sum chunks_gradient", "bias_grad_chunks", -1, (l.cols(0) + 7) / 8, 1);
+    l.row_blocks(kProductChunks, "bias_grad_chunks", (l.cols(0) + 7) / 8, 1, 0);
   else l.elements("arena row_sum gradient", "bias_grad", 1);
   return {};
 }

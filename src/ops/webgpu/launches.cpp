@@ -41,6 +41,19 @@ void Launches::with_weights(std::string_view pieces, bool bias) {
   s.matrices[0] = view(0).buffer;
 }
 
+void Launches::row_blocks(std::string_view pieces, std::string_view entry, std::int64_t units,
+                          int result, int accumulate, std::int64_t parts, std::int64_t kept,
+                          std::string constants) {
+  const std::int64_t blocks = row_blocks_of(max_rows(0) * parts);
+  constants += constant("KEPT", kept);
+  add(pieces, entry, -1, units * std::max<std::int64_t>(blocks, 1), 1,
+      constants + flag("ONE_BLOCK", blocks <= 1));
+  if (blocks > 1)
+    elements("arena row_sum block_totals", "block_totals", result,
+             constants + constant("RESULT", result) + constant("SUMS", parts) +
+                 constant("ACCUMULATE", accumulate));
+}
+
 bool Launches::in_fours() const {
   return !dynamic_rows && std::ranges::all_of(ins.operands, [&](const View& v) {
     return !v.valid() ||

@@ -60,7 +60,7 @@ void add_back_product_tiles(Launches& l) { add_wides(l, "matmul_t_tile", l.cols(
 
 bool add_gradient_tiles(Launches& l, std::int64_t depth) {
   const std::int64_t outputs = l.cols(0), inputs = l.cols(2);
-  if (std::min(outputs, inputs) < kOutputs || depth > 4 || l.dynamic_rows) return false;
+  if (std::min(outputs, inputs) < kOutputs || depth > 12 || l.dynamic_rows) return false;
   const FloatTile& t = kLarge.tiles_of(outputs, inputs) < kLargeTiles ? kSmall : kLarge;
   l.add(l.in_fours() ? "arena_fours times tiles tiles_gradient"
                      : "arena fours times tiles tiles_gradient",
