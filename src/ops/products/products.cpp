@@ -154,9 +154,9 @@ Scratch weight_grad_scratch(const ScratchQuery& q) {
 Scratch bias_grad_scratch(const ScratchQuery& q) {
   return {0, webgpu::row_blocks_of(q.max_rows(0)) * q.cols(0)};
 }
-// The last row of each id, and the next row of the same.
+// The last row of each id, and the next row of the same; on a device whether a row is the first.
 Scratch embedding_grad_scratch(const ScratchQuery& q) {
-  return {4 * q.max_rows(2) + 5 * q.max_rows(0) + 64, 0};
+  return {4 * q.max_rows(2) + 5 * q.max_rows(0) + 64, 2 * q.max_rows(0)};
 }
 
 // ---- devices
@@ -230,6 +230,7 @@ Status bias_grad_launch(Launches& l) {
 }
 Status embedding_grad_launch(Launches& l) {
   if (l.integer(0) == 0) l.elements("arena row_sum gradient", "embedding_grad_zero", 2);
+  l.add("arena embedding_rows", "embedding_rows", 0, 1, 1);
   l.elements("arena row_sum gradient", "embedding_grad", 0);
   return {};
 }
