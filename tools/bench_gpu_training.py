@@ -20,13 +20,13 @@ SHAPES = [(1024, 576, 576), (1024, 192, 576), (1024, 1536, 576), (1024, 576, 153
           (1024, 4096, 576), (64, 512, 512), (16384, 64, 288)]
 SMALL = [(70, 132, 100), (33, 64, 160), (1056, 68, 36)]
 ODD = [(37, 67, 101), (45, 81, 33)]  # no multiple of four words
-# rows, outputs, fours of rows and of outputs of a thread, elements of a step, buffers
-TILES = [(64, 64, 1, 1, 32, 1), (64, 64, 1, 1, 16, 2), (32, 32, 1, 1, 32, 1),
-         (32, 32, 1, 1, 16, 2), (32, 32, 1, 1, 16, 1), (32, 64, 1, 1, 16, 2),
-         (32, 64, 1, 1, 32, 1), (64, 32, 1, 1, 16, 2), (64, 64, 2, 1, 16, 2),
-         (64, 64, 1, 2, 16, 2), (64, 64, 1, 2, 32, 1), (64, 64, 2, 2, 16, 2),
-         (32, 64, 1, 2, 16, 2), (64, 128, 1, 2, 16, 2), (128, 64, 2, 1, 16, 2),
-         (128, 128, 2, 2, 8, 2)]
+# rows, outputs, fours of rows and of outputs of a thread, elements of a step, buffers,
+# chunks side by side
+TILES = [(32, 32, 1, 1, 32, 1, 1), (32, 32, 1, 1, 32, 1, 2), (32, 32, 1, 1, 32, 1, 4),
+         (32, 32, 1, 1, 16, 1, 4), (32, 32, 1, 1, 16, 2, 2), (32, 64, 1, 1, 32, 1, 1),
+         (32, 64, 1, 1, 16, 1, 2), (32, 64, 1, 2, 32, 1, 2), (32, 64, 1, 2, 16, 1, 4),
+         (64, 64, 1, 1, 32, 1, 1), (64, 64, 1, 2, 32, 1, 1), (64, 64, 1, 2, 16, 1, 2),
+         (64, 64, 2, 2, 16, 1, 2), (64, 64, 2, 1, 16, 2, 1), (128, 64, 2, 2, 16, 1, 1)]
 PLAIN = {"y": ("arena weights matmul_float", "matmul"),
          "gx": ("arena weights weight_rows", "matmul_t"),
          "gw": ("arena row_sum gradient", "weight_grad")}
@@ -41,9 +41,9 @@ def weight_constants(plain):
 
 
 def tile_kernel(product, tile, fused, fours, depth):
-    rows, outputs, down, across, step, buffers = tile
+    rows, outputs, down, across, step, buffers, lanes = tile
     c = {"TILE_ROWS": rows, "TILE_OUTPUTS": outputs, "ROW_FOURS": down, "OUT_FOURS": across,
-         "STEP": step, "BUFFERS": buffers, "FUSED": fused}
+         "STEP": step, "BUFFERS": buffers, "LANES": lanes, "FUSED": fused}
     arena = "arena_fours " if fours else "arena fours "
     if product == "gw":
         return kernel(arena + "times tiles " + IN_TILES[product], {**c, "DEPTH": depth})
@@ -62,8 +62,8 @@ def candidates(product, depth, options):
             for fours in (True, False):
                 if (fused, fours) != (True, True) and tile != TILES[0]:
                     continue
-                name = "%dx%d by %dx%d, %d k, %d buffers" % (
-                    tile[0], tile[1], 4 * tile[2], 4 * tile[3], tile[4], tile[5])
+                name = "%dx%d by %dx%d, %d k, %d buffers, %d lanes" % (
+                    tile[0], tile[1], 4 * tile[2], 4 * tile[3], *tile[4:])
                 name += (", fused" if fused else ", guarded") + (", fours" if fours else "")
                 yield (name, tile_kernel(product, tile, fused, fours, depth),
                        ENTRIES[product], tile)

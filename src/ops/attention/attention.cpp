@@ -160,12 +160,12 @@ Status kv_append_q15_launch(Launches& l) {
   l.add("q15 kv_append", "kv_append_q15", 0, l.integer(0), 1);
   return {};
 }
-// In place of the last launch from 16 rows on: tiles of 16 rows, `factor` of them for each.
+// In place of the last launch where rows are many: tiles of 16 rows, `factor` of them for each.
 void add_row_tiles(Launches& l, std::string_view pieces, std::string_view entry,
                    std::int64_t factor) {
-  constexpr std::int64_t kTileRows = 16;
-  if (l.dynamic_rows || l.max_rows(0) < kTileRows) return;
-  webgpu::WideKernel wide{l.last().kernel, kTileRows, kTileRows, factor};
+  constexpr std::int64_t kTileRows = 16, kManyRows = 128;
+  if (l.dynamic_rows || l.max_rows(0) < kManyRows) return;
+  webgpu::WideKernel wide{l.last().kernel, kManyRows, kTileRows, factor};
   wide.kernel.pieces = "times " + std::string(kAttention) + " " + std::string(pieces);
   wide.kernel.entry = entry;
   wide.kernel.constants += webgpu::flag("FUSED", l.limits.fma);
@@ -205,7 +205,7 @@ Status attention_back_launch(Launches& l) {
   l.elements(pieces, "attention_back_q", 7, constants);
   add_row_tiles(l, kTiles, "attention_back_q_tile", columns * l.integer(0));
   l.elements(pieces, "attention_back_kv", 8, constants);
-  add_row_tiles(l, kTiles, "attention_back_kv_tile", columns * l.integer(1));
+  add_row_tiles(l, kTiles, "attention_back_kv_tile", 2 * columns * l.integer(1));
   return {};
 }
 Status rope_append_launch(Launches& l) {

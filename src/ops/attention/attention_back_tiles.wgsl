@@ -127,16 +127,17 @@ fn add_queries(sum: vec4<f32>, at: Spot, s: Stretch, row0: u32, section: u32, op
   return sum + (even + odd);
 }
 
-// gk = scale * dS^T q and gv = P^T gy, of 64 columns of a KV head.
+// gk = scale * dS^T q or gv = P^T gy, of 64 columns of a KV head.
 @compute @workgroup_size(256)
 fn attention_back_kv_tile(@builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
-  let kv_head = u / TILES % int_at(1u);
+  let of_values = u % 2u == 0u;
+  let t = u / 2u % TILES;
+  let kv_head = u / (2u * TILES) % int_at(1u);
+  let row0 = u / (2u * TILES) / int_at(1u) * 16u;
   let share = int_at(0u) / int_at(1u);
-  let t = u % TILES;
-  let row0 = u / TILES / int_at(1u) * 16u;
   let tile_end = min(row0 + 16u, rows(0u));
   var row = row0;
   while (row < tile_end) {
@@ -145,24 +146,20 @@ fn attention_back_kv_tile(@builtin(workgroup_id) group: vec3<u32>,
     let at = spot_of(thread, row0, s);
     let causal = int_at(4u) != 0u;
     let own_first = select(0u, at.p / 32u * 32u, causal);
-    var gk = vec4<f32>(zero());
-    var gv = vec4<f32>(zero());
+    var sum = vec4<f32>(zero());
     for (var i = 0u; i < share; i++) {
       let head = kv_head * share + i;
       for (var p0 = select(0u, (s.first - s.begin_row) / 32u * 32u, causal); p0 < s.length;
            p0 += 32u) {
-        let v = add_queries(gv, at, s, row0, 1u, 6u, head, t, p0);
-        let k = add_queries(gk, at, s, row0, 2u, 0u, head, t, p0);
-        if (p0 >= own_first) {
-          gv = v;
-          gk = k;
-        }
+        let more = add_queries(sum, at, s, row0, select(2u, 1u, of_values),
+            select(0u, 6u, of_values), head, t, p0);
+        if (p0 >= own_first) { sum = more; }
       }
     }
     if (at.here) {
       let col = kv_head * int_at(2u) + t * 64u;
-      store_words(place(8u, at.row) + col, tile_width(t), at.x, gk * real_at(0u));
-      store_words(place(9u, at.row) + col, tile_width(t), at.x, gv);
+      if (of_values) { store_words(place(9u, at.row) + col, tile_width(t), at.x, sum); }
+      else { store_words(place(8u, at.row) + col, tile_width(t), at.x, sum * real_at(0u)); }
     }
   }
 }

@@ -125,8 +125,7 @@ bool sums_in_chunks(std::int64_t inputs, std::int64_t results) {
 }
 Scratch matmul_scratch(const ScratchQuery& q) {
   Scratch s = panel_scratch_of(q);
-  if (q.updates && copies_panels(q.program, q.ins))
-    s.worker_bytes = copied_panels(4, q.of(0).cols);
+  if (q.updates && copies_panels(q.program, q.ins)) s.worker_bytes = copied_panels(4, q.of(0).cols);
   const std::int64_t inputs = q.cols(1), results = q.cols(3) * q.max_rows(3);
   if (sums_in_chunks(inputs, results)) s.device_words = (inputs + 31) / 32 * results;
   return s;
@@ -137,9 +136,10 @@ Scratch matmul_t_scratch(const ScratchQuery& q) {
 // Whether a device takes gradients of so many outputs and inputs in chunks of rows, and not in
 // tiles: results are few, and so are the sums of their blocks.
 bool gradient_in_chunks(std::int64_t outputs, std::int64_t inputs, std::int64_t rows) {
-  constexpr std::int64_t kFewTiles = 64, kNarrow = 16, kKeptSums = std::int64_t{1} << 25;
+  constexpr std::int64_t kFewTiles = 64, kNarrow = 16, kManyRows = 64,
+                         kKeptSums = std::int64_t{1} << 25;
   const std::int64_t blocks = webgpu::row_blocks_of(rows);
-  if (blocks <= 1) return std::min(outputs, inputs) < kNarrow;
+  if (blocks <= 1) return rows > kManyRows && std::min(outputs, inputs) < kNarrow;
   return webgpu::tiles_of(outputs) * webgpu::tiles_of(inputs) < kFewTiles &&
          blocks * outputs * inputs <= kKeptSums;
 }
@@ -195,7 +195,7 @@ Status matmul_launch(Launches& l) {
     l.add("", "matmul_chunks", 3, (l.cols(3) + 7) / 8 * blocks, 1);
     with_weights();
     if (blocks > 1) {
-      l.elements("", "matmul_chunk_totals", 3);
+      l.add("", "matmul_chunk_totals", 3, l.cols(3), 1);
       with_weights();
     }
     return {};
@@ -215,8 +215,8 @@ Status weight_grad_launch(Launches& l) {
       std::bit_width(static_cast<std::uint64_t>(webgpu::row_blocks_of(l.max_rows(0))));
   // Workgroups that wait for one another agree on the rows before the run.
   if (gradient_in_chunks(l.cols(0), l.cols(2), l.max_rows(0)) && !l.dynamic_rows) {
-    l.row_blocks(kProductChunks, "weight_grad_chunks",
-                 (l.cols(0) + 7) / 8 * ((l.cols(2) + 7) / 8), 2, 0);
+    l.row_blocks(kProductChunks, "weight_grad_chunks", (l.cols(0) + 7) / 8 * ((l.cols(2) + 7) / 8),
+                 2, 0);
   } else if (!add_gradient_tiles(l, depth)) {
     l.elements("arena row_sum gradient", "weight_grad", 2);
   }

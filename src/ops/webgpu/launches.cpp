@@ -56,9 +56,8 @@ void Launches::row_blocks(std::string_view pieces, std::string_view entry, std::
 
 bool Launches::in_fours() const {
   return !dynamic_rows && std::ranges::all_of(ins.operands, [&](const View& v) {
-    return !v.valid() ||
-           (v.col % 4 == 0 && v.cols % 4 == 0 &&
-            program.buffers[static_cast<std::size_t>(v.buffer)].cols % 4 == 0);
+    return !v.valid() || (v.col % 4 == 0 && v.cols % 4 == 0 &&
+                          program.buffers[static_cast<std::size_t>(v.buffer)].cols % 4 == 0);
   });
 }
 

@@ -1,5 +1,5 @@
-// For embedding_grad, two words of each row at extra(0): whether a row before it has its id, and the
-// next one that has, or the number of rows. A workgroup per row.
+// For embedding_grad, two words of each row at extra(0): whether a row before it has its id, and
+// the next one that has, or the number of rows. A workgroup per row.
 
 var<workgroup> before: atomic<u32>;
 var<workgroup> next: atomic<u32>;

@@ -53,11 +53,11 @@ fn weight_grad_tile(@builtin(workgroup_id) group: vec3<u32>,
   var depth = 0u;
   var block: Tiles;
   clear(&block);
-  var fetched = fetch_step(at, 0u, count, thread);
-  for (var r0 = 0u; r0 < count; r0 += 32u) {
-    add_chunk(&block, &fetched, at, r0, count, thread);
+  var fetched = fetch_step(at, 0u, count);
+  for (var r0 = 0u; r0 < count; r0 += CHUNKS) {
+    add_chunk(&block, &fetched, at, r0, count);
     // One block alone is the total.
-    if (DEPTH > 1u && (r0 % 1024u == 992u || r0 + 32u >= count)) {
+    if (DEPTH > 1u && ((r0 + CHUNKS) % 1024u == 0u || r0 + CHUNKS >= count)) {
       depth = push_block(&stack, depth, block, r0);
       clear(&block);
     }
@@ -70,5 +70,5 @@ fn weight_grad_tile(@builtin(workgroup_id) group: vec3<u32>,
       }
     }
   }
-  store_total(at, &block);
+  if (at.lane == 0u) { store_total(at, &block); }
 }

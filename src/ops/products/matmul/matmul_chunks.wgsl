@@ -61,20 +61,25 @@ fn matmul_chunks(@builtin(workgroup_id) group: vec3<u32>,
   store_sum(r, n, y);
 }
 
-@compute @workgroup_size(64)
-fn matmul_chunk_totals(@builtin(global_invocation_id) id: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>) {
-  let u = thread_unit(id, groups);
+// A workgroup for each result: 256 sums of chunks come together, and one thread adds them.
+@compute @workgroup_size(256)
+fn matmul_chunk_totals(@builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let outputs = P[FIRST_MATRIX];
   let chunks = (P[FIRST_MATRIX + 1u] + 31u) / 32u;
   let results = rows(3u) * outputs;
   var y = first_sum(u % outputs);
-  for (var c = 0u; c < chunks; c += 32u) {  // beyond the end +0 again
-    for (var i = 0u; i < 32u; i++) {
-      let sum = load(extra(0u) + min(c + i, chunks - 1u) * results + u);
-      y = y + select(zero(), sum, c + i < chunks);
+  for (var first = 0u; first < chunks; first += 256u) {
+    let own = first + thread;
+    sums[thread] = zero();
+    if (own < chunks) { sums[thread] = load(extra(0u) + own * results + u); }
+    workgroupBarrier();
+    if (thread == 0u) {
+      for (var c = 0u; c < 256u; c++) { y = y + sums[c]; }  // beyond the end +0 again
     }
+    workgroupBarrier();
   }
-  store_sum(u / outputs, u % outputs, y);
+  if (thread == 0u) { store_sum(u / outputs, u % outputs, y); }
 }

@@ -22,8 +22,9 @@ fn matmul_t_tile(@builtin(workgroup_id) group: vec3<u32>,
   let at = place_of(u, outputs, thread);  // not by M: all threads meet in the loop
   var sum: Tiles;
   clear(&sum);
-  var fetched = fetch_step(at, 0u, count, thread);
-  for (var n0 = 0u; n0 < count; n0 += 32u) { add_chunk(&sum, &fetched, at, n0, count, thread); }
+  var fetched = fetch_step(at, 0u, count);
+  for (var n0 = 0u; n0 < count; n0 += CHUNKS) { add_chunk(&sum, &fetched, at, n0, count); }
+  if (at.lane > 0u) { return; }
   for (var s = 0u; s < SLOTS; s++) {
     let k = at.n0 + (at.across + s % OUT_FOURS * ACROSS) * 4u;
     let m0 = at.m0 + (at.down + s / OUT_FOURS * DOWN) * 4u;

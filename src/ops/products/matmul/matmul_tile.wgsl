@@ -32,8 +32,9 @@ fn matmul_tile(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
       }
     }
   }
-  var fetched = fetch_step(at, 0u, count, thread);
-  for (var k0 = 0u; k0 < count; k0 += 32u) { add_chunk(&sum, &fetched, at, k0, count, thread); }
+  var fetched = fetch_step(at, 0u, count);
+  for (var k0 = 0u; k0 < count; k0 += CHUNKS) { add_chunk(&sum, &fetched, at, k0, count); }
+  if (at.lane > 0u) { return; }
   for (var s = 0u; s < SLOTS; s++) {
     let n = at.n0 + (at.across + s % OUT_FOURS * ACROSS) * 4u;
     let m0 = at.m0 + (at.down + s / OUT_FOURS * DOWN) * 4u;
