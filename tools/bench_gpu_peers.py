@@ -204,8 +204,8 @@ def compare(name, dtype, pairs, on_cpu):
     loom.speeds()  # pipelines are made, memory is taken
     rows = [(loom.speeds(), run_llama(path, on_cpu)) for _ in range(pairs)]
     size = path.stat().st_size - (18 * shape[1] * shape[6] // 32 if not tied else 0)
-    print(f"{name} in Q4_0, Loom in {dtype}: Loom on {loom.about['device']} ({loom.about['numerics']}) / llama.cpp "
-          f"{'on two threads' if on_cpu else 'CUDA'}, tokens/s, {pairs} pairs")
+    print(f"{name}: Loom in {dtype} on {loom.about['device']} ({loom.about['numerics']}) / "
+          f"llama.cpp in Q4_0 {'on two threads' if on_cpu else 'by CUDA'}, tokens/s, {pairs} pairs")
     for what in rows[0][0]:
         ratios = [ours[what] / theirs[what] for ours, theirs in rows]
         ours, theirs = (statistics.median(row[i][what] for row in rows) for i in (0, 1))

@@ -114,7 +114,8 @@ class Torch:
                 self.norm = nn.RMSNorm(WIDTH, eps=EPS)
                 angles = torch.outer(torch.arange(float(args.length)),
                                      THETA ** (-torch.arange(HEAD // 2) * 2 / HEAD)).repeat(1, 2)
-                self.cos, self.sin = (turn(angles).to(args.torch) for turn in (torch.cos, torch.sin))
+                self.cos = angles.cos().to(args.torch)
+                self.sin = angles.sin().to(args.torch)
 
             def turn(self, x):
                 a, b = x.chunk(2, -1)

@@ -666,8 +666,8 @@ LOOM_API int32_t loom_decoder_finish(loom_decoder decoder, loom_bytes* text, loo
 
 /* Complete or refused; nothing is downloaded.
  *   name: a folder, a file, a name in the local HuggingFace cache, or "embedded"
- *   format: how the matrices run: i8, i4, q4_0, ...; "": those of an .entity file as they are
- *     stored, others in f32 */
+ *   format: how the matrices run: i8, i4, q4_0, ...; "": as they are stored, those of an .entity
+ *     file and the blocks of a .gguf file (q4_0, q8_0, q4_k, q6_k), others in f32 */
 LOOM_API int32_t loom_model_load(const char* name, size_t name_size, const char* format,
                                  size_t format_size, loom_model* model, loom_error* error);
 

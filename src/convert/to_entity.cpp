@@ -113,7 +113,10 @@ Status convert_to_entity(const std::string& in, const std::string& out,
   if (!dtype.empty()) {
     LOOM_ASSIGN(format, parse_weight_format(dtype));
   }
-  LOOM_ASSIGN(Model model, load_model(in));
+  // An adapter is merged with values.
+  const GgufBlocks blocks =
+      dtype.empty() && adapter.empty() ? GgufBlocks::keep : GgufBlocks::decode;
+  LOOM_ASSIGN(Model model, load_model(in, {}, blocks));
   if (const auto file = open_model_file(in); file.ok() && file->entity)
     note_training(*file->entity, in, report);
   if (!options.tokenizer) model.tokenizer = Status(Code::not_found, "it was left out");

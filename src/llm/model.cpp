@@ -12,7 +12,8 @@
 namespace loom {
 namespace {
 
-Result<Model> load_found(FoundModel found, const std::optional<WeightFormat>& format) {
+Result<Model> load_found(FoundModel found, const std::optional<WeightFormat>& format,
+                         GgufBlocks blocks) {
   if (found.entity) {
     LOOM_ASSIGN(Model loaded, model_from_entity(std::move(found.entity)));
     if (format) {
@@ -22,19 +23,22 @@ Result<Model> load_found(FoundModel found, const std::optional<WeightFormat>& fo
     return loaded;
   }
   LOOM_ASSIGN(Network network, import_network(found.config, found.tensors, found.naming, found.name,
-                                              format.value_or(WeightFormat{})));
+                                              format.value_or(WeightFormat{}),
+                                              format ? GgufBlocks::decode : blocks));
   return Model{found.name, std::move(found.config), std::move(network),
                found.gguf ? tokenizer_from_gguf(*found.gguf) : tokenizer_of_folder(found.folder)};
 }
 
 }  // namespace
 
-Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format) {
+Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format,
+                         GgufBlocks blocks) {
   LOOM_ASSIGN(FoundModel found, find_model(model));
-  return load_found(std::move(found), format);
+  return load_found(std::move(found), format, blocks);
 }
 
-Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& format) {
+Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& format,
+                         GgufBlocks blocks) {
   FoundModel found;
   found.name = source->name();
   LOOM_ASSIGN(const FileKind kind, sniff(*source));
@@ -45,7 +49,7 @@ Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& fo
             found.name,
             ": is safetensors, which needs its config.json and tokenizer.json: load the folder"));
   LOOM_TRY(take_file({std::move(source), kind}, found));
-  return load_found(std::move(found), format);
+  return load_found(std::move(found), format, blocks);
 }
 
 Result<Model> make_model(std::string name, Network network, Result<Tokenizer> tokenizer,

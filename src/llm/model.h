@@ -28,12 +28,14 @@ struct Model {
 // beside its config.json, a .gguf or .entity file, the name of a model in the local HuggingFace
 // cache ("org/name"), or "embedded": the one inside the program. Nothing is downloaded. All or
 // nothing; errors name the file and what would be right. `format`: how the matrices run, as
-// Network::pack leaves them: packed one by one, no f32 copy. None: as the file has them, other
-// files than .entity as f32.
-Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format = {});
+// Network::pack leaves them: packed one by one, no f32 copy. None: those of an .entity file as it
+// has them, others as f32; with GgufBlocks::keep, blocks of a GGUF file as they are.
+Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format = {},
+                         GgufBlocks blocks = GgufBlocks::decode);
 // The same of a GGUF or .entity file that is open already; its bytes stay in use where they run as
 // they lie.
-Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& format = {});
+Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& format = {},
+                         GgufBlocks blocks = GgufBlocks::decode);
 // Of parts that are there: a network that reads ids and gives a value for each of them, and what a
 // text of it needs to know; config.vocab_size is the network's. Errors: unsupported for another
 // network, invalid_argument for a config or tokenizer that does not fit it.

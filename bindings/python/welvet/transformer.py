@@ -108,7 +108,8 @@ class Transformer(Object):
 
     `name`: a HuggingFace folder, a .gguf or .entity file, a name in the local HuggingFace cache
     ("org/name"), or "embedded", the model inside the library. Nothing is downloaded. `format`: how
-    the matrices run ("i8", "i4", ...; None: as the file has them). `context`: positions (0: as
+    the matrices run ("i8", "i4", ...; None: as an .entity file has them, blocks of a .gguf file as
+    they are, others in f32, which training needs: "f32"). `context`: positions (0: as
     trained, at most 4096). `threads`: 0 is one per core. `mode` says threads and device in one word
     (docs/reference/modes.md). `activations`: "i8" runs prompts of quantized weights in less time,
     with other answers (docs/reference/dtypes.md).

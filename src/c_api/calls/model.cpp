@@ -81,7 +81,7 @@ int32_t loom_model_load(const char* name, size_t name_size, const char* format, 
     LOOM_TRY(want(model));
     LOOM_ASSIGN(const std::string n, path_argument(name, name_size, "name"));
     LOOM_ASSIGN(const std::optional<WeightFormat> f, format_argument(format, format_size));
-    LOOM_ASSIGN(Model m, load_model(n, f));
+    LOOM_ASSIGN(Model m, load_model(n, f, GgufBlocks::keep));
     *model = new_model(std::move(m));
     return {};
   });
@@ -93,7 +93,7 @@ int32_t loom_model_load_bytes(loom_bytes bytes, const char* format, size_t forma
     LOOM_TRY(want(model));
     LOOM_ASSIGN(const auto b, get<Bytes>(bytes));
     LOOM_ASSIGN(const std::optional<WeightFormat> f, format_argument(format, format_size));
-    LOOM_ASSIGN(Model m, load_model(b->source(), f));
+    LOOM_ASSIGN(Model m, load_model(b->source(), f, GgufBlocks::keep));
     *model = new_model(std::move(m));
     return {};
   });

@@ -13,6 +13,9 @@
 
 namespace loom {
 
+// What becomes of matrices in blocks (q4_0, q8_0, q4_k, q6_k) where no format is asked for.
+enum class GgufBlocks : std::uint8_t { decode, keep };
+
 class Gguf {
  public:
   // Value types by their number in the file.

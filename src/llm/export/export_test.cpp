@@ -109,6 +109,38 @@ TEST_F(Export, BlocksOfAnEntityAreWrittenAsTheyLie) {
                     "choose a dtype: f32, f16 or bf16");
 }
 
+// As blocks of a GGUF file are read by a program that is asked for no format: the bytes of the
+// file, with the rows of rotary heads in Loom's order, and so through an .entity file.
+TEST_F(Export, BlocksOfGgufRunAsTheyAreStored) {
+  for (const char* family : {"llama2_untied", "qwen2_bias"})
+    for (const char* dtype : {"q8_0", "q4_0"}) {
+      SCOPED_TRACE(family + std::string(" ") + dtype);
+      const std::string from = data_path(std::string("families/") + family);
+      write(from, to("m.gguf"), dtype);
+      auto kept = load_model(to("m.gguf"), {}, GgufBlocks::keep),
+           packed = load_model(to("m.gguf"), *parse_weight_format(dtype)),
+           decoded = load_model(to("m.gguf"));
+      ASSERT_TRUE(kept.ok() && packed.ok() && decoded.ok());
+      std::size_t blocks = 0;
+      const auto own = kept->network.params(), other = packed->network.params();
+      ASSERT_EQ(own.size(), other.size());
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        WeightStore& store = *own[i].param->store;
+        blocks += store.format().scale == ScaleKind::block;
+        EXPECT_EQ(store.format().scale == ScaleKind::block, own[i].param->spec.quantized);
+        if (store.format() != other[i].param->store->format()) continue;  // q8_0 beside q4_0
+        EXPECT_TRUE(
+            std::ranges::equal(store.packed()->bytes(), other[i].param->store->packed()->bytes()))
+            << own[i].path << ":" << own[i].param->spec.role;
+      }
+      EXPECT_GT(blocks, 10u);
+      EXPECT_LT(2 * kept->network.weight_bytes(), decoded->network.weight_bytes());
+      const std::vector<std::int32_t> ids = read_golden(from).prompt;
+      ASSERT_TRUE(save_model(to("m.entity"), *kept).ok());
+      EXPECT_EQ(logits_of(*kept, ids), logits(to("m.entity"), ids));
+    }
+}
+
 TEST_F(Export, RefusesByName) {
   const auto refuse = [&](const char* family, ModelTarget target, const char* dtype, Code code,
                           const char* part) {

@@ -37,12 +37,24 @@ bool holds_weights(StorageType type) {
   }
 }
 
+// The format in which blocks of a GGUF tensor run as they lie.
+std::optional<WeightFormat> blocks_format(StorageType type) {
+  switch (type) {
+    case StorageType::q4_0:
+    case StorageType::q8_0:
+    case StorageType::q4_k:
+    case StorageType::q6_k: return *parse_weight_format(name(type));
+    default: return {};
+  }
+}
+
 // Row r of the result is row h*d + 2i + s of the file, where r = h*d + s*d/2 + i: rotary pairs (2i,
 // 2i+1) become (i, i + d/2).
-void deinterleave(std::span<float> values, std::int64_t rows, std::int64_t head_dim) {
+template <class T>
+void deinterleave(std::span<T> values, std::int64_t rows, std::int64_t head_dim) {
   const auto width = values.size() / static_cast<std::size_t>(rows),
              d = static_cast<std::size_t>(head_dim), half = d / 2;
-  std::vector<float> head(d * width);
+  std::vector<T> head(d * width);
   for (std::size_t at = 0; at < values.size(); at += head.size()) {
     std::copy_n(values.data() + at, head.size(), head.data());
     for (std::size_t r = 0; r < d; ++r)
@@ -91,8 +103,8 @@ namespace {
 class Importer {
  public:
   Importer(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming,
-           const WeightFormat& format)
-      : config_(config), tensors_(tensors), naming_(naming), format_(format) {}
+           const WeightFormat& format, GgufBlocks blocks)
+      : config_(config), tensors_(tensors), naming_(naming), format_(format), blocks_(blocks) {}
 
   // `values`: read them; otherwise everything but them is looked at.
   Result<Network> run(bool values) {
@@ -145,7 +157,16 @@ class Importer {
 
   Status fill(const Network::NamedParam& p) {
     const NamedPlace place = place_of(config_, p.path, p.param->spec.role);
-    if (place.name) return fill(*p.param, *place.name, place.spelled(naming_));
+    if (place.name) {
+      LOOM_TRY(fill(*p.param, *place.name, place.spelled(naming_)));
+      // A cell has the format of its first matrix, as in a file.
+      const auto& of_node = p.node->params;
+      const auto first = std::find_if(of_node.begin(), of_node.end(),
+                                      [](const Param& q) { return q.spec.quantized; });
+      if (values_ && blocks_ == GgufBlocks::keep && first != of_node.end() && &*first == p.param)
+        p.node->format = p.param->store->format();
+      return {};
+    }
     return Status(Code::internal, message("parameter ", p.path, ":", p.param->spec.role,
                                           " has no name in model files"));
   }
@@ -272,11 +293,32 @@ class Importer {
     return status.at("tensor " + quoted(tensor.name));
   }
 
+  // The blocks as they lie in the file, where rows are not in another order there.
+  Result<WeightStore> blocks_of(const TensorInfo& tensor, const WeightFormat& format,
+                                bool interleaved, const ParamSpec& spec) const {
+    std::span<const std::byte> bytes = tensor.view();
+    std::shared_ptr<const void> owner = tensor.source;
+    if (interleaved || bytes.empty()) {
+      const auto own = std::make_shared<std::vector<std::byte>>(tensor.size);
+      LOOM_TRY(tensor.source->read(tensor.offset, *own));
+      if (interleaved) deinterleave(std::span(*own), spec.rows, config_.head_dim);
+      bytes = *own;
+      owner = own;
+    }
+    LOOM_ASSIGN(PackedMatrix matrix,
+                PackedMatrix::wrap(format, spec.rows, spec.cols, bytes, std::move(owner)));
+    LOOM_TRY(matrix.check());
+    return WeightStore::from_packed(std::move(matrix));
+  }
+
   Result<WeightStore> values_of(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec,
                                 const WeightFormat& format) const {
     const bool packs = format.dtype != DType::f32 && format.dtype != DType::f64;
     const bool interleaved = naming_ == Naming::gguf && config_.architecture->gguf_interleaves_qk &&
                              order != RowOrder::plain;
+    if (const auto stays = blocks_format(tensor.type);
+        stays && spec.quantized && blocks_ == GgufBlocks::keep)
+      return blocks_of(tensor, *stays, interleaved, spec);
     if (packs && !interleaved) {
       // Rows go through in parts: the tensor is never held in f32.
       LOOM_ASSIGN(PackedMatrix packed,
@@ -301,7 +343,8 @@ class Importer {
                                                      : *lost > 0    ? "infinite"
                                                                     : "-infinite"),
                                                     "; weights are finite numbers"));
-    if (interleaved) deinterleave(values, spec.quantized ? spec.rows : spec.cols, config_.head_dim);
+    if (interleaved)
+      deinterleave(std::span(values), spec.quantized ? spec.rows : spec.cols, config_.head_dim);
     LOOM_ASSIGN(WeightStore loaded, WeightStore::from_f32(spec.rows, spec.cols, std::move(values)));
     LOOM_TRY(loaded.morph(format, team()));
     if (packs) LOOM_TRY(loaded.drop_master());
@@ -337,6 +380,7 @@ class Importer {
   std::span<const TensorInfo> tensors_;
   Naming naming_;
   WeightFormat format_;
+  GgufBlocks blocks_;
   bool values_ = true;
   std::set<std::string_view> used_;
   mutable std::optional<ThreadPool> team_;
@@ -345,15 +389,16 @@ class Importer {
 }  // namespace
 
 Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors,
-                               Naming naming, std::string_view where, const WeightFormat& format) {
-  auto network = Importer(config, tensors, naming, format).run(true);
+                               Naming naming, std::string_view where, const WeightFormat& format,
+                               GgufBlocks blocks) {
+  auto network = Importer(config, tensors, naming, format, blocks).run(true);
   if (!network.ok()) return network.status().at(where);
   return network;
 }
 
 Status check_import(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming,
                     std::string_view where) {
-  return Importer(config, tensors, naming, {}).run(false).status().at(where);
+  return Importer(config, tensors, naming, {}, GgufBlocks::decode).run(false).status().at(where);
 }
 
 }  // namespace loom

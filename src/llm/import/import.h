@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "formats/gguf/gguf.h"
 #include "formats/tensor_file.h"
 #include "grid/network.h"
 #include "llm/config/architecture.h"
@@ -27,10 +28,12 @@ Result<bool> same_values(const TensorInfo& a, const TensorInfo& b);
 // The network of `config` with the values of `tensors` (sorted by name, as the readers give them).
 // Every tensor is accounted for: one that is missing, has another shape, or belongs nowhere is an
 // error that names it, with both shapes. `where` stands before messages. `format`: of the matrices.
-// Each is packed as it is read, as Network::pack leaves it.
+// Each is packed as it is read, as Network::pack leaves it. With GgufBlocks::keep matrices in
+// blocks (q4_0, q8_0, q4_k, q6_k) stay what they are, and the format is that of the others.
 Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors,
                                Naming naming, std::string_view where,
-                               const WeightFormat& format = {});
+                               const WeightFormat& format = {},
+                               GgufBlocks blocks = GgufBlocks::decode);
 
 // What import_network would say before it reads a value.
 Status check_import(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming,

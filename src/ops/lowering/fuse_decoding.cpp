@@ -66,7 +66,9 @@ class Finder {
     if (matmuls.empty() || matmuls.size() > 3) return;
     std::vector<const LoweredInstruction*> list;
     for (std::size_t m : matmuls) {
-      if (at(m).op != LoweredOp::matmul_integer || taken_[m]) return;
+      if (taken_[m] ||
+          (at(m).op != LoweredOp::matmul_integer && at(m).op != LoweredOp::matmul_blocks))
+        return;
       list.push_back(&at(m));
     }
     const webgpu::Matrix first = weight_(list[0]->operands[0].buffer);
@@ -75,7 +77,7 @@ class Finder {
     for (const LoweredInstruction* i : list) {
       const webgpu::Matrix w = weight_(i->operands[0].buffer);
       if (w.heap != first.heap || i->operands[2].valid() != bias ||
-          webgpu::weight_constants(*w.arg, bias) != constants)
+          w.arg->block != first.arg->block || webgpu::weight_constants(*w.arg, bias) != constants)
         return;
     }
     Fusion f;

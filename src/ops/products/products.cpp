@@ -175,8 +175,8 @@ Status matmul_t_launch(Launches& l) {
   add_back_product_tiles(l);
   return {};
 }
-// Kernels of an integer product for one row and a few.
-void integer_rows(Launches& l) {
+// Kernels of a product with a workgroup per panel, for one row and a few.
+void one_row_and_few(Launches& l) {
   webgpu::Kernel& one = l.last().kernel;
   webgpu::WideKernel few{one, 2, 4, l.last().factor};
   few.kernel.constants += webgpu::constant("ROWS", few.tile);
@@ -185,29 +185,32 @@ void integer_rows(Launches& l) {
 }
 Status matmul_launch(Launches& l) {
   const int form = l.weight().form;
-  const bool integer = form == kIntegerForm, decoded = form == kFloatForm || form == kDecodedForm;
+  const bool integer = form == kIntegerForm, blocks = form == kBlockForm,
+             decoded = form == kFloatForm || form == kDecodedForm, panels = integer || blocks;
   if (decoded && sums_in_chunks(l.cols(1), l.cols(3) * l.max_rows(3)) && !l.dynamic_rows) {
-    const std::int64_t blocks = webgpu::row_blocks_of(l.cols(1));
+    const std::int64_t pieces = webgpu::row_blocks_of(l.cols(1));
     const auto with_weights = [&] {
       l.with_weights("arena weights matmul_chunks", l.has(2));
-      l.last().kernel.constants += webgpu::flag("ONE_BLOCK", blocks == 1);
+      l.last().kernel.constants += webgpu::flag("ONE_BLOCK", pieces == 1);
     };
-    l.add("", "matmul_chunks", 3, (l.cols(3) + 7) / 8 * blocks, 1);
+    l.add("", "matmul_chunks", 3, (l.cols(3) + 7) / 8 * pieces, 1);
     with_weights();
-    if (blocks > 1) {
+    if (pieces > 1) {
       l.add("", "matmul_chunk_totals", 3, l.cols(3), 1);
       with_weights();
     }
     return {};
   }
-  l.add("", "matmul", 3, integer ? (l.cols(3) + 15) / 16 : l.cols(3), integer ? 1 : 64);
-  const std::string_view piece = integer              ? "join matmul_integer"
-                                 : form == kBlockForm ? "matmul_blocks"
-                                                      : "matmul_float";
+  l.add("", "matmul", 3, panels ? (l.cols(3) + 15) / 16 : l.cols(3), panels ? 1 : 64);
+  const std::string_view piece = integer  ? "join matmul_integer"
+                                 : blocks ? "matmul_blocks"
+                                          : "matmul_float";
   l.with_weights("arena weights " + std::string(piece), l.has(2));
   if (decoded) add_product_tiles(l);
-  if (integer) integer_rows(l);
-  if (integer || form == kBlockForm) add_tiles(l);
+  if (panels) {
+    one_row_and_few(l);
+    add_tiles(l);
+  }
   return {};
 }
 Status weight_grad_launch(Launches& l) {
@@ -258,7 +261,8 @@ Status decode_products_launch(Launches& l) {
                constant("WORDS", g->words) + constant("PADDED", w.padded_cols);
   constants += constant("RUN", g->run) + constant("TURNS", g->turns) + flag("STAGED", g->staged) +
                constant("JOBS", d.jobs) + constant("THREADS", g->threads);
-  constants += constant("HEAD_DIM", heads ? d.row.head_dim : 2);
+  constants += constant("HEAD_DIM", heads ? d.row.head_dim : 2) + constant("BLOCK", w.block / 4) +
+               constant("BLOCKS", w.blocks);
   l.add("arena exact reduce q15 weights join append lanes gemv", "gemv", 0, g->units, 1,
         std::move(constants));
   webgpu::LaunchSpec& s = l.last();

@@ -48,8 +48,8 @@ var<workgroup> low: array<atomic<u32>, 385>;
 var<workgroup> high: array<atomic<u32>, 385>;
 var<workgroup> number: array<atomic<u32>, 385>;
 
-fn clear_bins(lane: u32) {
-  for (var b = lane; b <= BINS; b += 64u) {
+fn clear_bins(lane: u32, lanes: u32) {
+  for (var b = lane; b <= BINS; b += lanes) {
     atomicStore(&low[b], 0u);
     atomicStore(&high[b], 0u);
     atomicStore(&number[b], 0u);
@@ -66,8 +66,8 @@ fn bin(b: u32) -> vec3<u32> {
   return vec3(atomicLoad(&low[b]), atomicLoad(&high[b]), atomicLoad(&number[b]));
 }
 fn bin_place(b: u32) -> u32 { return extra(2u) + 4u * b; }
-fn load_bins(lane: u32) {
-  for (var b = lane; b <= BINS; b += 64u) {
+fn load_bins(lane: u32, lanes: u32) {
+  for (var b = lane; b <= BINS; b += lanes) {
     atomicStore(&low[b], word_at(bin_place(b)));
     atomicStore(&high[b], word_at(bin_place(b) + 1u));
     atomicStore(&number[b], word_at(bin_place(b) + 2u));
@@ -75,19 +75,21 @@ fn load_bins(lane: u32) {
   workgroupBarrier();
 }
 
-// Sums of the bins of this lane and those before it.
+// Sums of the bins of this lane and those before it: of the first 64 lanes, where there are more.
 var<workgroup> sums: array<vec3<u32>, 64>;
 fn scan_bins(lane: u32, per_lane: u32) {
   var own = vec3(0u);
-  for (var j = 0u; j < per_lane; j++) { own = plus(own, bin(lane * per_lane + j)); }
-  sums[lane] = own;
+  if (lane < 64u) {
+    for (var j = 0u; j < per_lane; j++) { own = plus(own, bin(lane * per_lane + j)); }
+    sums[lane] = own;
+  }
   workgroupBarrier();
   for (var step = 1u; step < 64u; step = 2u * step) {
     var other = vec3(0u);
-    if (lane >= step) { other = sums[lane - step]; }
+    if (lane >= step && lane < 64u) { other = sums[lane - step]; }
     workgroupBarrier();
     own = plus(own, other);
-    sums[lane] = own;
+    if (lane < 64u) { sums[lane] = own; }
     workgroupBarrier();
   }
 }
@@ -115,8 +117,8 @@ fn seek(lane: u32, per_lane: u32, s: Sought) {
   if (lane == 0u) { found.bin = NONE; }
   workgroupBarrier();
   var before = vec3(0u);
-  if (lane > 0u) { before = sums[lane - 1u]; }
-  for (var j = 0u; j < per_lane; j++) {
+  if (lane > 0u && lane < 64u) { before = sums[lane - 1u]; }
+  for (var j = 0u; j < per_lane && lane < 64u; j++) {
     let own = bin(lane * per_lane + j);
     let after = plus(before, own);
     if (is_sought(s, before, after)) { found = Found(lane * per_lane + j, before, own); }
@@ -197,11 +199,11 @@ struct Best {
 var<workgroup> bests: array<Best, 64>;
 fn top_of_row(lane: u32) -> f32 {
   var own = Best(0u, 0u);
-  for (var i = lane; i < parts(); i += 64u) {
+  for (var i = lane; i < parts() && lane < 64u; i += 64u) {
     let other = Best(word_at(extra(1u) + 2u * i), word_at(extra(1u) + 2u * i + 1u));
     if (other.key > own.key) { own = other; }
   }
-  bests[lane] = own;
+  if (lane < 64u) { bests[lane] = own; }
   workgroupBarrier();
   for (var half = 32u; half > 0u; half = half / 2u) {
     if (lane < half && bests[lane + half].key > bests[lane].key) {
@@ -212,22 +214,23 @@ fn top_of_row(lane: u32) -> f32 {
   return logit(bests[0].id);
 }
 
-@compute @workgroup_size(64)
+const DRAWERS = 256u;  // threads of the two that read the row
+@compute @workgroup_size(DRAWERS)
 fn draw_weigh(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let top = top_of_row(lane);
   let temperature = bitcast<f32>(setting(4u));
-  clear_bins(lane);
-  for (var i = u * 64u + lane; i < cols(0u); i += parts() * 64u) {
+  clear_bins(lane, DRAWERS);
+  for (var i = u * DRAWERS + lane; i < cols(0u); i += parts() * DRAWERS) {
     let d = depth(logit(i), top, temperature);
     if (d == NONE) { continue; }
     add_to_bin(d >> BIN_SHIFT, weight(d));
     if (setting(5u) != NONE && d <= setting(5u)) { add_to_bin(BINS, weight(d)); }
   }
   workgroupBarrier();
-  for (var b = lane; b <= BINS; b += 64u) {
+  for (var b = lane; b <= BINS; b += DRAWERS) {
     let own = bin(b);
     if (own.z == 0u) { continue; }
     let old = atomicAdd(&A[bin_place(b)], own.x);
@@ -238,18 +241,18 @@ fn draw_weigh(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) 
 
 // Without cuts the bin of the draw is known, else those up to the cut.
 var<workgroup> starts: array<u32, 384>;
-@compute @workgroup_size(64)
+@compute @workgroup_size(DRAWERS)
 fn draw_gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let top = top_of_row(lane);
   let temperature = bitcast<f32>(setting(4u));
-  load_bins(lane);
+  load_bins(lane, DRAWERS);
   scan_bins(lane, 6u);
   var start = 0u;
-  if (lane > 0u) { start = sums[lane - 1u].z; }
-  for (var j = 0u; j < 6u; j++) {
+  if (lane > 0u && lane < 64u) { start = sums[lane - 1u].z; }
+  for (var j = 0u; j < 6u && lane < 64u; j++) {
     starts[6u * lane + j] = start;
     start += bin(6u * lane + j).z;
   }
@@ -258,13 +261,25 @@ fn draw_gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
   if (cuts_mass()) { s.rest = one_less(mass(total.xy)); }
   if (s.by_number) { s.rest = vec2(setting(6u) - 1u, 0u); }
   seek(lane, 6u, s);
-  let last = found.bin;
+  let last = min(found.bin, BINS - 1u);  // no depth lies beyond
   let first = select(last, 0u, s.by_number || cuts_mass());
-  for (var i = u * 64u + lane; i < cols(0u); i += parts() * 64u) {
+  // Places are taken for all of a bin's ids here at once: many add to few bins.
+  clear_bins(lane, DRAWERS);
+  for (var i = u * DRAWERS + lane; i < cols(0u); i += parts() * DRAWERS) {
+    let b = depth(logit(i), top, temperature) >> BIN_SHIFT;
+    if (b >= first && b <= last) { atomicAdd(&number[b], 1u); }
+  }
+  workgroupBarrier();
+  for (var b = lane; b < BINS; b += DRAWERS) {
+    let own = atomicExchange(&number[b], 0u);
+    if (own != 0u) { starts[b] += atomicAdd(&A[bin_place(b) + 3u], own); }
+  }
+  workgroupBarrier();
+  for (var i = u * DRAWERS + lane; i < cols(0u); i += parts() * DRAWERS) {
     let d = depth(logit(i), top, temperature);
     let b = d >> BIN_SHIFT;
-    if (d == NONE || b < first || b > last) { continue; }
-    let at = extra(3u) + 2u * (starts[b] + atomicAdd(&A[bin_place(b) + 3u], 1u));
+    if (b < first || b > last) { continue; }
+    let at = extra(3u) + 2u * (starts[b] + atomicAdd(&number[b], 1u));
     atomicStore(&A[at], d);
     atomicStore(&A[at + 1u], i);
   }
@@ -284,15 +299,17 @@ struct Known {
   depth_bits: u32,
   id_bits: u32,
 }
+fn agrees(k: Known, depth: u32, id: u32) -> bool {
+  return (((depth ^ k.element.depth) >> k.depth_bits) | ((id ^ k.element.id) >> k.id_bits)) == 0u;
+}
 fn next_digit(lane: u32, first: u32, last: u32, known: Known, depth_bits: u32,
     id_bits: u32) -> Known {
   var k = known;
-  clear_bins(lane);
-  for (var i = first + lane; i < last; i += 64u) {
+  clear_bins(lane, PICKERS);
+  for (var i = first + lane; i < last; i += PICKERS) {
     let d = word_at(extra(3u) + 2u * i);
     let id = word_at(extra(3u) + 2u * i + 1u);
-    if (((d ^ k.element.depth) >> k.depth_bits) != 0u) { continue; }
-    if (((id ^ k.element.id) >> k.id_bits) != 0u) { continue; }
+    if (!agrees(k, d, id)) { continue; }
     add_to_bin(select((id >> id_bits) & 255u, (d >> depth_bits) & 255u, depth_bits < k.depth_bits),
         weight(d));
   }
@@ -312,12 +329,11 @@ fn next_digit(lane: u32, first: u32, last: u32, known: Known, depth_bits: u32,
   workgroupBarrier();
   return k;
 }
-// One of a few elements, at most one for each lane: `before` is before all of them.
-var<workgroup> few: array<vec2<u32>, 64>;
+// One of the n elements in `few`: `before` is before all of them.
+const FEW = 64u;
+var<workgroup> few: array<vec2<u32>, FEW>;
 var<workgroup> chosen: Element;
-fn find_among_few(lane: u32, first: u32, n: u32, s: Sought, before_all: vec3<u32>) -> Element {
-  let at = extra(3u) + 2u * (first + lane);
-  if (lane < n) { few[lane] = vec2(word_at(at), word_at(at + 1u)); }
+fn find_among_few(lane: u32, n: u32, s: Sought, before_all: vec3<u32>) -> Element {
   workgroupBarrier();
   if (lane < n) {
     let own = few[lane];
@@ -333,36 +349,57 @@ fn find_among_few(lane: u32, first: u32, n: u32, s: Sought, before_all: vec3<u32
   workgroupBarrier();
   return chosen;
 }
+var<workgroup> few_found: atomic<u32>;
+// The same of those that agree with what is known, which are few.
+fn find_known(lane: u32, first: u32, last: u32, k: Known, s: Sought) -> Element {
+  if (lane == 0u) { atomicStore(&few_found, 0u); }
+  workgroupBarrier();
+  for (var i = first + lane; i < last; i += PICKERS) {
+    let d = word_at(extra(3u) + 2u * i);
+    let id = word_at(extra(3u) + 2u * i + 1u);
+    if (agrees(k, d, id)) { few[atomicAdd(&few_found, 1u)] = vec2(d, id); }
+  }
+  workgroupBarrier();
+  return find_among_few(lane, atomicLoad(&few_found), s, k.element.before);
+}
+var<workgroup> is_none: bool;
 var<workgroup> are_few: bool;
 // No element: its id is NONE.
 fn find_element(lane: u32, s: Sought) -> Element {
-  load_bins(lane);
+  load_bins(lane, PICKERS);
   scan_bins(lane, 6u);
   seek(lane, 6u, s);
   let f = found;
-  let none = f.bin == NONE;
-  let first = select(f.before.z, 0u, none);
-  let last = select(first + f.own.z, 0u, none);
-  if (lane == 0u) { are_few = !none && f.own.z <= 64u; }
-  if (workgroupUniformLoad(&are_few)) { return find_among_few(lane, first, f.own.z, s, f.before); }
+  if (lane == 0u) {
+    is_none = f.bin == NONE;
+    are_few = f.own.z <= FEW;
+  }
+  if (workgroupUniformLoad(&is_none)) { return Element(0u, NONE, vec3(0u)); }
+  let first = f.before.z;
+  let last = first + f.own.z;
+  if (workgroupUniformLoad(&are_few)) {
+    let at = extra(3u) + 2u * (first + lane);
+    if (lane < f.own.z) { few[lane] = vec2(word_at(at), word_at(at + 1u)); }
+    return find_among_few(lane, f.own.z, s, f.before);
+  }
   var k = Known(Element(f.bin << BIN_SHIFT, 0u, f.before), s, BIN_SHIFT, 24u);
   k.sought.rest = rest_after(s, f.before);
   workgroupBarrier();
-  k = next_digit(lane, first, last, k, 12u, 24u);
-  k = next_digit(lane, first, last, k, 4u, 24u);
-  k = next_digit(lane, first, last, k, 0u, 24u);
-  k = next_digit(lane, first, last, k, 0u, 16u);
-  k = next_digit(lane, first, last, k, 0u, 8u);
-  k = next_digit(lane, first, last, k, 0u, 0u);
-  if (none) { k.element.id = NONE; }
+  const DEPTH_BITS = array<u32, 6>(12u, 4u, 0u, 0u, 0u, 0u);
+  const ID_BITS = array<u32, 6>(24u, 24u, 24u, 16u, 8u, 0u);
+  for (var digit = 0u; digit < 6u; digit++) {
+    k = next_digit(lane, first, last, k, DEPTH_BITS[digit], ID_BITS[digit]);
+    if (lane == 0u) { are_few = found.own.z <= FEW; }
+    if (workgroupUniformLoad(&are_few)) { return find_known(lane, first, last, k, s); }
+  }
   return k.element;
 }
 fn with_element(e: Element) -> vec2<u32> { return plus(e.before, weight(e.depth)).xy; }
 
 var<workgroup> wanted: bool;
-@compute @workgroup_size(64) fn draw_pick(@builtin(local_invocation_index) lane: u32) {
+@compute @workgroup_size(PICKERS) fn draw_pick(@builtin(local_invocation_index) lane: u32) {
   Z = P[0];
-  load_bins(lane);
+  load_bins(lane, PICKERS);
   scan_bins(lane, 6u);
   let total = sums[63];
   var kept = total.xy;
@@ -377,7 +414,7 @@ var<workgroup> wanted: bool;
     let e = find_element(lane, Sought(false, one_less(mass(kept))));
     if (e.id != NONE) { kept = with_element(e); }
   }
-  load_bins(lane);
+  load_bins(lane, PICKERS);
   let e = find_element(lane, Sought(false, target_of(cut_by_min(kept))));
   if (lane == 0u) {
     let id = select(NONE, e.id, exact && total.z != 0u);

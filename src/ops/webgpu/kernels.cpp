@@ -1,5 +1,7 @@
 #include "ops/webgpu/kernels.h"
 
+#include <algorithm>
+
 #include "base/split.h"
 #include "ops/webgpu/launches.h"
 
@@ -37,11 +39,14 @@ std::array<LaunchSpec, 5> pick_launches(const View& logits, const View& ids,
   return list;
 }
 
-std::array<Kernel, 3> draw_kernels() {
+std::array<Kernel, 3> draw_kernels(const gpu::Limits& limits) {
   std::array<Kernel, 3> list;
+  const std::string constants =
+      pick_constants() +
+      constant("PICKERS", std::min<std::int64_t>(limits.threads_per_group, 1024));
   constexpr const char* kEntries[] = {"draw_weigh", "draw_gather", "draw_pick"};
   for (std::size_t i = 0; i < list.size(); ++i)
-    list[i] = {"exact noise logits draw", kEntries[i], pick_constants()};
+    list[i] = {"exact noise logits draw", kEntries[i], constants};
   return list;
 }
 

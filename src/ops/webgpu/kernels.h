@@ -64,7 +64,7 @@ constexpr std::int64_t kDrawSettings = 11;
 constexpr std::int64_t kDrawWords = 4 * 385;              // the bins of draw.wgsl
 constexpr std::int64_t kDrawIds = std::int64_t{1} << 24;  // ids of more bits are not drawn
 std::array<LaunchSpec, 5> pick_launches(const View& logits, const View& ids, const View& positions);
-std::array<Kernel, 3> draw_kernels();
+std::array<Kernel, 3> draw_kernels(const gpu::Limits& limits);
 
 Result<gpu::Handle> pipeline_of(gpu::Device& device, const Kernel& kernel);
 

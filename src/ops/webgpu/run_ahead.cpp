@@ -88,7 +88,7 @@ static std::array<std::uint32_t, kIdsPicked> settings_of(const Draw& draw) {
 // Kernels that draw, at the first time.
 Status Executor::prepare_draw(const Draw& draw) {
   if (draw.temperature == 0 || draws_) return {};
-  const auto kernels = draw_kernels();
+  const auto kernels = draw_kernels(device_.limits());
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const std::size_t n = pick_[2 + i];
     LOOM_ASSIGN(launches_[n].pipeline, pipeline_of(device_, kernels[i]));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/numbered.h"
+#include "numeric/packed/panel.h"
 
 namespace loom {
 namespace {
@@ -44,6 +45,14 @@ std::optional<DecodeGeometry> decode_geometry(const LoweredProgram& p, const Dec
   // Threads for every run of byte rows: few wide workgroups that go on from panel to panel keep
   // more of the memory busy than many narrow ones, each of which prepares the row.
   g.run = byte_rows >= 128 ? 8 : 4;
+  if (w.form == kBlockForm) {  // whole blocks
+    const std::int64_t values =
+        4 * panel_geometry({static_cast<DType>(w.dtype), static_cast<Layout>(w.layout)}).planes;
+    g.block_rows = w.block / values;
+    g.run = std::max(g.run, g.block_rows);
+    if (w.block % values != 0 || w.block % 8 != 0 || g.run > 8 || g.run % g.block_rows != 0)
+      return {};
+  }
   g.threads = std::max<std::int64_t>(128, 16 * d.jobs);
   while (2 * g.threads <= max && g.threads < 16 * d.jobs * ceil_div(byte_rows, g.run))
     g.threads *= 2;
@@ -53,12 +62,14 @@ std::optional<DecodeGeometry> decode_geometry(const LoweredProgram& p, const Dec
   const std::int64_t planes_bytes = (std::max<std::int64_t>(g.words, w.padded_cols / 4) + 64) * 10 +
                                     8 * head_dim + (d.norm ? 512 : 64),
                      transpose_bytes = 128 * d.jobs;
+  const std::int64_t terms_bytes = g.block_rows == 0 ? 0 : 4 * g.threads * (g.run / g.block_rows);
   const std::int64_t room =
-      (limits.group_bytes - planes_bytes - (d.norm ? g.words * 16 : 0)) / transpose_bytes;
+      (limits.group_bytes - planes_bytes - terms_bytes - (d.norm ? g.words * 16 : 0)) /
+      transpose_bytes;
   g.turns =
       std::max<std::int64_t>(1, std::min(room, ceil_div(g.units * g.threads, kDeviceThreads)));
   g.groups = ceil_div(g.units, g.turns);
-  const std::int64_t bytes = planes_bytes + transpose_bytes * g.turns;
+  const std::int64_t bytes = planes_bytes + transpose_bytes * g.turns + terms_bytes;
   g.staged = bytes + g.words * 16 <= limits.group_bytes;
   if (g.threads > max || bytes > limits.group_bytes || (d.norm && !g.staged) ||
       (heads && g.turns > 1))

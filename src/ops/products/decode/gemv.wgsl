@@ -1,10 +1,12 @@
 // One row through up to three matrices of class I in one dispatch (decoding): [rms_norm and]
 // quantization of x in every workgroup, exact integer sums, then what EPILOGUE says. Each step
-// gives the bits of its own instruction. Operands: 0 x, 1 gain, 2.. results, 5.. biases, then 8
-// residual (ADD), or 3 table, 4 kv, 8 seq, 9 pos (HEADS, where 2 is the turned queries). A
-// workgroup makes JOBS panels of 16 outputs at a time, TURNS times. Its threads are 16 lanes, one
-// per output of a panel, times JOBS * SHARE: those of a job share out the panel's byte rows, RUN at
-// a time. COLS of the matrices, PADDED as packed, WORDS of a plane of x, NORM, MATRICES.
+// gives the bits of its own instruction. With a scale per block (BLOCK words of k, BLOCKS a row)
+// sums are exact in a block, and one thread adds an output's blocks in their order. Operands: 0 x,
+// 1 gain, 2.. results, 5.. biases, then 8 residual (ADD), or 3 table, 4 kv, 8 seq, 9 pos (HEADS,
+// where 2 is the turned queries). A workgroup makes JOBS panels of 16 outputs at a time, TURNS
+// times. Its threads are 16 lanes, one per output of a panel, times JOBS * SHARE: those of a job
+// share out the panel's byte rows, RUN at a time. COLS of the matrices, PADDED as packed, WORDS of
+// a plane of x, NORM, MATRICES.
 
 #kinds LOOM_EPILOGUE ops/products/decode/epilogues.def
 
@@ -14,6 +16,11 @@ const BYTE_ROWS = PADDED / (4u * LAYERS);
 const RUNS = (BYTE_ROWS + RUN - 1u) / RUN;
 const ALL_WORDS = max(WORDS, RUNS * RUN * LAYERS);  // byte rows beyond the last meet zeros
 
+const BY_BLOCKS = FORM == BLOCK_FORM;
+const BLOCK_ROWS = select(RUN, max(BLOCK / LAYERS, 1u), BY_BLOCKS);  // byte rows
+const RUN_BLOCKS = RUN / BLOCK_ROWS;
+const TERMS = SHARE * RUN_BLOCKS;  // of an output, made at a time
+
 // hi, lo of a word, hi, lo of the next
 var<workgroup> x_planes: array<vec4<u32>, (ALL_WORDS + 1u) / 2u>;
 // of both planes, by runs of 8 values: 16 bits each
@@ -22,7 +29,9 @@ var<workgroup> x_values: array<f32, select(1u, WORDS * 4u, STAGED)>;  // where t
 var<workgroup> inverse_rms: f32;
 var<workgroup> x_most: atomic<u32>;
 var<workgroup> x_totals: array<atomic<i32>, 2>;
-var<workgroup> job_sums: array<atomic<i32>, TURNS * JOBS * 32u>;  // [turn][job][output][plane]
+// [turn][job][output][plane]; by blocks, the bits of their sum and a word that is not used
+var<workgroup> job_sums: array<atomic<i32>, TURNS * JOBS * 32u>;
+var<workgroup> terms: array<f32, select(1u, JOBS * TERMS * 16u, BY_BLOCKS)>;  // [job][term][output]
 
 fn x_value(c: u32) -> f32 {
   if (STAGED) { return x_values[c]; }
@@ -34,10 +43,22 @@ fn x_value(c: u32) -> f32 {
 struct Run {
   row: array<u32, RUN>,
   sub: u32,
+  scale: array<f32, RUN_BLOCKS>,  // by blocks, with their minima and zero points
+  minimum: array<f32, RUN_BLOCKS>,
+  offset: array<i32, RUN_BLOCKS>,
 }
-fn fetch(panel: u32, lane: u32, index: u32) -> Run {
+// `output`: the first one of the panel.
+fn fetch(panel: u32, output: u32, lane: u32, index: u32) -> Run {
   var run: Run;
   let first = min(index, RUNS - 1u) * RUN;
+  if (BY_BLOCKS) {
+    for (var b = 0u; b < RUN_BLOCKS; b++) {
+      let at = w_place(output + lane, min(first / BLOCK_ROWS + b, BLOCKS - 1u));
+      run.scale[b] = own_scale(at);
+      if (HAS_MINIMA) { run.minimum[b] = w_minimum(at); }
+      run.offset[b] = code_offset(at);
+    }
+  }
   if (LAYOUT == A4) {  // super-blocks of 8 byte rows and a word of scales
     let start = panel + first / 8u * 144u + lane;
     for (var i = 0u; i < RUN; i++) { run.row[i] = W[start + (first % 8u + i) * 16u]; }
@@ -85,6 +106,30 @@ fn run_sums(run: Run, index: u32) -> vec2<i32> {
   return sum;
 }
 
+// What the blocks of a run add to an output.
+fn put_terms(run: Run, index: u32, at: u32) {
+  for (var b = 0u; b < RUN_BLOCKS; b++) {
+    let first = index * RUN + b * BLOCK_ROWS;
+    var d = vec2<i32>(0, 0);
+    for (var i = 0u; i < BLOCK_ROWS; i++) {
+      for (var p = 0u; p < LAYERS; p++) {
+        let word = (first + i) * LAYERS + p;
+        let both = x_planes[word / 2u];
+        d = d + dots(layer_codes(run.row[b * BLOCK_ROWS + i], p, vec2<u32>(1u, 0u)),
+            select(both.xy, both.zw, word % 2u == 1u));
+      }
+    }
+    var ones = vec2<i32>(0, 0);
+    for (var e = 0u; e < BLOCK / 2u; e++) {
+      ones = ones + two_sums(x_sums[first * LAYERS / 2u + e]);
+    }
+    let all = ones.x * 128 + ones.y;
+    var term = mul(f32(d.x * 128 + d.y - run.offset[b] * all), run.scale[b]);
+    if (HAS_MINIMA) { term = term - mul(f32(all), run.minimum[b]); }
+    terms[at + b * 16u] = term;
+  }
+}
+
 // Which matrix, and which of its panels, a job of a unit is.
 struct Panel {
   matrix: u32,
@@ -115,7 +160,7 @@ fn finish_of(unit: u32, thread: u32) -> Finish {
   M = FIRST_MATRIX + 20u * at.matrix;
   let n = at.first + thread % 16u;
   var f = Finish(min(n, w_rows() - 1u), n < w_rows(), at.matrix, 0.0, 0.0, 0.0);
-  f.scale = own_scale(f.n);
+  if (!BY_BLOCKS) { f.scale = own_scale(f.n); }
   if (HAS_BIAS) { f.bias = load(place(5u + at.matrix, 0u) + f.n); }
   if (EPILOGUE == ADD) { f.residual = load(place(8u, 0u) + f.n); }
   return f;
@@ -125,8 +170,11 @@ fn finished(f: Finish, sums_at: u32, row_scale: f32) -> f32 {
   M = FIRST_MATRIX + 20u * f.matrix;
   let sums = vec2<i32>(atomicLoad(&job_sums[2u * sums_at]),
       atomicLoad(&job_sums[2u * sums_at + 1u]));
-  let y = join_sums(f.n, sums, vec2<i32>(atomicLoad(&x_totals[0]), atomicLoad(&x_totals[1])),
-      row_scale, f.scale);
+  var y = mul(row_scale, bitcast<f32>(sums.x));
+  if (!BY_BLOCKS) {
+    y = join_sums(f.n, sums, vec2<i32>(atomicLoad(&x_totals[0]), atomicLoad(&x_totals[1])),
+        row_scale, f.scale);
+  }
   if (HAS_BIAS) { return y + f.bias; }
   return y;
 }
@@ -147,7 +195,7 @@ fn gemv(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   var at = panel_of(min(unit, units() - 1u), job);
   M = FIRST_MATRIX + 20u * at.matrix;
   var panel = w_panel(at.first);
-  var run = fetch(panel, lane, share);
+  var run = fetch(panel, at.first, lane, share);
 
   // What this thread will finish.
   var finish: Finish;
@@ -160,6 +208,8 @@ fn gemv(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
           thread % FINISHED + 16u);
     }
   }
+
+  M = FIRST_MATRIX + 20u * at.matrix;  // finish_of() has left that of another turn
 
   const OWN = (COLS + THREADS - 1u) / THREADS;
   var gains: array<f32, OWN>;
@@ -228,21 +278,39 @@ fn gemv(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
 
   for (var turn = 0u; unit < units(); turn++) {
     var sum = vec2<i32>(0, 0);
+    var in_order = zero();
     let next = unit + groups.x;
-    for (var r = share; r < RUNS; r += SHARE) {
-      let now = run;
-      if (r + SHARE < RUNS) { run = fetch(panel, lane, r + SHARE); }
-      else if (next < units()) {
-        at = panel_of(next, job);
-        M = FIRST_MATRIX + 20u * at.matrix;
-        panel = w_panel(at.first);
-        run = fetch(panel, lane, share);
+    for (var step = 0u; step < (RUNS + SHARE - 1u) / SHARE; step++) {
+      let r = step * SHARE + share;
+      if (r < RUNS) {
+        let now = run;
+        if (r + SHARE < RUNS) { run = fetch(panel, at.first, lane, r + SHARE); }
+        else if (next < units()) {
+          at = panel_of(next, job);
+          M = FIRST_MATRIX + 20u * at.matrix;
+          panel = w_panel(at.first);
+          run = fetch(panel, at.first, lane, share);
+        }
+        if (BY_BLOCKS) { put_terms(now, r, (job * TERMS + share * RUN_BLOCKS) * 16u + lane); }
+        else { sum = sum + run_sums(now, r); }
       }
-      sum = sum + run_sums(now, r);
+      if (BY_BLOCKS) {
+        workgroupBarrier();
+        if (share == 0u) {
+          for (var i = 0u; i < min(TERMS, BLOCKS - step * TERMS); i++) {
+            in_order = in_order + terms[(job * TERMS + i) * 16u + lane];
+          }
+        }
+        workgroupBarrier();
+      }
     }
     let sums_at = ((turn * JOBS + min(job, JOBS - 1u)) * 16u + lane) * 2u;
-    atomicAdd(&job_sums[sums_at], sum.x);
-    atomicAdd(&job_sums[sums_at + 1u], sum.y);
+    if (BY_BLOCKS) {
+      if (share == 0u) { atomicStore(&job_sums[sums_at], bitcast<i32>(in_order)); }
+    } else {
+      atomicAdd(&job_sums[sums_at], sum.x);
+      atomicAdd(&job_sums[sums_at + 1u], sum.y);
+    }
     unit = next;
   }
   workgroupBarrier();

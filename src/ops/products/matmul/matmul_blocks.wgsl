@@ -1,40 +1,68 @@
-// Products of class I with a scale per block of k: exact sums in a block, blocks ascending from +0.
-// A thread per output and row.
+// Products of class I with a scale per block of k: a workgroup per panel of 16 outputs and ROWS
+// rows of activations. Its 16 teams of 16 threads make a block each: exact sums in a block. Then
+// team i adds the blocks of row i, ascending from +0.
 
-@compute @workgroup_size(64)
-fn matmul(@builtin(global_invocation_id) id: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>) {
-  let u = thread_unit(id, groups);
-  if (u >= units()) { return; }
-  let row = u / w_rows();
-  let n = u % w_rows();
+var<workgroup> terms: array<f32, ROWS * 256u>;  // [row][block of the step][output]
+
+struct Sums {
+  dots: vec2<i32>,
+  ones: vec2<i32>,
+}
+
+// Of block b of output n: what it adds to ROWS rows.
+fn put_terms(n: u32, b: u32, first: u32, thread: u32) {
   let panel = w_panel(n);
-  let x = place(1u, row);
-  let words = (w_cols() + 63u) / 64u * 16u;
+  let words = (w_cols() + 63u) / 64u * 16u;  // of a plane of activations
   let count = min(words, w_padded() / 4u);
   let per_block = w_block() / 4u;
-  let blocks = (w_cols() + w_block() - 1u) / w_block();
-  var y = zero();
-  for (var b = 0u; b < blocks; b++) {
-    var dots = vec2<i32>(0, 0);
-    var ones = vec2<i32>(0, 0);
-    for (var g = b * per_block; g < min((b + 1u) * per_block, words); g++) {
-      if (g < count) {
-        let r = g / LAYERS;
-        let codes = layer_codes(byte_row(panel, n, r), g % LAYERS, vec2<u32>(1u, 0u));
-        dots = dots + vec2<i32>(dot4I8Packed(codes, A[x + g]),
-            dot4I8Packed(codes, A[x + words + g]));
-      }
-      ones = ones + vec2<i32>(dot4I8Packed(0x01010101u, A[x + g]),
-          dot4I8Packed(0x01010101u, A[x + words + g]));
+  var sum: array<Sums, ROWS>;
+  for (var g = b * per_block; g < min((b + 1u) * per_block, words); g++) {
+    var codes = 0u;
+    if (g < count) {
+      codes = layer_codes(byte_row(panel, n, g / LAYERS), g % LAYERS, vec2<u32>(1u, 0u));
     }
-    let at = w_place(n, b);
-    let all = ones.x * 128 + ones.y;
-    var term = mul(f32(dots.x * 128 + dots.y - code_offset(at) * all), own_scale(at));
-    if (HAS_MINIMA) { term = term - mul(f32(all), w_minimum(at)); }
-    y = y + term;
+    for (var i = 0u; i < ROWS; i++) {
+      let x = place(1u, min(first + i, rows(1u) - 1u)) + g;
+      let planes = vec2<u32>(A[x], A[x + words]);
+      sum[i].dots += vec2<i32>(dot4I8Packed(codes, planes.x), dot4I8Packed(codes, planes.y));
+      sum[i].ones += vec2<i32>(dot4I8Packed(0x01010101u, planes.x),
+          dot4I8Packed(0x01010101u, planes.y));
+    }
   }
-  y = mul(load(x + 2u * words), y);
+  let at = w_place(n, b);
+  for (var i = 0u; i < ROWS; i++) {
+    let all = sum[i].ones.x * 128 + sum[i].ones.y;
+    var term = mul(f32(sum[i].dots.x * 128 + sum[i].dots.y - code_offset(at) * all),
+        own_scale(at));
+    if (HAS_MINIMA) { term = term - mul(f32(all), w_minimum(at)); }
+    terms[i * 256u + thread] = term;
+  }
+}
+
+@compute @workgroup_size(256)
+fn matmul(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32) {
+  let u = group_unit(group, groups);
+  if (u >= units()) { return; }
+  let panels = (P[FIRST_MATRIX] + 15u) / 16u;  // not by M: all threads meet in the loop
+  let blocks = (P[FIRST_MATRIX + 1u] + P[FIRST_MATRIX + 7u] - 1u) / P[FIRST_MATRIX + 7u];
+  let n = u % panels * 16u + thread % 16u;
+  let first = u / panels * ROWS;
+  let team = thread / 16u;
+  var y = zero();
+  for (var b = 0u; b < blocks; b += 16u) {
+    if (b + team < blocks) { put_terms(n, b + team, first, thread); }
+    workgroupBarrier();
+    if (team < ROWS) {
+      for (var t = 0u; t < min(16u, blocks - b); t++) {
+        y = y + terms[team * 256u + t * 16u + thread % 16u];
+      }
+    }
+    workgroupBarrier();
+  }
+  if (team >= ROWS || first + team >= rows(1u) || n >= w_rows()) { return; }
+  let scale = load(place(1u, first + team) + (w_cols() + 63u) / 64u * 32u);
+  y = mul(scale, y);
   if (HAS_BIAS) { y = y + load(place(2u, 0u) + n); }
-  store(place(3u, row) + n, y);
+  store(place(3u, first + team) + n, y);
 }

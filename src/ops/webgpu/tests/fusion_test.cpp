@@ -43,7 +43,10 @@ View block(Case& c, const Form& f, View x, const std::string& at, View seq, View
 TEST(WebGpuFusion, ADecoderBlockEqualsTheCpuInFewDispatches) {
   LOOM_TEST_DEVICE(device);
   for (const Form& f :
-       {Form{"i4", 48, 3, 1, 16, 100, false}, Form{"ternary", 70, 2, 2, 24, 33, true}}) {
+       {Form{"i4", 48, 3, 1, 16, 100, false}, Form{"ternary", 70, 2, 2, 24, 33, true},
+        Form{"q4_0", 96, 3, 1, 16, 2080, false}, Form{"q8_0", 70, 2, 2, 24, 96, true},
+        Form{"i8:block16", 256, 1, 1, 16, 64, false},
+        Form{"u4:block32", 160, 3, 1, 32, 260, false}}) {
     Case c;
     const View pos = c.ids(0), seq = c.ids(1),
                table = c.emit.rope_table({}, 128, f.head_dim, ValueType::f32);
