@@ -86,6 +86,7 @@ class BrowserDevice final : public Device {
 
   const DeviceInfo& info() const override { return info_; }
   const Limits& limits() const override { return limits_; }
+  void allow_fma() override { limits_.fma = true; }
 
   Result<Handle> create_buffer(std::uint64_t bytes, std::string_view what) override {
     bytes = std::max<std::uint64_t>((bytes + 15) / 16 * 16, 256);

@@ -46,6 +46,7 @@ class DawnDevice final : public Device {
   Status force_loss() override;
   bool has_matrix_units() const override { return units_; }
   void allow_matrix_units() override { limits_.matrix_units = units_; }
+  void allow_fma() override { limits_.fma = true; }
   std::uint64_t allocated_bytes() const override { return allocated_; }
 
  private:
@@ -79,6 +80,7 @@ class DawnDevice final : public Device {
   void set_callbacks(WGPUDeviceDescriptor& descriptor);
   Status request_device(const AdapterLimits& own, bool checks);
 
+  Status record(std::span<const Dispatch> list);
   // Runs the callbacks that are due until `done`; they come from here and nowhere else.
   void wait(const bool& done);
   // The error that `make` causes, if any.
@@ -555,9 +557,20 @@ WGPUCommandEncoder DawnDevice::recording() {
   return recording_;
 }
 
-// Waits in the recording for what follows: a read shares its way to the queue.
+// Waits in the recording for what follows: a read shares its way to the queue. Of a long list the
+// device begins with the first part while the others are recorded.
 Status DawnDevice::submit(std::span<const Dispatch> list) {
+  constexpr std::size_t kLong = 160, kPart = 64;
   LOOM_TRY(usable());
+  while (list.size() > kLong) {
+    LOOM_TRY(record(list.first(kPart)));
+    LOOM_TRY(flush());
+    list = list.subspan(kPart);
+  }
+  return record(list);
+}
+
+Status DawnDevice::record(std::span<const Dispatch> list) {
   WGPUComputePassEncoder pass = w_.CommandEncoderBeginComputePass(recording(), nullptr);
   Handle pipeline = 0;
   for (const Dispatch& d : list) {

@@ -32,6 +32,7 @@ struct Limits {
   std::uint32_t threads_per_group = 256, group_bytes = 16384;
   bool subgroups = false;
   bool matrix_units = false;  // allow_matrix_units() was called
+  bool fma = false;           // allow_fma() was
 };
 
 struct DeviceOptions {
@@ -104,6 +105,8 @@ class Device {
   // them.
   virtual bool has_matrix_units() const { return false; }
   virtual void allow_matrix_units() {}
+  // Kernels may protect a product that is added by fma() with a zero: one instruction less.
+  virtual void allow_fma() {}
   // Bytes in buffers now.
   virtual std::uint64_t allocated_bytes() const = 0;
 };

@@ -160,12 +160,24 @@ Status kv_append_q15_launch(Launches& l) {
   l.add("q15 kv_append", "kv_append_q15", 0, l.integer(0), 1);
   return {};
 }
+// In place of the last launch where rows are many: tiles of 16 rows, `factor` of them for each.
+void add_row_tiles(Launches& l, std::string_view pieces, std::string_view entry,
+                   std::int64_t factor) {
+  constexpr std::int64_t kTileRows = 16, kManyRows = 128;
+  if (l.dynamic_rows || l.max_rows(0) < kManyRows) return;
+  webgpu::WideKernel wide{l.last().kernel, kManyRows, kTileRows, factor};
+  wide.kernel.pieces = "times " + std::string(kAttention) + " " + std::string(pieces);
+  wide.kernel.entry = entry;
+  wide.kernel.constants += webgpu::flag("FUSED", l.limits.fma);
+  l.last().wide.push_back(std::move(wide));
+}
 Status attention_launch(Launches& l) {
   LOOM_TRY(refuse_wide_heads(l));
   const bool of_rows =
       l.ins.op == LoweredOp::attention_rows || l.ins.op == LoweredOp::attention_rows_alibi;
   l.add(kAttention, of_rows ? "attention_rows" : "attention", 0, l.integer(0), 1,
         tile_constants(l));
+  if (of_rows) add_row_tiles(l, "attention_tiles", "attention_rows_tile", l.integer(0));
   return {};
 }
 Status attention_q15_launch(Launches& l) {
@@ -186,9 +198,14 @@ Status attention_back_launch(Launches& l) {
   LOOM_TRY(refuse_wide_heads(l));
   const std::string pieces = std::string(kAttention) + " attention_back",
                     constants = tile_constants(l);
+  constexpr std::string_view kTiles = "attention_back attention_tiles attention_back_tiles";
+  const std::int64_t columns = webgpu::tiles_of(l.integer(2));
   l.add(pieces, "attention_slopes", 0, l.integer(0), 1, constants);
+  add_row_tiles(l, kTiles, "attention_slopes_tile", l.integer(0));
   l.elements(pieces, "attention_back_q", 7, constants);
+  add_row_tiles(l, kTiles, "attention_back_q_tile", columns * l.integer(0));
   l.elements(pieces, "attention_back_kv", 8, constants);
+  add_row_tiles(l, kTiles, "attention_back_kv_tile", 2 * columns * l.integer(1));
   return {};
 }
 Status rope_append_launch(Launches& l) {

@@ -86,6 +86,11 @@ fn norm_gain_stats(@builtin(workgroup_id) group: vec3<u32>,
     A[extra(0u) + 2u * u + 1u] = bitcast<u32>(s.inverse);
   }
 }
+fn gain_part(u: u32, c: u32) -> f32 {
+  let s = Stats(load(extra(0u) + 2u * u), load(extra(0u) + 2u * u + 1u));
+  return mul(load(group_place(u, 1u) + c), mul(centered(load(group_place(u, 0u) + c), s),
+      s.inverse));
+}
 // gg (+)= sum over rows and groups, ascending, of gy * xh: a thread per column. ints: group,
 // accumulate.
 @compute @workgroup_size(64)
@@ -95,10 +100,6 @@ fn norm_gain(@builtin(global_invocation_id) id: vec3<u32>,
   if (c >= units()) { return; }
   let count = rows(0u) * (cols(0u) / int_at(0u));
   var sum = row_sum();
-  for (var u = 0u; u < count; u++) {
-    let s = Stats(load(extra(0u) + 2u * u), load(extra(0u) + 2u * u + 1u));
-    push_row(&sum, mul(load(group_place(u, 1u) + c), mul(centered(load(group_place(u, 0u) + c), s),
-        s.inverse)));
-  }
+  for (var u = 0u; u < count; u++) { push_row(&sum, gain_part(u, c)); }
   add_total(place(2u, 0u) + c, row_total(&sum), int_at(1u));
 }

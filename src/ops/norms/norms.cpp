@@ -36,11 +36,13 @@ bool norm_gain_shape(OpCheck& c) {
                    "operands do not agree");
 }
 
-// Mean and inverse deviation of every group of every row.
+// Mean and inverse deviation of every group of every row; on a device sums of their blocks, too.
 Scratch norm_gain_scratch(const ScratchQuery& q) {
-  const std::int64_t values = 2 * q.max_rows(0) * (q.cols(0) / q.ins.ints[0]);
-  return {q.value_size(0) * values, values};
+  const std::int64_t groups = q.max_rows(0) * (q.cols(0) / q.ins.ints[0]);
+  return {2 * q.value_size(0) * groups, 2 * groups + webgpu::row_blocks_of(groups) * q.ins.ints[0]};
 }
+
+constexpr std::int64_t kManyGroups = 256;  // from more on gains are summed in chunks
 
 Status norm_launch(Launches& l) {
   const std::string pieces = "arena reduce row_sum norm",
@@ -53,7 +55,11 @@ Status norm_launch(Launches& l) {
     l.add(pieces, "norm_back", 0, groups, 1, constants);
   } else {
     l.add(pieces, "norm_gain_stats", 0, groups, 1, constants);
-    l.add(pieces, "norm_gain", -1, l.integer(0), 64, constants);
+    if (l.dynamic_rows || l.max_rows(0) * groups <= kManyGroups)
+      l.add(pieces, "norm_gain", -1, l.integer(0), 64, constants);
+    else
+      l.row_blocks(pieces + " chunks_gradient gain_chunks", "norm_gain_chunks",
+                   (l.integer(0) + 7) / 8, 2, 1, groups, 2 * l.max_rows(0) * groups, constants);
   }
   return {};
 }

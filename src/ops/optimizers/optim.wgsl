@@ -32,9 +32,12 @@ fn grad_merge(@builtin(global_invocation_id) id: vec3<u32>,
   Z = P[0];
   let n = rows(0u) * cols(0u);
   var sum = zero();
-  for (var i = lane; i < n; i += 64u) {
-    let v = load(place(0u, i / cols(0u)) + i % cols(0u));
-    sum = sum + mul(v, v);
+  for (var first = lane; first < n; first += 64u * 32u) {  // 32 words on their way together
+    for (var j = 0u; j < 32u; j++) {
+      let i = min(first + 64u * j, n - 1u);
+      let v = load(place(0u, i / cols(0u)) + i % cols(0u));
+      sum = sum + select(zero(), mul(v, v), first + 64u * j < n);
+    }
   }
   sum = tree_sum(lane, sum);
   if (lane == 0u) {

@@ -5,6 +5,7 @@
 #include "ops/lowering/weight_forms.h"
 #include "ops/op_check.h"
 #include "ops/products/decode/decode.h"
+#include "ops/products/matmul/float_tiles.h"
 #include "ops/products/matmul/tile_shapes.h"
 #include "ops/products/product_sizes.h"
 #include "ops/program_builder.h"
@@ -117,29 +118,51 @@ Scratch integer_scratch(const ScratchQuery& q) {
 std::int64_t copied_panels(std::int64_t size, std::int64_t sums) {
   return 16 * cpu::kPackedPanels * size * std::min<std::int64_t>(sums, cpu::kPackedSums);
 }
+// Whether a device cuts sums among threads: they are so long, and the results too few to occupy it.
+bool sums_in_chunks(std::int64_t inputs, std::int64_t results) {
+  constexpr std::int64_t kLongSum = 256, kFewResults = 4096;
+  return inputs >= kLongSum && results <= kFewResults;
+}
 Scratch matmul_scratch(const ScratchQuery& q) {
-  if (!q.updates || !copies_panels(q.program, q.ins)) return panel_scratch_of(q);
-  return {copied_panels(4, q.of(0).cols), 0};
+  Scratch s = panel_scratch_of(q);
+  if (q.updates && copies_panels(q.program, q.ins)) s.worker_bytes = copied_panels(4, q.of(0).cols);
+  const std::int64_t inputs = q.cols(1), results = q.cols(3) * q.max_rows(3);
+  if (sums_in_chunks(inputs, results)) s.device_words = (inputs + 31) / 32 * results;
+  return s;
 }
 Scratch matmul_t_scratch(const ScratchQuery& q) {
   return {copies_panels(q.program, q.ins) ? copied_panels(q.value_size(1), q.cols(1)) : 0, 0};
 }
-// Values of gy, and the rows of some panels of x.
+// Whether a device takes gradients of so many outputs and inputs in chunks of rows, and not in
+// tiles: results are few, and so are the sums of their blocks.
+bool gradient_in_chunks(std::int64_t outputs, std::int64_t inputs, std::int64_t rows) {
+  constexpr std::int64_t kFewTiles = 64, kNarrow = 16, kManyRows = 64,
+                         kKeptSums = std::int64_t{1} << 25;
+  const std::int64_t blocks = webgpu::row_blocks_of(rows);
+  if (blocks <= 1) return rows > kManyRows && std::min(outputs, inputs) < kNarrow;
+  return webgpu::tiles_of(outputs) * webgpu::tiles_of(inputs) < kFewTiles &&
+         blocks * outputs * inputs <= kKeptSums;
+}
+// Values of gy, and the rows of some panels of x; on a device sums of blocks.
 Scratch weight_grad_scratch(const ScratchQuery& q) {
+  const std::int64_t words = webgpu::row_blocks_of(q.max_rows(0)) * q.cols(0) * q.cols(1);
   return {q.value_size(0) *
               (cpu::kPackedOuterValues +
                16 * cpu::kPackedPanels * std::min<std::int64_t>(q.max_rows(0), cpu::kPackedOuter)),
-          0};
+          gradient_in_chunks(q.cols(0), q.cols(1), q.max_rows(0)) ? words : 0};
 }
-// The last row of each id, and the next row of the same.
+Scratch bias_grad_scratch(const ScratchQuery& q) {
+  return {0, webgpu::row_blocks_of(q.max_rows(0)) * q.cols(0)};
+}
+// The last row of each id, and the next row of the same; on a device whether a row is the first.
 Scratch embedding_grad_scratch(const ScratchQuery& q) {
-  return {4 * q.max_rows(2) + 5 * q.max_rows(0) + 64, 0};
+  return {4 * q.max_rows(2) + 5 * q.max_rows(0) + 64, 2 * q.max_rows(0)};
 }
 
 // ---- devices
 
-// Sums are cut among threads where they are so long, and the results too few to occupy a device.
-constexpr std::int64_t kLongSum = 2048, kManyRows = 256, kFewResults = 4096;
+constexpr std::int64_t kManyRows = 32;  // from more on columns are summed in chunks
+constexpr std::string_view kProductChunks = "arena row_sum chunks_gradient product_chunks";
 
 Status gather_launch(Launches& l) {
   l.elements("", "gather", 2);
@@ -149,7 +172,7 @@ Status gather_launch(Launches& l) {
 Status matmul_t_launch(Launches& l) {
   l.elements("", "matmul_t", 2);
   l.with_weights("arena weights weight_rows", false);
-  l.in_tiles("matmul_t_tile", l.cols(2));
+  add_back_product_tiles(l);
   return {};
 }
 // Kernels of a product with a workgroup per panel, for one row and a few.
@@ -164,10 +187,18 @@ Status matmul_launch(Launches& l) {
   const int form = l.weight().form;
   const bool integer = form == kIntegerForm, blocks = form == kBlockForm,
              decoded = form == kFloatForm || form == kDecodedForm, panels = integer || blocks;
-  if (decoded && l.cols(1) >= kLongSum && l.cols(3) * l.max_rows(3) <= kFewResults &&
-      !l.dynamic_rows) {
-    l.add("", "matmul_chunks", 3, (l.cols(3) + 7) / 8, 1);
-    l.with_weights("arena weights matmul_chunks", l.has(2));
+  if (decoded && sums_in_chunks(l.cols(1), l.cols(3) * l.max_rows(3)) && !l.dynamic_rows) {
+    const std::int64_t pieces = webgpu::row_blocks_of(l.cols(1));
+    const auto with_weights = [&] {
+      l.with_weights("arena weights matmul_chunks", l.has(2));
+      l.last().kernel.constants += webgpu::flag("ONE_BLOCK", pieces == 1);
+    };
+    l.add("", "matmul_chunks", 3, (l.cols(3) + 7) / 8 * pieces, 1);
+    with_weights();
+    if (pieces > 1) {
+      l.add("", "matmul_chunk_totals", 3, l.cols(3), 1);
+      with_weights();
+    }
     return {};
   }
   l.add("", "matmul", 3, panels ? (l.cols(3) + 15) / 16 : l.cols(3), panels ? 1 : 64);
@@ -175,7 +206,7 @@ Status matmul_launch(Launches& l) {
                                  : blocks ? "matmul_blocks"
                                           : "matmul_float";
   l.with_weights("arena weights " + std::string(piece), l.has(2));
-  if (decoded) l.in_tiles("matmul_tile", l.cols(3));
+  if (decoded) add_product_tiles(l);
   if (panels) {
     one_row_and_few(l);
     add_tiles(l);
@@ -183,29 +214,26 @@ Status matmul_launch(Launches& l) {
   return {};
 }
 Status weight_grad_launch(Launches& l) {
-  const std::int64_t blocks = (l.max_rows(0) + 1023) / 1024,
-                     depth = std::bit_width(static_cast<std::uint64_t>(blocks));
-  const std::int64_t tiles = webgpu::tiles_of(l.cols(0)) * webgpu::tiles_of(l.cols(2));
+  const std::int64_t depth =
+      std::bit_width(static_cast<std::uint64_t>(webgpu::row_blocks_of(l.max_rows(0))));
   // Workgroups that wait for one another agree on the rows before the run.
-  if (blocks > 1 && tiles < 64 && !l.dynamic_rows) {
-    l.add("arena row_sum chunks_gradient", "weight_grad_chunks", -1,
-          (l.cols(0) + 7) / 8 * ((l.cols(2) + 7) / 8), 1);
-  } else if (l.cols(0) < 64 || l.cols(2) < 64 || depth > 4 || l.dynamic_rows) {
+  if (gradient_in_chunks(l.cols(0), l.cols(2), l.max_rows(0)) && !l.dynamic_rows) {
+    l.row_blocks(kProductChunks, "weight_grad_chunks", (l.cols(0) + 7) / 8 * ((l.cols(2) + 7) / 8),
+                 2, 0);
+  } else if (!add_gradient_tiles(l, depth)) {
     l.elements("arena row_sum gradient", "weight_grad", 2);
-  } else {
-    l.add("arena row_sum tiles tiles_gradient", "weight_grad_tile", -1, tiles, 1,
-          webgpu::constant("DEPTH", depth));
   }
   return {};
 }
 Status bias_grad_launch(Launches& l) {
   if (l.max_rows(0) > kManyRows && !l.dynamic_rows)
-    l.add("arena row_sum chunks_gradient", "bias_grad_chunks", -1, (l.cols(0) + 7) / 8, 1);
+    l.row_blocks(kProductChunks, "bias_grad_chunks", (l.cols(0) + 7) / 8, 1, 0);
   else l.elements("arena row_sum gradient", "bias_grad", 1);
   return {};
 }
 Status embedding_grad_launch(Launches& l) {
   if (l.integer(0) == 0) l.elements("arena row_sum gradient", "embedding_grad_zero", 2);
+  l.add("arena embedding_rows", "embedding_rows", 0, 1, 1);
   l.elements("arena row_sum gradient", "embedding_grad", 0);
   return {};
 }

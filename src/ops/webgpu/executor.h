@@ -104,7 +104,7 @@ class Executor final : public loom::Executor {
   void fill_slot(std::size_t n);
   RowRange rows_of(const LaunchSpec& spec, std::size_t operand) const;
   void fill_matrices(const LaunchSpec& spec, std::uint32_t* slot);
-  Status upload_inputs();
+  Status upload_inputs(Segment first);
   Status upload_sequences();
   Status poison();
   // The dispatches of a run, in submitted_.
@@ -138,6 +138,7 @@ class Executor final : public loom::Executor {
               // run_ahead
   bool draws_ = false;        // the kernels that draw are compiled
   bool single_rows_ = false;  // of the registers' values: fused_ runs
+  bool update_reads_inputs_ = false;
   std::vector<std::uint32_t> slots_;
   std::vector<gpu::Dispatch> list_,
       submitted_;  // of the registers' values, one per launch; of this run

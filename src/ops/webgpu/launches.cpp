@@ -41,11 +41,24 @@ void Launches::with_weights(std::string_view pieces, bool bias) {
   s.matrices[0] = view(0).buffer;
 }
 
-void Launches::in_tiles(std::string_view entry, std::int64_t outputs) {
-  WideKernel wide{last().kernel, 32, 64, tiles_of(outputs)};
-  wide.kernel.pieces = "arena weights tiles tiles_weights";
-  wide.kernel.entry = entry;
-  if (outputs >= 64 && max_rows(1) >= wide.rows) last().wide.push_back(std::move(wide));
+void Launches::row_blocks(std::string_view pieces, std::string_view entry, std::int64_t units,
+                          int result, int accumulate, std::int64_t parts, std::int64_t kept,
+                          std::string constants) {
+  const std::int64_t blocks = row_blocks_of(max_rows(0) * parts);
+  constants += constant("KEPT", kept);
+  add(pieces, entry, -1, units * std::max<std::int64_t>(blocks, 1), 1,
+      constants + flag("ONE_BLOCK", blocks <= 1));
+  if (blocks > 1)
+    elements("arena row_sum block_totals", "block_totals", result,
+             constants + constant("RESULT", result) + constant("SUMS", parts) +
+                 constant("ACCUMULATE", accumulate));
+}
+
+bool Launches::in_fours() const {
+  return !dynamic_rows && std::ranges::all_of(ins.operands, [&](const View& v) {
+    return !v.valid() || (v.col % 4 == 0 && v.cols % 4 == 0 &&
+                          program.buffers[static_cast<std::size_t>(v.buffer)].cols % 4 == 0);
+  });
 }
 
 Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program,

@@ -50,8 +50,15 @@ class Launches {
   LaunchSpec& last() { return list.back(); }
   // The last launch reads the matrix that operand 0 is, prepared as it says.
   void with_weights(std::string_view pieces, bool bias);
-  // For many rows of a product: tiles of 64 rows by 64 of `outputs`.
-  void in_tiles(std::string_view entry, std::int64_t outputs);
+  // Sums over rows of operand 0, or `parts` sums for each of them, by chunks_gradient.wgsl: `units`
+  // workgroups of `entry` for each block of 1,024; then, where blocks are several, `result` is
+  // their totals. Int number `accumulate` is of that; scratch has them `kept` words from its
+  // beginning on.
+  void row_blocks(std::string_view pieces, std::string_view entry, std::int64_t units, int result,
+                  int accumulate, std::int64_t parts = 1, std::int64_t kept = 0,
+                  std::string constants = {});
+  // Whether all that the operands have comes in fours of words, each at a multiple of four.
+  bool in_fours() const;
 
  private:
   const MatrixLookup& matrices_;
@@ -63,6 +70,8 @@ Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program,
                                             const MatrixLookup& matrices,
                                             const gpu::Limits& limits);
 
+// Blocks of rows that sums over them are made of (rule 3).
+inline std::int64_t row_blocks_of(std::int64_t rows) { return (rows + 1023) / 1024; }
 // Tiles of 64 that cover n.
 inline std::int64_t tiles_of(std::int64_t n) { return (n + 63) / 64; }
 

@@ -3,16 +3,18 @@
 
 @group(0) @binding(2) var<storage, read_write> W: array<u32>;
 
-// A thread per element of the master (operand 0). extra: words of a panel, and where the first
-// begins.
+// A thread per element of the master (operand 0), in the order of panels, as far as there are rows.
+// extra: words of a panel, and where the first begins.
 @compute @workgroup_size(64)
 fn to_panels(@builtin(global_invocation_id) id: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>) {
   let u = thread_unit(id, groups);
   if (u >= units()) { return; }
-  let n = u / cols(0u);
-  let k = u % cols(0u);
-  W[extra(1u) + n / 16u * extra(0u) + k * 16u + n % 16u] =
+  let panel = u / 16u / cols(0u);
+  let k = u / 16u % cols(0u);
+  let n = panel * 16u + u % 16u;
+  if (n >= P[68u]) { return; }  // its rows, as in weights.wgsl
+  W[extra(1u) + panel * extra(0u) + k * 16u + u % 16u] =
       stored_above(load(place(0u, n) + k), FLOOR);
 }
 

@@ -61,6 +61,7 @@ Status Executor::record() {
   pick_.clear();
   draws_ = false;
   bound_ = false;
+  update_reads_inputs_ = false;
   // Every instruction by itself; for single rows, fusions in place of what they do; after an
   // update, parameters from their masters.
   std::vector<LaunchSpec> specs;
@@ -73,6 +74,10 @@ Status Executor::record() {
     LOOM_ASSIGN(std::vector<LaunchSpec> list,
                 launches_of(lowered_, ins, matrices, device_.limits()));
     of_instruction.emplace_back(specs.size(), specs.size() + list.size());
+    if (ins.segment == Segment::update)
+      for (const View& v : ins.operands)
+        update_reads_inputs_ =
+            update_reads_inputs_ || (v.valid() && buffer(v.buffer).kind == BufferKind::input);
     for (LaunchSpec& s : list) {
       in_order_.push_back(specs.size());
       specs.push_back(std::move(s));
@@ -113,8 +118,9 @@ void Executor::plan_repacks(std::vector<LaunchSpec>& specs) {
   for (const Master& m : masters_)
     for (const Parameter& p : parameters_read_) {
       if (p.store != m.store || (p.matrix && p.store->format().dtype != DType::f32)) continue;
-      const std::int64_t elements = m.store->rows() * m.store->cols();
-      LaunchSpec s = p.matrix ? master_to_panels(elements) : master_to_vector(elements);
+      const std::int64_t rows = m.store->rows(), cols = m.store->cols();
+      LaunchSpec s =
+          p.matrix ? master_to_panels((rows + 15) / 16 * 16 * cols) : master_to_vector(rows * cols);
       s.operands = {View{m.buffer, 0, static_cast<std::int32_t>(m.store->cols())},
                     View{p.buffer, 0, static_cast<std::int32_t>(m.store->cols())}};
       if (p.matrix) s.matrices[0] = p.buffer;
@@ -255,12 +261,13 @@ Status Executor::bind_registers() {
   return {};
 }
 
-// What the host wrote: inputs of this run, and states and pages that changed.
-Status Executor::upload_inputs() {
+// What the host wrote: inputs, where the segments may read them, and states and pages that changed.
+Status Executor::upload_inputs(Segment first) {
   for (std::size_t b = 0; b < lowered_.buffers.size(); ++b) {
     Mirror& m = mirrors_[b];
     const auto id = static_cast<BufferId>(b);
     if (buffer(id).kind == BufferKind::input && placement_.offset[b] >= 0) {
+      if (first == Segment::update && !update_reads_inputs_) continue;
       const auto bytes = static_cast<std::size_t>(lowered_.rows(id, u32_) * stride_words(id) * 4);
       LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{place_[b]} * 4,
                              std::span<const std::byte>(mirror(id).bytes).first(bytes)));
@@ -352,7 +359,7 @@ Status Executor::prepare(Segment first) {
   LOOM_TRY(bind_registers());
   if (poison_ && first == Segment::forward) LOOM_TRY(poison());
   for (Mirror& m : mirrors_) m.fresh = false;
-  return upload_inputs();
+  return upload_inputs(first);
 }
 
 Status Executor::run(Segment first, Segment last) {
@@ -362,6 +369,8 @@ Status Executor::run(Segment first, Segment last) {
   began_ = true;
   LOOM_TRY(submit(single_rows_ ? fused_ : in_order_, first, last));
   device_ahead_ = device_ahead_ || (last == Segment::update && !masters_.empty());
+  // An update need not wait in the recording for what the host does next.
+  if (first == Segment::update) return device_.flush();
   if (first > Segment::loss) return {};
   outputs_behind_ = false;
   return read_outputs();

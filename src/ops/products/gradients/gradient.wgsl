@@ -29,6 +29,7 @@ fn bias_grad(@builtin(global_invocation_id) id: vec3<u32>,
 
 // gw (+)= per id the sum of its rows of gy, ascending from +0; without accumulation gw is filled
 // with zeros before. A thread per element of gy: that of the first row of an id adds all of them.
+// embedding_rows.wgsl says which row that is, and which is the next of the same id.
 @compute @workgroup_size(64)
 fn embedding_grad_zero(@builtin(global_invocation_id) id: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>) {
@@ -42,14 +43,11 @@ fn embedding_grad(@builtin(global_invocation_id) id: vec3<u32>,
   if (u >= units()) { return; }
   let i = u / cols(0u);
   let c = u % cols(0u);
-  let last = rows(2u) - 1u;
-  let own = min(A[place(1u, i)], last);
-  for (var j = 0u; j < i; j++) {
-    if (min(A[place(1u, j)], last) == own) { return; }
-  }
+  if (A[extra(0u) + 2u * i] != 0u) { return; }
+  let own = min(A[place(1u, i)], rows(2u) - 1u);
   var sum = zero();
-  for (var j = i; j < rows(0u); j++) {
-    if (min(A[place(1u, j)], last) == own) { sum = sum + load(place(0u, j) + c); }
+  for (var j = i; j < rows(0u); j = A[extra(0u) + 2u * j + 1u]) {
+    sum = sum + load(place(0u, j) + c);
   }
   store(place(2u, own) + c, load(place(2u, own) + c) + sum);
 }

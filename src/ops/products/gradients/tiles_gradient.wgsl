@@ -1,60 +1,74 @@
 // gw (+)= gy^T x in tiles: gradient.wgsl's sums over rows (rule 3), whose blocks of 1,024 rows
 // combine like the digits of a binary counter. DEPTH: of the counter.
 
-// Four words of a row from `first` on, as far as its `count` goes.
-fn four_of(row: u32, first: u32, count: u32) -> vec4<f32> {
-  var v = vec4<f32>(zero());
-  for (var i = 0u; i < 4u && first + i < count; i++) { v[i] = load(row + first + i); }
-  return v;
+const LEFT_TURNED = false;
+const RIGHT_TURNED = false;
+
+fn words_of(operand: u32, r: u32, first: u32, count: u32) -> vec4<f32> {
+  let width = cols(operand);
+  if (r >= count) { return vec4<f32>(zero()); }
+  return load_four(place(operand, r) + first, max(width, first) - first);
+}
+fn left_line(r: u32, n: u32, count: u32) -> vec4<f32> { return words_of(0u, r, n, count); }
+fn right_line(r: u32, k: u32, count: u32) -> vec4<f32> { return words_of(1u, r, k, count); }
+
+// `block`, of the rows from r0 on, joins the blocks before it.
+fn push_block(stack: ptr<function, array<Tiles, DEPTH>>, depth: u32, block: Tiles, r0: u32) -> u32 {
+  var d = depth;
+  var sum = block;
+  for (var c = r0 / 1024u; (c & 1u) != 0u; c = c >> 1u) {
+    d = d - 1u;
+    for (var s = 0u; s < SLOTS; s++) {
+      for (var i = 0u; i < 4u; i++) { sum[s][i] = (*stack)[d][s][i] + sum[s][i]; }
+    }
+  }
+  (*stack)[d] = sum;
+  return d + 1u;
+}
+fn store_total(at: Place, total: ptr<function, Tiles>) {
+  let inputs = cols(2u);
+  for (var s = 0u; s < SLOTS; s++) {
+    let k = at.n0 + (at.across + s % OUT_FOURS * ACROSS) * 4u;
+    let n0 = at.m0 + (at.down + s / OUT_FOURS * DOWN) * 4u;
+    for (var r = 0u; r < 4u; r++) {
+      if (n0 + r >= cols(0u) || k >= inputs) { break; }
+      let to = place(2u, n0 + r) + k;
+      if (int_at(0u) != 0u) {
+        store_four(to, inputs - k, load_four(to, inputs - k) + (*total)[s][r]);
+      } else {
+        store_four(to, inputs - k, (*total)[s][r]);
+      }
+    }
+  }
 }
 
-@compute @workgroup_size(256)
+@compute @workgroup_size(THREADS)
 fn weight_grad_tile(@builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
-  let outputs = cols(0u);
-  let inputs = cols(2u);
   let count = rows(0u);
-  let tiles = (inputs + 63u) / 64u;
-  let k0 = u % tiles * 64u;
-  let n0 = u / tiles * 64u;
-  var stack: array<Tile, DEPTH>;
+  let at = place_of(u, cols(2u), thread);
+  var stack: array<Tiles, DEPTH>;
   var depth = 0u;
-  var block: Tile;
-  for (var i = 0u; i < 4u; i++) { block[i] = vec4<f32>(zero()); }
-  for (var r0 = 0u; r0 < count; r0 += 32u) {
-    for (var i = thread; i < 32u * 16u; i += 256u) {
-      let r = r0 + i / 16u;
-      let four = i % 16u * 4u;
-      left[i] = vec4<f32>(zero());
-      right[i] = vec4<f32>(zero());
-      if (r < count) {
-        left[i] = four_of(place(0u, r), n0 + four, outputs);
-        right[i] = four_of(place(1u, r), k0 + four, inputs);
-      }
-    }
-    workgroupBarrier();
-    add_chunk(&block, thread);
-    workgroupBarrier();
-    if (r0 % 1024u == 992u || r0 + 32u >= count) {
-      for (var c = r0 / 1024u; (c & 1u) != 0u; c = c >> 1u) {
-        depth = depth - 1u;
-        for (var i = 0u; i < 4u; i++) { block[i] = stack[depth][i] + block[i]; }
-      }
-      stack[depth] = block;
-      depth = depth + 1u;
-      for (var i = 0u; i < 4u; i++) { block[i] = vec4<f32>(zero()); }
+  var block: Tiles;
+  clear(&block);
+  var fetched = fetch_step(at, 0u, count);
+  for (var r0 = 0u; r0 < count; r0 += CHUNKS) {
+    add_chunk(&block, &fetched, at, r0, count);
+    // One block alone is the total.
+    if (DEPTH > 1u && ((r0 + CHUNKS) % 1024u == 0u || r0 + CHUNKS >= count)) {
+      depth = push_block(&stack, depth, block, r0);
+      clear(&block);
     }
   }
-  for (var i = 0u; i < 4u; i++) {
-    var total = vec4<f32>(zero());
-    if (depth != 0u) { total = stack[depth - 1u][i]; }
-    for (var d = depth; d > 1u; d--) { total = stack[d - 2u][i] + total; }
-    let n = n0 + thread / 16u * 4u + i;
-    for (var j = 0u; j < 4u && n < outputs; j++) {
-      let k = k0 + thread % 16u * 4u + j;
-      if (k < inputs) { add_total(place(2u, n) + k, total[j], int_at(0u)); }
+  if (DEPTH > 1u && depth != 0u) {
+    block = stack[depth - 1u];
+    for (var d = depth - 1u; d > 0u; d--) {
+      for (var s = 0u; s < SLOTS; s++) {
+        for (var i = 0u; i < 4u; i++) { block[s][i] = stack[d - 1u][s][i] + block[s][i]; }
+      }
     }
   }
+  if (at.lane == 0u) { store_total(at, &block); }
 }

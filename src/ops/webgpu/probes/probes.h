@@ -20,6 +20,7 @@ struct SelfTest {
   std::vector<std::string> failed;  // names of probes
   int probes = 0;
   bool matrix_units = false;  // are there, and their sums are exact
+  bool fma = false;           // of a product and -0 is the product, and stays apart from a sum
   bool portable() const { return failed.empty(); }
   // "portable", or "device (differs: div, exp)": the numerics a device may claim.
   std::string label() const;

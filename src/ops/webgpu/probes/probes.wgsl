@@ -46,9 +46,19 @@ fn probe(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) 
     case 19u: { y = bitcast<u32>(sum); }
     case 20u: { y = bitcast<u32>(most); }
     // q15 planes at the scale of |a|
-    default: {
+    case 21u: {
       let v = q15_planes(a, q15_inverse(magnitude_bits(a)));
       y = (bitcast<u32>(v.x) << 16u) ^ bitcast<u32>(v.y) ^ q15_scale(magnitude_bits(a));
+    }
+    default: {                                                        // case 5, by fma
+      let none = bitcast<f32>(Z ^ 0x80000000u);
+      var even = zero();
+      var odd = zero();
+      for (var k = 0u; k < 32u; k += 2u) {
+        even = even + fma(a, load(extra(1u) + (i + k) % units()), none);
+        odd = odd + fma(c, load(extra(1u) + (i + k + 1u) % units()), none);
+      }
+      y = bitcast<u32>(zero() + (even + odd));
     }
   }
   let number = int_at(0u) != 18u && int_at(0u) < 20u;

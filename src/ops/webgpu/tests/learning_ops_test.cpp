@@ -15,6 +15,7 @@ TEST(WebGpuOps, GradientsOfParametersEqualTheCpu) {
       c.emit.weight_grad(gy, x, c.grad("outer" + n, 10, 21), a);
       c.emit.bias_grad(gy, c.grad("col" + n, 1, 10), a);
       c.emit.embedding_grad(gy, c.ids(7), c.grad("gather" + n, 7, 10), a);
+      c.emit.rms_norm_gain(x, x, c.grad("gain" + n, 1, 7), 7, 1e-5, a);
     }
     EXPECT_TRUE(c.equal(*device, max == 200 ? std::vector<std::int64_t>{1, 33, 200}
                                             : std::vector<std::int64_t>{1, 33, 1024, 2500}));
