@@ -18,7 +18,7 @@ class Finder {
     for (std::size_t n = 0; n < p_.code.size(); ++n) {
       if (taken_[n] || p_.code[n].segment != Segment::forward) continue;
       const LoweredOp op = p_.code[n].op;
-      if (op == LoweredOp::rms_norm || op == LoweredOp::quantize) products(n);
+      if (op == LoweredOp::rms_norm || quantizes(n)) products(n);
       else if (op == LoweredOp::rope) rope(n);
     }
     return std::move(found_);
@@ -27,6 +27,9 @@ class Finder {
  private:
   using Epilogue = DecodeProducts::Epilogue;
   const LoweredInstruction& at(std::size_t n) const { return p_.code[n]; }
+  bool quantizes(std::size_t n) const {
+    return at(n).op == LoweredOp::quantize || at(n).op == LoweredOp::quantize_i8;
+  }
   bool is_temp(BufferId id) const {
     return p_.buffers[static_cast<std::size_t>(id)].kind == BufferKind::temp;
   }
@@ -56,7 +59,7 @@ class Finder {
     const bool norm = at(n).op == LoweredOp::rms_norm;
     if (norm) {
       quantize = only_user(at(n).operands[2].buffer, n);
-      if (quantize == npos || at(quantize).op != LoweredOp::quantize ||
+      if (quantize == npos || !quantizes(quantize) ||
           at(quantize).operands[0] != at(n).operands[2] || at(n).ints[0] != at(n).operands[0].cols)
         return;
     }
@@ -88,6 +91,7 @@ class Finder {
     DecodeProducts d;
     d.norm = norm;
     d.bias = bias;
+    d.one_plane = at(quantize).op == LoweredOp::quantize_i8;
     operands[0] = at(n).operands[0];
     if (norm) {
       operands[1] = at(n).operands[1];

@@ -160,6 +160,13 @@ void one_row_and_few(Launches& l) {
   one.constants += webgpu::constant("ROWS", 1);
   l.last().wide.push_back(std::move(few));
 }
+// Planes of an operand of class I that are not 0.
+int planes_of(const Launches& l, int operand) {
+  for (const LoweredInstruction& ins : l.program.code)
+    if (ins.op == LoweredOp::quantize_i8 && ins.operands[1].buffer == l.view(operand).buffer)
+      return 1;
+  return 2;
+}
 Status matmul_launch(Launches& l) {
   const int form = l.weight().form;
   const bool integer = form == kIntegerForm, blocks = form == kBlockForm,
@@ -176,10 +183,11 @@ Status matmul_launch(Launches& l) {
                                           : "matmul_float";
   l.with_weights("arena weights " + std::string(piece), l.has(2));
   if (decoded) l.in_tiles("matmul_tile", l.cols(3));
-  if (panels) {
-    one_row_and_few(l);
-    add_tiles(l);
-  }
+  if (!panels) return {};
+  const int planes = planes_of(l, 1);
+  l.last().kernel.constants += webgpu::constant("PLANES", planes);
+  one_row_and_few(l);
+  add_tiles(l, planes);
   return {};
 }
 Status weight_grad_launch(Launches& l) {
@@ -234,7 +242,7 @@ Status decode_products_launch(Launches& l) {
   constants += constant("RUN", g->run) + constant("TURNS", g->turns) + flag("STAGED", g->staged) +
                constant("JOBS", d.jobs) + constant("THREADS", g->threads);
   constants += constant("HEAD_DIM", heads ? d.row.head_dim : 2) + constant("BLOCK", w.block / 4) +
-               constant("BLOCKS", w.blocks);
+               constant("BLOCKS", w.blocks) + constant("PLANES", d.one_plane ? 1 : 2);
   l.add("arena exact reduce q15 weights join append lanes gemv", "gemv", 0, g->units, 1,
         std::move(constants));
   webgpu::LaunchSpec& s = l.last();

@@ -115,7 +115,7 @@ fn matmul_block_tiles(@builtin(workgroup_id) group: vec3<u32>,
       raise(&s11);
       all0 = all0 << vec4<u32>(7u);
       all1 = all1 << vec4<u32>(7u);
-      for (var k = b * BLOCK; k < (b + 1u) * BLOCK; k++) {
+      for (var k = b * BLOCK; PLANES > 1u && k < (b + 1u) * BLOCK; k++) {
         let x0 = x_low[k * X_ROW + left];
         let x1 = x_low[k * X_ROW + left + ROW_1];
         add_word(&s00, &s01, &s10, &s11, w_words[k * W_FOURS + right],

@@ -19,44 +19,51 @@ constexpr std::int64_t kTileResults = 150'000, kUnitResults = 200'000, kTileRows
 // all k: 88 us for 1,536 however few rows there are, where tiles take 46.
 constexpr std::int64_t kBlockTileRows = 8;
 
-constexpr int kUnitWords = 16;  // of k, in a step
-
 int layers_of(const WeightArg& w) {
   return panel_geometry({static_cast<DType>(w.dtype), static_cast<Layout>(w.layout)}).planes;
 }
 
 }  // namespace
 
-int TileShape::threads() const {
-  return units ? rows * outputs / 64 : rows * outputs / (16 * row_fours * out_fours);
+int TileShape::threads(int planes) const {
+  return units ? rows * planes * outputs / (8 * down * across) * depth
+               : rows * outputs / (16 * down * across);
 }
 
-bool tile_fits(const TileShape& shape, const WeightArg& w, const gpu::Limits& limits) {
+bool tile_fits(const TileShape& shape, const WeightArg& w, int planes, const gpu::Limits& limits) {
   const int layers = layers_of(w), step = std::max(16 / layers, 2) * layers;
-  int bytes = 4 * step * (shape.outputs + 2 * (shape.rows + 4));
+  int bytes = 4 * step * (shape.outputs + planes * (shape.rows + 4));
   if (shape.units) {
-    if (!limits.matrix_units || w.form != kIntegerForm || kUnitWords % layers != 0) return false;
-    bytes = 4 * (kUnitWords + 4) * (shape.outputs + 2 * shape.rows);
+    if (!limits.matrix_units || w.form != kIntegerForm || shape.step % layers != 0) return false;
+    bytes = 4 * (shape.step + 4) * (shape.ahead ? 2 : 1) * (shape.outputs + planes * shape.rows);
+    bytes = std::max(bytes, 32 * shape.threads(planes) * planes * shape.across) + 12 * shape.rows;
   } else if (w.form == kBlockForm) {
     const auto block = static_cast<int>(w.block / 4);
     if (block == 0 || step % block != 0) return false;
     bytes += 12 * (step / block) * shape.outputs;
   }
   return static_cast<std::uint32_t>(bytes) <= limits.group_bytes &&
-         static_cast<std::uint32_t>(shape.threads()) <= limits.threads_per_group;
+         static_cast<std::uint32_t>(shape.threads(planes)) <= limits.threads_per_group;
 }
 
-webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, bool bias) {
+webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, int planes, bool bias,
+                               bool dynamic_rows) {
   using webgpu::constant;
   const bool blocks = w.form == kBlockForm;
   webgpu::WideKernel wide;
   webgpu::Kernel& k = wide.kernel;
   k.entry = shape.units ? "matmul_units" : blocks ? "matmul_block_tiles" : "matmul_tiled";
-  k.pieces = "arena weights join " + (shape.units ? k.entry : "product_tiles " + k.entry);
+  k.pieces = shape.units && !dynamic_rows ? "arena_fours" : "arena";
+  k.pieces += " weights join " + (shape.units ? k.entry : "product_tiles " + k.entry);
   k.constants = webgpu::weight_constants(w, bias) + constant("TILE_ROWS", shape.rows) +
-                constant("TILE_OUTPUTS", shape.outputs) + constant("ROW_FOURS", shape.row_fours) +
-                constant("OUT_FOURS", shape.out_fours) + webgpu::flag("PREFETCH", shape.prefetch);
-  if (shape.units) k.constants += constant("STEP", kUnitWords);
+                constant("TILE_OUTPUTS", shape.outputs) + constant("PLANES", planes);
+  if (shape.units)
+    k.constants += constant("LINES", shape.down) + constant("COLS", shape.across) +
+                   constant("STEP", shape.step) + constant("BUFFERS", shape.ahead ? 2 : 1) +
+                   constant("DEPTH", shape.depth);
+  else
+    k.constants += constant("ROW_FOURS", shape.down) + constant("OUT_FOURS", shape.across) +
+                   webgpu::flag("PREFETCH", shape.ahead);
   if (blocks) k.constants += constant("BLOCK", w.block / 4);
   k.has_weights = true;
   wide.tile = shape.rows;
@@ -64,12 +71,12 @@ webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, bool 
   return wide;
 }
 
-void add_tiles(webgpu::Launches& l) {
+void add_tiles(webgpu::Launches& l, int planes) {
   const WeightArg& w = l.weight();
-  const bool units = tile_fits(kUnitTile, w, l.limits);
-  const TileShape& shape = units ? kUnitTile : kTile;
-  if (!tile_fits(shape, w, l.limits)) return;
-  webgpu::WideKernel wide = tile_kernel(shape, w, l.has(2));
+  const bool units = tile_fits(unit_tile(planes), w, planes, l.limits);
+  const TileShape shape = units ? unit_tile(planes) : kTile;
+  if (!tile_fits(shape, w, planes, l.limits)) return;
+  webgpu::WideKernel wide = tile_kernel(shape, w, planes, l.has(2), l.dynamic_rows);
   wide.rows = kBlockTileRows;
   if (w.form == kIntegerForm)
     wide.rows =

@@ -12,5 +12,6 @@ fn sum_to_f32(s: i32) -> f32 { return f32(s >> 12u) * 4096.0 + f32(s & 4095); }
 // Output n of this scale: its sums with both planes of a row whose own sums and scale are given.
 fn join_sums(n: u32, dots: vec2<i32>, row_sums: vec2<i32>, row_scale: f32, scale: f32) -> f32 {
   let s = dots - code_offset(n) * row_sums;
+  if (PLANES == 1u) { return mul(sum_to_f32(s.x) * 128.0 * row_scale, scale); }
   return mul((sum_to_f32(s.x) * 128.0 + sum_to_f32(s.y)) * row_scale, scale);
 }
