@@ -100,6 +100,7 @@ class Executor final : public loom::Executor {
   Status upload_parameter(Parameter& p);
   Status upload_masters();
   Status repack_on_device();
+  bool rows_together();
   Status bind_registers();
   void fill_slot(std::size_t n);
   void fill_matrices(const LaunchSpec& spec, std::uint32_t* slot);
@@ -148,6 +149,7 @@ class Executor final : public loom::Executor {
   std::vector<std::uint32_t> bound_u32_;
   std::vector<double> bound_reals_;
   std::int64_t state_bytes_ = 0, dispatched_ = 0;
+  bool together_ = false;  // of the run bound: rows_together()
   bool bound_ = false, poison_ = false, fuse_ = true;
   bool outputs_behind_ = false;  // the host's copies of outputs are older than the device's
   bool changed_ = true;          // formats or buffers of matrices, since recording

@@ -4,6 +4,7 @@
 // a pair for each of the parts; extra(2): DRAW_WORDS that draw.wgsl wants to be 0; extra(4): a bit
 // for each id, of those seen before.
 
+fn word_at(at: u32) -> u32 { return A[at]; }
 
 struct Best {
   key: u32,  // ascends with the value; 0: no number

@@ -46,15 +46,13 @@ bool tile_fits(const TileShape& shape, const WeightArg& w, int planes, const gpu
          static_cast<std::uint32_t>(shape.threads(planes)) <= limits.threads_per_group;
 }
 
-webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, int planes, bool bias,
-                               bool dynamic_rows) {
+webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, int planes, bool bias) {
   using webgpu::constant;
   const bool blocks = w.form == kBlockForm;
   webgpu::WideKernel wide;
   webgpu::Kernel& k = wide.kernel;
   k.entry = shape.units ? "matmul_units" : blocks ? "matmul_block_tiles" : "matmul_tiled";
-  k.pieces = shape.units && !dynamic_rows ? "arena_fours" : "arena";
-  k.pieces += " weights join " + (shape.units ? k.entry : "product_tiles " + k.entry);
+  k.pieces = "arena weights join " + (shape.units ? k.entry : "product_tiles " + k.entry);
   k.constants = webgpu::weight_constants(w, bias) + constant("TILE_ROWS", shape.rows) +
                 constant("TILE_OUTPUTS", shape.outputs) + constant("PLANES", planes);
   if (shape.units)
@@ -76,7 +74,7 @@ void add_tiles(webgpu::Launches& l, int planes) {
   const bool units = tile_fits(unit_tile(planes), w, planes, l.limits);
   const TileShape shape = units ? unit_tile(planes) : kTile;
   if (!tile_fits(shape, w, planes, l.limits)) return;
-  webgpu::WideKernel wide = tile_kernel(shape, w, planes, l.has(2), l.dynamic_rows);
+  webgpu::WideKernel wide = tile_kernel(shape, w, planes, l.has(2));
   wide.rows = kBlockTileRows;
   if (w.form == kIntegerForm)
     wide.rows =

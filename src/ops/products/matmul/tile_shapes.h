@@ -27,8 +27,7 @@ constexpr TileShape unit_tile(int planes) {
 // the threads.
 bool tile_fits(const TileShape& shape, const WeightArg& w, int planes, const gpu::Limits& limits);
 // The kernel of a matrix by tiles of this shape.
-webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, int planes, bool bias,
-                               bool dynamic_rows = false);
+webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, int planes, bool bias);
 // Tiles for many rows of a product, from as many on as measured.
 void add_tiles(webgpu::Launches& l, int planes);
 
