@@ -130,8 +130,8 @@ def candidates(fmt, planes, outputs, kinds, limit=49152, chosen=None):
     block = FORMATS[fmt][6]
     base = {**weight_constants(fmt), "PLANES": planes}
     if block:
-        yield ("a thread each", kernel("arena weights matmul_blocks", base), "matmul", 1, outputs,
-               64)
+        yield ("4 rows", kernel("arena weights matmul_blocks", {**base, "ROWS": 4}), "matmul", 4,
+               -(-outputs // 16), 1)
     else:
         yield ("4 rows", kernel("arena weights join matmul_integer", {**base, "ROWS": 4}),
                "matmul", 4, -(-outputs // 16), 1)
@@ -382,7 +382,7 @@ def measure(device, fmt, planes, matrix, rows, pipelines, fastest, options):
     for name, wgsl, entry, tile, across, threads in candidates(
             fmt, planes, outputs, options.kinds,
             device.limits.maxComputeWorkgroupStorageSize, options.chosen):
-        if rows > 128 and name in ("4 rows", "a thread each") and not options.check:
+        if rows > 128 and name == "4 rows" and not options.check:
             continue
         line = "%s, %d planes  %s %dx%d  %d rows  %s" % (fmt, planes, model, outputs, inputs, rows,
                                                          name)

@@ -8,6 +8,10 @@
 namespace loom {
 namespace {
 
+bool quantizes(const LoweredInstruction& i) {
+  return i.op == LoweredOp::quantize || i.op == LoweredOp::quantize_i8;
+}
+
 class Finder {
  public:
   Finder(const LoweredProgram& program, const webgpu::MatrixLookup& weight,
@@ -18,7 +22,7 @@ class Finder {
     for (std::size_t n = 0; n < p_.code.size(); ++n) {
       if (taken_[n] || p_.code[n].segment != Segment::forward) continue;
       const LoweredOp op = p_.code[n].op;
-      if (op == LoweredOp::rms_norm || quantizes(n)) products(n);
+      if (op == LoweredOp::rms_norm || quantizes(p_.code[n])) products(n);
       else if (op == LoweredOp::rope) rope(n);
     }
     return std::move(found_);
@@ -27,9 +31,6 @@ class Finder {
  private:
   using Epilogue = DecodeProducts::Epilogue;
   const LoweredInstruction& at(std::size_t n) const { return p_.code[n]; }
-  bool quantizes(std::size_t n) const {
-    return at(n).op == LoweredOp::quantize || at(n).op == LoweredOp::quantize_i8;
-  }
   bool is_temp(BufferId id) const {
     return p_.buffers[static_cast<std::size_t>(id)].kind == BufferKind::temp;
   }
@@ -59,7 +60,7 @@ class Finder {
     const bool norm = at(n).op == LoweredOp::rms_norm;
     if (norm) {
       quantize = only_user(at(n).operands[2].buffer, n);
-      if (quantize == npos || !quantizes(quantize) ||
+      if (quantize == npos || !quantizes(at(quantize)) ||
           at(quantize).operands[0] != at(n).operands[2] || at(n).ints[0] != at(n).operands[0].cols)
         return;
     }
@@ -248,6 +249,21 @@ class Finder {
 };
 
 }  // namespace
+
+bool quantized_at_once(const LoweredProgram& program, std::size_t n) {
+  if (n + 1 >= program.code.size()) return false;
+  const LoweredInstruction &i = program.code[n], &next = program.code[n + 1];
+  const View& y = i.operands[2];
+  if ((i.op != LoweredOp::silu_mul &&
+       (i.op != LoweredOp::rms_norm || i.ints[0] != i.operands[0].cols)) ||
+      !quantizes(next) || next.operands[0] != y || next.segment != i.segment ||
+      program.buffers[static_cast<std::size_t>(y.buffer)].kind != BufferKind::temp)
+    return false;
+  std::size_t uses = 0;
+  for (const LoweredInstruction& other : program.code)
+    for (const View& v : other.operands) uses += v.valid() && v.buffer == y.buffer;
+  return uses == 2;
+}
 
 std::vector<Fusion> find_fusions(const LoweredProgram& program,
                                  const webgpu::MatrixLookup& matrices, const gpu::Limits& limits) {

@@ -19,6 +19,10 @@ struct Fusion {
   LoweredInstruction fused;
 };
 
+// Whether instruction n makes rows that only the next one reads, which quantizes them: a device does
+// both in one dispatch.
+bool quantized_at_once(const LoweredProgram& program, std::size_t n);
+
 // The fusions of a lowered program. `matrices` gives a weight as prepared and the buffer it lies
 // in; kernels keep to the limits.
 std::vector<Fusion> find_fusions(const LoweredProgram& program,

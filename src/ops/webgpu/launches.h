@@ -29,6 +29,7 @@ class Launches {
   const LoweredInstruction& ins;
   const gpu::Limits& limits;
   bool dynamic_rows = false;  // an operand has rows that the run measures
+  const LoweredInstruction* source = nullptr;  // of a quantization: what it makes first
   std::vector<LaunchSpec> list;
 
   std::string name() const { return std::string(loom::name(ins.op)); }
@@ -57,11 +58,13 @@ class Launches {
   const MatrixLookup& matrices_;
 };
 
-// The dispatches of an instruction. Error: unsupported, where the device cannot do it.
+// The dispatches of an instruction; `source`: of the one before, too (quantized_at_once). Error:
+// unsupported, where the device cannot do it.
 Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program,
                                             const LoweredInstruction& ins,
                                             const MatrixLookup& matrices,
-                                            const gpu::Limits& limits);
+                                            const gpu::Limits& limits,
+                                            const LoweredInstruction* source = nullptr);
 
 // Tiles of 64 that cover n.
 inline std::int64_t tiles_of(std::int64_t n) { return (n + 63) / 64; }

@@ -70,21 +70,30 @@ Status Executor::record() {
     const DeviceMatrix& m = matrix_of(id)->device;
     return Matrix{&m.arg, m.heap};
   };
-  for (const LoweredInstruction& ins : lowered_.code) {
-    LOOM_ASSIGN(std::vector<LaunchSpec> list,
-                launches_of(lowered_, ins, matrices, device_.limits()));
-    of_instruction.emplace_back(specs.size(), specs.size() + list.size());
-    for (LaunchSpec& s : list) {
-      in_order_.push_back(specs.size());
-      specs.push_back(std::move(s));
-    }
-  }
   fusions_.clear();
   if (fuse_) fusions_ = find_fusions(lowered_, matrices, device_.limits());
   std::vector<std::size_t> fusion_at(lowered_.code.size(),
                                      kNowhere);  // that an instruction is part of
   for (std::size_t f = 0; f < fusions_.size(); ++f)
     for (const std::size_t n : fusions_[f].instructions) fusion_at[n] = f;
+  const LoweredInstruction* source = nullptr;
+  for (std::size_t n = 0; n < lowered_.code.size(); ++n) {
+    // Both or neither are parts of fusions: single rows need no half of it.
+    if (fuse_ && quantized_at_once(lowered_, n) &&
+        (fusion_at[n] == kNowhere) == (fusion_at[n + 1] == kNowhere)) {
+      of_instruction.emplace_back(specs.size(), specs.size());
+      source = &lowered_.code[n];
+      continue;
+    }
+    LOOM_ASSIGN(std::vector<LaunchSpec> list,
+                launches_of(lowered_, lowered_.code[n], matrices, device_.limits(),
+                            std::exchange(source, nullptr)));
+    of_instruction.emplace_back(specs.size(), specs.size() + list.size());
+    for (LaunchSpec& s : list) {
+      in_order_.push_back(specs.size());
+      specs.push_back(std::move(s));
+    }
+  }
   for (std::size_t n = 0; n < lowered_.code.size(); ++n) {
     if (fusion_at[n] == kNowhere) {
       for (std::size_t s = of_instruction[n].first; s < of_instruction[n].second; ++s)
