@@ -366,9 +366,22 @@ def activations(rows, inputs, planes):
     return x
 
 
-def measure(device, fmt, planes, matrix, rows, pipelines, fastest, options):
-    """Every candidate once, to compare bits; then, without a pause, in which a device would lower its
-    clock, all in turns."""
+def recorded(device, pipeline, threads, units, x, operands):
+    """Bindings and workgroups; operands: rows, outputs, inputs, the weights' words, buffers."""
+    rows, outputs, inputs, parameters, arena, heap = operands
+    slot = np.zeros(128, np.uint32)  # as parts/base.wgsl reads it
+    slot[1] = units
+    slot[8:12] = 0, x.shape[1], rows, inputs
+    slot[16:20] = x.size, outputs, rows, outputs
+    slot[68:78] = parameters
+    slots = device.buffer(512)
+    device.write(slots, 0, slot)
+    total = -(-units // threads)
+    return device.bind(pipeline[1], [slots, arena, heap]), (min(total, 65535), -(-total // 65535))
+
+
+def compared(device, fmt, planes, matrix, rows, pipelines, options):
+    """Every candidate once: [seconds, name, line, verdict on its bits, what runs it]."""
     model, outputs, inputs = matrix
     words, parameters = weights(fmt, outputs, inputs)
     heap = device.buffer(words.nbytes)
@@ -386,52 +399,48 @@ def measure(device, fmt, planes, matrix, rows, pipelines, fastest, options):
             continue
         line = "%s, %d planes  %s %dx%d  %d rows  %s" % (fmt, planes, model, outputs, inputs, rows,
                                                          name)
-        if (fmt, planes, name) not in pipelines:
+        known = (fmt, planes, name) in pipelines
+        if not known:
             pipelines[fmt, planes, name] = device.pipeline(wgsl, entry)
         made, message = pipelines[fmt, planes, name]
         if message:
-            if (fmt, planes, name) not in options.table:
+            if not known:
                 print(line, " REFUSED:", message[:200], flush=True)
-            options.table.setdefault((fmt, planes, name), {})
             continue
-        units = -(-rows // tile) * across
-        slot = np.zeros(128, np.uint32)  # as parts/base.wgsl reads it
-        slot[1] = units
-        slot[8:12] = 0, x.shape[1], rows, inputs
-        slot[16:20] = x.size, outputs, rows, outputs
-        slot[68:78] = parameters
-        slots = device.buffer(512)
-        device.write(slots, 0, slot)
         device.write(arena, x.nbytes, nothing)
-        group = device.bind(made[1], [slots, arena, heap])
-        total = -(-units // threads)
-        groups = (min(total, 65535), -(-total // 65535))
-        seconds, y = device.run(made[0], group, groups, 1, arena, x.nbytes, size)
+        run = (made[0], *recorded(device, made, threads, -(-rows // tile) * across, x,
+                                  (rows, outputs, inputs, parameters, arena, heap)))
+        seconds, y = device.run(*run, 1, arena, x.nbytes, size)
         message = device.error()
         if message:
             print(line, " FAILED:", message[:200], flush=True)
             continue
         same = "reference" if first is None else "equal" if y == first else "DIFFERS"
         first = first or y
-        ready.append([seconds, name, line, same, made[0], group, groups, tile, slots])
-    turns = 0 if options.check else 1 + options.turns
-    for turn in range(turns):
+        ready.append([seconds, name, line, same, run])
+    return ready, arena, heap
+
+
+def measure(device, fmt, planes, matrix, rows, pipelines, fastest, options):
+    """Every candidate once; then, without a pause, in which a device would lower its clock, all in
+    turns."""
+    ready, arena, heap = compared(device, fmt, planes, matrix, rows, pipelines, options)
+    for turn in range(0 if options.check else 1 + options.turns):
         for one in ready:
             count = int(min(max(0.004 / one[0], 1), 300))
             if turn > 0 or one[0] < 0.05:
-                seconds = device.run(one[4], one[5], one[6], count, arena, 0, 64)[0] / count
+                seconds = device.run(*one[4], count, arena, 0, 64)[0] / count
                 one[0] = seconds if turn < 2 else min(one[0], seconds)
-    for best, name, line, same, _, _, _, tile, slots in ready:
-        text = "%s  %.1f us  %.1f TOPS  %s" % (line, best * 1e6,
-                                              2e-12 * planes * outputs * inputs * rows / best, same)
+    for best, name, line, same, _ in ready:
+        text = "%s  %.1f us  %.1f TOPS  %s" % (
+            line, best * 1e6, 2e-12 * planes * matrix[1] * matrix[2] * rows / best, same)
         if not options.sweep:
             print(text, flush=True)
         options.table.setdefault((fmt, planes, name), {})[matrix, rows] = best * 1e6, same
         kind = (fmt, planes, matrix, rows,
-                "units" if "units" in name else "tiles" if tile > 4 else name)
+                name if name == "4 rows" else "units" if "units" in name else "tiles")
         if same != "DIFFERS" and best < fastest.get(kind, (1e9, ""))[0]:
             fastest[kind] = best, text
-        lib.wgpuBufferDestroy(slots)
     for b in (heap, arena):
         lib.wgpuBufferDestroy(b)
 

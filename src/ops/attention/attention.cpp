@@ -182,8 +182,8 @@ Status attention_q15_launch(Launches& l) {
   s.wide.back().kernel.constants += webgpu::constant("TEAMS", 1);
   webgpu::WideKernel tile{s.kernel, cpu::kTileQueryRows, kTileRows, s.factor, 2};
   s.kernel.constants += webgpu::constant("TEAMS", teams);
-  const std::int64_t kept = (l.limits.group_bytes - 8192 - 4 * kTileRows * l.integer(2)) /
-                            (kTileRows * 256);
+  const std::int64_t kept =
+      (l.limits.group_bytes - 8192 - 4 * kTileRows * l.integer(2)) / (kTileRows * 256);
   if (kept < 1 || l.max_rows(0) < tile.rows) return {};
   tile.kernel.entry = "attention_q15_tile";
   tile.kernel.pieces += " attention_q15_tile";

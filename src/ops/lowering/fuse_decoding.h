@@ -19,8 +19,8 @@ struct Fusion {
   LoweredInstruction fused;
 };
 
-// Whether instruction n makes rows that only the next one reads, which quantizes them: a device does
-// both in one dispatch.
+// Whether instruction n makes rows that only the next one reads, which quantizes them: a device
+// does both in one dispatch.
 bool quantized_at_once(const LoweredProgram& program, std::size_t n);
 
 // The fusions of a lowered program. `matrices` gives a weight as prepared and the buffer it lies

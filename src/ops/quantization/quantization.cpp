@@ -30,7 +30,9 @@ Status quantize_launch(Launches& l) {
   l.add("arena exact reduce q15 lanes quantize_row", "quantize", 3, 1, 1,
         constant("THREADS", threads) +
             constant("PLANES", l.ins.op == LoweredOp::quantize_i8 ? 1 : 2) +
-            constant("SOURCE", !s ? 0 : s->op == LoweredOp::rms_norm ? 1 : 2));
+            constant("SOURCE", !s                             ? 0
+                               : s->op == LoweredOp::rms_norm ? 1
+                                                              : 2));
   l.last().operands = {s ? s->operands[0] : x, s ? s->operands[1] : x, x, y};
   if (s) l.last().reals = s->reals;
   return {};

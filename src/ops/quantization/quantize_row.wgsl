@@ -4,7 +4,7 @@
 // up, 2 the row, 3 planes.
 
 const NORM_SOURCE = 1u;
-const SILU_SOURCE = 2u;
+const GATED_SOURCE = 2u;
 
 var<workgroup> row_most: atomic<u32>;
 var<workgroup> row_totals: array<atomic<i32>, 2>;
@@ -13,7 +13,7 @@ var<workgroup> inverse_rms: f32;
 fn source_value(x: u32, other: u32, c: u32) -> f32 {
   let v = load(x + c);
   if (SOURCE == NORM_SOURCE) { return settled(mul(mul(v, inverse_rms), load(other + c))); }
-  if (SOURCE == SILU_SOURCE) { return settled(mul(v, sigmoid_exact(v)) * load(other + c)); }
+  if (SOURCE == GATED_SOURCE) { return settled(mul(v, sigmoid_exact(v)) * load(other + c)); }
   return v;
 }
 

@@ -89,6 +89,7 @@ class Executor final : public loom::Executor {
   Status write_constants();
   Status plan_parameters();
   Status record();
+  Status record_code(std::vector<LaunchSpec>& specs);
   Status add_launch(LaunchSpec spec);
   std::uint32_t take_words(std::int64_t count);
   std::uint32_t word_of(BufferId id) const { return place_[static_cast<std::size_t>(id)]; }

@@ -50,8 +50,7 @@ void Launches::in_tiles(std::string_view entry, std::int64_t outputs) {
 
 Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program,
                                             const LoweredInstruction& ins,
-                                            const MatrixLookup& matrices,
-                                            const gpu::Limits& limits,
+                                            const MatrixLookup& matrices, const gpu::Limits& limits,
                                             const LoweredInstruction* source) {
   Launches l(program, ins, matrices, limits);
   l.source = source;

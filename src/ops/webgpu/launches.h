@@ -28,7 +28,7 @@ class Launches {
   const LoweredProgram& program;
   const LoweredInstruction& ins;
   const gpu::Limits& limits;
-  bool dynamic_rows = false;  // an operand has rows that the run measures
+  bool dynamic_rows = false;                   // an operand has rows that the run measures
   const LoweredInstruction* source = nullptr;  // of a quantization: what it makes first
   std::vector<LaunchSpec> list;
 
@@ -62,8 +62,7 @@ class Launches {
 // unsupported, where the device cannot do it.
 Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program,
                                             const LoweredInstruction& ins,
-                                            const MatrixLookup& matrices,
-                                            const gpu::Limits& limits,
+                                            const MatrixLookup& matrices, const gpu::Limits& limits,
                                             const LoweredInstruction* source = nullptr);
 
 // Tiles of 64 that cover n.

@@ -53,18 +53,8 @@ Status Executor::add_launch(LaunchSpec spec) {
   return {};
 }
 
-Status Executor::record() {
-  for (const Launch& l : launches_) device_.destroy_bindings(l.bindings);
-  launches_.clear();
-  in_order_.clear();
-  fused_.clear();
-  repacks_.clear();
-  pick_.clear();
-  draws_ = false;
-  bound_ = false;
-  // Every instruction by itself; for single rows, fusions in place of what they do; after an
-  // update, parameters from their masters.
-  std::vector<LaunchSpec> specs;
+// Every instruction by itself; for single rows, fusions in place of what they do.
+Status Executor::record_code(std::vector<LaunchSpec>& specs) {
   std::vector<std::pair<std::size_t, std::size_t>> of_instruction;  // ranges of specs
   const MatrixLookup matrices = [this](BufferId id) {
     const DeviceMatrix& m = matrix_of(id)->device;
@@ -105,6 +95,20 @@ Status Executor::record() {
       specs.push_back(std::move(list[0]));
     }
   }
+  return {};
+}
+
+Status Executor::record() {
+  for (const Launch& l : launches_) device_.destroy_bindings(l.bindings);
+  launches_.clear();
+  in_order_.clear();
+  fused_.clear();
+  repacks_.clear();
+  pick_.clear();
+  draws_ = false;
+  bound_ = false;
+  std::vector<LaunchSpec> specs;
+  LOOM_TRY(record_code(specs));
   if (fusions_.empty()) fused_.clear();
   plan_repacks(specs);
   plan_index_select(specs);

@@ -14,7 +14,9 @@ constexpr TileShape kTile{32, 64, 1, 1, true};
 // tiles take the time of their steps, 2.2 us for 64 k, or 2.8 on matrix units, whatever their
 // number; four rows at once make 4.4 products in a picosecond, however few there are. Fewer rows
 // than 32 were not measured.
-constexpr std::int64_t kTileResults = 150'000, kUnitResults = 200'000, kTileRows = 32;
+constexpr std::int64_t kTileResults = 150'000, kUnitResults = 60'000, kTileRows = 32;
+// Rows times outputs from which large tiles on matrix units are faster than small ones.
+constexpr std::int64_t kLargeResults = 6'000'000;
 // Blocks have no other kernel that shares weights. A thread makes each result there, and walks over
 // all k: 88 us for 1,536 however few rows there are, where tiles take 46.
 constexpr std::int64_t kBlockTileRows = 8;
@@ -71,15 +73,18 @@ webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, int p
 
 void add_tiles(webgpu::Launches& l, int planes) {
   const WeightArg& w = l.weight();
-  const bool units = tile_fits(unit_tile(planes), w, planes, l.limits);
-  const TileShape shape = units ? unit_tile(planes) : kTile;
-  if (!tile_fits(shape, w, planes, l.limits)) return;
-  webgpu::WideKernel wide = tile_kernel(shape, w, planes, l.has(2));
-  wide.rows = kBlockTileRows;
-  if (w.form == kIntegerForm)
-    wide.rows =
-        std::max<std::int64_t>(kTileRows, (units ? kUnitResults : kTileResults) / w.rows + 1);
-  if (wide.rows <= l.max_rows(3)) l.last().wide.push_back(std::move(wide));
+  const auto add = [&](const TileShape& shape, std::int64_t rows) {
+    if (!tile_fits(shape, w, planes, l.limits) || rows > l.max_rows(3)) return;
+    l.last().wide.push_back(tile_kernel(shape, w, planes, l.has(2)));
+    l.last().wide.back().rows = rows;
+  };
+  const auto rows_of = [&](std::int64_t results) {
+    return std::max<std::int64_t>(kTileRows, results / w.rows + 1);
+  };
+  if (w.form == kBlockForm) return add(kTile, kBlockTileRows);
+  if (!tile_fits(kSmallUnits, w, planes, l.limits)) return add(kTile, rows_of(kTileResults));
+  add(kSmallUnits, rows_of(kUnitResults));
+  add(large_units(planes), rows_of(kLargeResults));
 }
 
 }  // namespace loom

@@ -7,7 +7,7 @@
 namespace loom {
 
 struct TileShape {
-  int rows, outputs;         // of a tile
+  int rows, outputs;  // of a tile
   // Of a thread: fours of rows and of outputs, 1 or 2. By matrix units (matmul_units.wgsl) of a
   // subgroup: matrices of 16 rows of a plane, and of 16 outputs.
   int down, across;
@@ -18,13 +18,15 @@ struct TileShape {
   int threads(int planes) const;
 };
 
-// By matrix units, for rows of so many planes: the fastest of many shapes on an H200.
-constexpr TileShape unit_tile(int planes) {
-  return planes == 1 ? TileShape{128, 128, 4, 4, true, true} : TileShape{64, 128, 4, 4, true, true};
+// By matrix units, the fastest of many shapes on an H200: of products whose tiles are few, and of
+// large ones.
+inline constexpr TileShape kSmallUnits{64, 64, 2, 2, false, true, 32};
+constexpr TileShape large_units(int planes) {
+  return {planes == 1 ? 128 : 64, 128, 4, planes == 1 ? 4 : 2, false, true};
 }
 
-// Whether a matrix can be multiplied so with rows of so many planes, and a device has the memory and
-// the threads.
+// Whether a matrix can be multiplied so with rows of 1 or 2 planes, and a device has the memory
+// and the threads.
 bool tile_fits(const TileShape& shape, const WeightArg& w, int planes, const gpu::Limits& limits);
 // The kernel of a matrix by tiles of this shape.
 webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, int planes, bool bias);
