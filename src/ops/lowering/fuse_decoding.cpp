@@ -250,7 +250,8 @@ class Finder {
 
 }  // namespace
 
-bool quantized_at_once(const LoweredProgram& program, std::size_t n) {
+// Whether instruction n makes rows that only the next one reads, which quantizes them.
+static bool made_to_quantize(const LoweredProgram& program, std::size_t n) {
   if (n + 1 >= program.code.size()) return false;
   const LoweredInstruction &i = program.code[n], &next = program.code[n + 1];
   const View& y = i.operands[2];
@@ -263,6 +264,17 @@ bool quantized_at_once(const LoweredProgram& program, std::size_t n) {
   for (const LoweredInstruction& other : program.code)
     for (const View& v : other.operands) uses += v.valid() && v.buffer == y.buffer;
   return uses == 2;
+}
+
+std::size_t quantized_at_once(const LoweredProgram& program, std::size_t n) {
+  if (made_to_quantize(program, n)) return 2;
+  const LoweredInstruction& sum = program.code[n];
+  if (sum.op != LoweredOp::add || !made_to_quantize(program, n + 1)) return 1;
+  const LoweredInstruction& norm = program.code[n + 1];
+  return norm.op == LoweredOp::rms_norm && norm.operands[0] == sum.operands[2] &&
+                 norm.segment == sum.segment
+             ? 3
+             : 1;
 }
 
 std::vector<Fusion> find_fusions(const LoweredProgram& program,

@@ -19,9 +19,9 @@ struct Fusion {
   LoweredInstruction fused;
 };
 
-// Whether instruction n makes rows that only the next one reads, which quantizes them: a device
-// does both in one dispatch.
-bool quantized_at_once(const LoweredProgram& program, std::size_t n);
+// Instructions from n on that a device does in one dispatch, the last of which quantizes: rows that
+// only it reads, and before a norm the sum that is normalized. 1: just n.
+std::size_t quantized_at_once(const LoweredProgram& program, std::size_t n);
 
 // The fusions of a lowered program. `matrices` gives a weight as prepared and the buffer it lies
 // in; kernels keep to the limits.

@@ -23,7 +23,7 @@ bool split_bf16_shape(OpCheck& c) {
 Status quantize_launch(Launches& l) {
   using webgpu::constant;
   const View &x = l.view(0), &y = l.view(1);
-  const LoweredInstruction* s = l.source;
+  const LoweredInstruction *s = l.sources.row, *sum = l.sources.sum;
   // Two words of a row for each thread, which are eight values.
   const std::int64_t words = std::min<std::int64_t>(x.cols / 8, l.limits.threads_per_group),
                      threads = std::clamp<std::int64_t>(words / 64 * 64, 64, 256);
@@ -32,9 +32,10 @@ Status quantize_launch(Launches& l) {
             constant("PLANES", l.ins.op == LoweredOp::quantize_i8 ? 1 : 2) +
             constant("SOURCE", !s                             ? 0
                                : s->op == LoweredOp::rms_norm ? 1
-                                                              : 2));
+                                                              : 2) + webgpu::flag("SUMS", sum));
   l.last().operands = {s ? s->operands[0] : x, s ? s->operands[1] : x, x, y};
   if (s) l.last().reals = s->reals;
+  if (sum) std::copy_n(sum->operands.begin(), 2, l.last().operands.begin() + 4);
   return {};
 }
 

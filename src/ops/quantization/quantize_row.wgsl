@@ -1,7 +1,7 @@
 // Rows of f32 as q15: hi plane, lo plane, each padded to 64 bytes, then the scale and the sums of
 // both planes. Of one of PLANES lo is 0, and hi is rounded from x. A workgroup of THREADS per row,
 // which makes the row first where nothing else reads it: SOURCE. Operands: 0 x or gate, 1 gain or
-// up, 2 the row, 3 planes.
+// up, 2 the row, 3 planes; of SUMS, x is that of 4 and 5.
 
 const NORM_SOURCE = 1u;
 const GATED_SOURCE = 2u;
@@ -28,6 +28,12 @@ fn quantize(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
   let row = place(2u, r);
   let y = place(3u, r);
   let words = (n + 63u) / 64u * 16u;
+  if (SUMS) {
+    for (var c = thread; c < n; c += THREADS) {
+      store(x + c, load(place(4u, r) + c) + load(place(5u, r) + c));
+    }
+    storageBarrier();
+  }
   if (SOURCE == NORM_SOURCE) {
     var squares = zero();
     for (var c = thread; c < n && thread < 64u; c += 64u) {

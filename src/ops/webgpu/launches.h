@@ -20,6 +20,11 @@ struct Matrix {
 };
 using MatrixLookup = std::function<Matrix(BufferId)>;
 
+// What a quantization makes first, in its dispatch: the row, and the sum that the row is made of.
+struct Sources {
+  const LoweredInstruction *row = nullptr, *sum = nullptr;
+};
+
 class Launches {
  public:
   Launches(const LoweredProgram& program, const LoweredInstruction& ins,
@@ -29,7 +34,7 @@ class Launches {
   const LoweredInstruction& ins;
   const gpu::Limits& limits;
   bool dynamic_rows = false;                   // an operand has rows that the run measures
-  const LoweredInstruction* source = nullptr;  // of a quantization: what it makes first
+  Sources sources;
   std::vector<LaunchSpec> list;
 
   std::string name() const { return std::string(loom::name(ins.op)); }
@@ -58,12 +63,12 @@ class Launches {
   const MatrixLookup& matrices_;
 };
 
-// The dispatches of an instruction; `source`: of the one before, too (quantized_at_once). Error:
-// unsupported, where the device cannot do it.
+// The dispatches of an instruction, and of those before that it makes first. Error: unsupported,
+// where the device cannot do it.
 Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program,
                                             const LoweredInstruction& ins,
                                             const MatrixLookup& matrices, const gpu::Limits& limits,
-                                            const LoweredInstruction* source = nullptr);
+                                            const Sources& sources = {});
 
 // Tiles of 64 that cover n.
 inline std::int64_t tiles_of(std::int64_t n) { return (n + 63) / 64; }

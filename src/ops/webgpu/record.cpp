@@ -66,18 +66,17 @@ Status Executor::record_code(std::vector<LaunchSpec>& specs) {
                                      kNowhere);  // that an instruction is part of
   for (std::size_t f = 0; f < fusions_.size(); ++f)
     for (const std::size_t n : fusions_[f].instructions) fusion_at[n] = f;
-  const LoweredInstruction* source = nullptr;
   for (std::size_t n = 0; n < lowered_.code.size(); ++n) {
-    // Both or neither are parts of fusions: single rows need no half of it.
-    if (fuse_ && quantized_at_once(lowered_, n) &&
-        (fusion_at[n] == kNowhere) == (fusion_at[n + 1] == kNowhere)) {
-      of_instruction.emplace_back(specs.size(), specs.size());
-      source = &lowered_.code[n];
-      continue;
-    }
+    // All or none are parts of fusions: single rows need no part of it.
+    std::size_t count = fuse_ ? quantized_at_once(lowered_, n) : 1;
+    for (std::size_t i = 1; i < count; ++i)
+      if ((fusion_at[n] == kNowhere) != (fusion_at[n + i] == kNowhere)) count = 1;
+    Sources sources;
+    if (count > 2) sources.sum = &lowered_.code[n];
+    if (count > 1) sources.row = &lowered_.code[n + count - 2];
+    for (; count > 1; --count, ++n) of_instruction.emplace_back(specs.size(), specs.size());
     LOOM_ASSIGN(std::vector<LaunchSpec> list,
-                launches_of(lowered_, lowered_.code[n], matrices, device_.limits(),
-                            std::exchange(source, nullptr)));
+                launches_of(lowered_, lowered_.code[n], matrices, device_.limits(), sources));
     of_instruction.emplace_back(specs.size(), specs.size() + list.size());
     for (LaunchSpec& s : list) {
       in_order_.push_back(specs.size());
