@@ -32,7 +32,8 @@ Status quantize_launch(Launches& l) {
             constant("PLANES", l.ins.op == LoweredOp::quantize_i8 ? 1 : 2) +
             constant("SOURCE", !s                             ? 0
                                : s->op == LoweredOp::rms_norm ? 1
-                                                              : 2) + webgpu::flag("SUMS", sum));
+                                                              : 2) +
+            webgpu::flag("SUMS", sum));
   l.last().operands = {s ? s->operands[0] : x, s ? s->operands[1] : x, x, y};
   if (s) l.last().reals = s->reals;
   if (sum) std::copy_n(sum->operands.begin(), 2, l.last().operands.begin() + 4);

@@ -33,7 +33,7 @@ class Launches {
   const LoweredProgram& program;
   const LoweredInstruction& ins;
   const gpu::Limits& limits;
-  bool dynamic_rows = false;                   // an operand has rows that the run measures
+  bool dynamic_rows = false;  // an operand has rows that the run measures
   Sources sources;
   std::vector<LaunchSpec> list;
 
