@@ -11,12 +11,12 @@ namespace {
 // where tiles are taken, 32 x 64 is within 11 % of the fastest.
 constexpr TileShape kTile{32, 64, 1, 1, true};
 // Rows times outputs from which tiles are faster than four rows at once (matmul_integer.wgsl). Few
-// tiles take the time of their steps, 2.2 us for 64 k, or 2.8 on matrix units, whatever their
-// number; four rows at once make 4.4 products in a picosecond, however few there are. Fewer rows
-// than 32 were not measured.
-constexpr std::int64_t kTileResults = 150'000, kUnitResults = 60'000, kTileRows = 32;
-// Rows times outputs from which large tiles on matrix units are faster than small ones.
-constexpr std::int64_t kLargeResults = 6'000'000;
+// tiles take the time of their steps, 2.2 us for 64 k, or a tenth of it on matrix units, whatever
+// their number. Fewer rows than 32 were not measured.
+constexpr std::int64_t kTileResults = 150'000, kUnitResults = 40'000, kTileRows = 32;
+// Rows times outputs from which the next larger tiles on matrix units are faster: 73,000 to 200,000
+// take 10 to 11 us in place of 15, 4.6 million 61 in place of 85.
+constexpr std::int64_t kSmallResults = 250'000, kLargeResults = 800'000;
 // Blocks have no other kernel that shares weights. A thread makes each result there, and walks over
 // all k: 88 us for 1,536 however few rows there are, where tiles take 46.
 constexpr std::int64_t kBlockTileRows = 8;
@@ -83,8 +83,10 @@ void add_tiles(webgpu::Launches& l, int planes) {
   };
   if (w.form == kBlockForm) return add(kTile, kBlockTileRows);
   if (!tile_fits(kSmallUnits, w, planes, l.limits)) return add(kTile, rows_of(kTileResults));
-  add(kSmallUnits, rows_of(kUnitResults));
-  add(large_units(planes), rows_of(kLargeResults));
+  add(kFewUnits, rows_of(kUnitResults));
+  add(kSmallUnits,
+      rows_of(tile_fits(kFewUnits, w, planes, l.limits) ? kSmallResults : kUnitResults));
+  add(kLargeUnits, rows_of(kLargeResults));
 }
 
 }  // namespace loom
