@@ -128,7 +128,7 @@ def candidates(fmt, planes, outputs, kinds, limit=49152, chosen=None):
     """(name, WGSL, entry, rows of a unit, units across, units of a workgroup); the first one is the
     reference."""
     block = FORMATS[fmt][6]
-    base = {**weight_constants(fmt), "PLANES": planes}
+    base = {**weight_constants(fmt), "PLANES": planes, "MATRICES": 1}
     if block:
         yield ("4 rows", kernel("arena weights matmul_blocks", {**base, "ROWS": 4}), "matmul", 4,
                -(-outputs // 16), 1)
@@ -142,7 +142,7 @@ def candidates(fmt, planes, outputs, kinds, limit=49152, chosen=None):
         if block:
             c["BLOCK"] = block // 4
         yield ("%dx%d by %dx%d%s" % (rows, outs, 4 * down, 4 * across, ", ahead" * ahead),
-               kernel("arena weights join product_tiles " + entry, c), entry, rows,
+               kernel("arena weights join tile_place product_tiles " + entry, c), entry, rows,
                -(-outputs // outs), 1)
     if block or "units" not in kinds:
         return
@@ -152,7 +152,7 @@ def candidates(fmt, planes, outputs, kinds, limit=49152, chosen=None):
         size = 4 * (step + 4) * buffers * (outs + planes * rows) + 12 * rows
         if lines % planes or size > limit:
             continue
-        text = kernel("arena weights join matmul_units", c, UNIT_HEAD)
+        text = kernel("arena weights join tile_place matmul_units", c, UNIT_HEAD)
         for letter, pattern, to in WITHOUT:
             if letter in how:
                 text = re.sub(pattern, to, text, flags=re.S)

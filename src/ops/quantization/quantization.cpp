@@ -23,7 +23,7 @@ bool split_bf16_shape(OpCheck& c) {
 Status quantize_launch(Launches& l) {
   using webgpu::constant;
   const View &x = l.view(0), &y = l.view(1);
-  const LoweredInstruction *s = l.sources.row, *sum = l.sources.sum;
+  const LoweredInstruction *s = l.at_once.row, *sum = l.at_once.sum;
   // Two words of a row for each thread, which are eight values.
   const std::int64_t words = std::min<std::int64_t>(x.cols / 8, l.limits.threads_per_group),
                      threads = std::clamp<std::int64_t>(words / 64 * 64, 64, 256);

@@ -51,9 +51,9 @@ void Launches::in_tiles(std::string_view entry, std::int64_t outputs) {
 Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program,
                                             const LoweredInstruction& ins,
                                             const MatrixLookup& matrices, const gpu::Limits& limits,
-                                            const Sources& sources) {
+                                            const AtOnce& at_once) {
   Launches l(program, ins, matrices, limits);
-  l.sources = sources;
+  l.at_once = at_once;
   const OpTraits& op = traits(ins.op);
   if (op.gpu) {
     LOOM_TRY(op.gpu(l));

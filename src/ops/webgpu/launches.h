@@ -20,9 +20,11 @@ struct Matrix {
 };
 using MatrixLookup = std::function<Matrix(BufferId)>;
 
-// What a quantization makes first, in its dispatch: the row, and the sum that the row is made of.
-struct Sources {
+// What a dispatch does beside its instruction.
+struct AtOnce {
+  // A quantization first makes the row, and the sum that the row is made of.
   const LoweredInstruction *row = nullptr, *sum = nullptr;
+  bool products = false;  // products of one operand may be made by the first of them
 };
 
 class Launches {
@@ -34,7 +36,7 @@ class Launches {
   const LoweredInstruction& ins;
   const gpu::Limits& limits;
   bool dynamic_rows = false;  // an operand has rows that the run measures
-  Sources sources;
+  AtOnce at_once;
   std::vector<LaunchSpec> list;
 
   std::string name() const { return std::string(loom::name(ins.op)); }
@@ -45,6 +47,7 @@ class Launches {
   std::int64_t integer(int i) const { return ins.ints[static_cast<std::size_t>(i)]; }
   const WeightArg& weight(int i = 0) const { return *matrices_(view(i).buffer).arg; }
   const WeightArg& matrix(BufferId id) const { return *matrices_(id).arg; }
+  int heap(BufferId id) const { return matrices_(id).heap; }
 
   // A thread for each element of an operand.
   void elements(std::string_view pieces, std::string_view entry, int operand,
@@ -68,7 +71,7 @@ class Launches {
 Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program,
                                             const LoweredInstruction& ins,
                                             const MatrixLookup& matrices, const gpu::Limits& limits,
-                                            const Sources& sources = {});
+                                            const AtOnce& at_once = {});
 
 // Tiles of 64 that cover n.
 inline std::int64_t tiles_of(std::int64_t n) { return (n + 63) / 64; }

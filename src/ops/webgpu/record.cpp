@@ -71,12 +71,12 @@ Status Executor::record_code(std::vector<LaunchSpec>& specs) {
     std::size_t count = fuse_ ? quantized_at_once(lowered_, n) : 1;
     for (std::size_t i = 1; i < count; ++i)
       if ((fusion_at[n] == kNowhere) != (fusion_at[n + i] == kNowhere)) count = 1;
-    Sources sources;
-    if (count > 2) sources.sum = &lowered_.code[n];
-    if (count > 1) sources.row = &lowered_.code[n + count - 2];
+    AtOnce at_once{.products = fuse_};
+    if (count > 2) at_once.sum = &lowered_.code[n];
+    if (count > 1) at_once.row = &lowered_.code[n + count - 2];
     for (; count > 1; --count, ++n) of_instruction.emplace_back(specs.size(), specs.size());
     LOOM_ASSIGN(std::vector<LaunchSpec> list,
-                launches_of(lowered_, lowered_.code[n], matrices, device_.limits(), sources));
+                launches_of(lowered_, lowered_.code[n], matrices, device_.limits(), at_once));
     of_instruction.emplace_back(specs.size(), specs.size() + list.size());
     for (LaunchSpec& s : list) {
       in_order_.push_back(specs.size());

@@ -14,8 +14,8 @@ fn finish_sums(high: ptr<function, Sums>, low: ptr<function, Sums>, at: Place, m
       if (n >= w_rows()) { break; }
       var y = join_sums(n, vec2<i32>((*high)[j][i], (*low)[j][i]), row_sums, load(q),
           own_scale(n));
-      if (HAS_BIAS) { y = y + load(place(2u, 0u) + n); }
-      store(place(3u, m) + n, y);
+      if (HAS_BIAS) { y = y + bias_at(at.matrix, n); }
+      store(result_at(at.matrix, m) + n, y);
     }
   }
 }

@@ -35,6 +35,7 @@ struct Place {
   outputs: u32,
   rows: u32,
   words: u32,  // of a plane of activations
+  matrix: u32,
 }
 // Where a thread reads, and what it has read of a step.
 struct Fetched {
@@ -121,7 +122,7 @@ fn finish_of(at: Place, n0: u32) -> Finish {
     let n = min(n0 + 32u * h, at.outputs - 1u);
     f.scale[h] = own_scale(n);
     f.offset[h] = code_offset(n);
-    if (HAS_BIAS) { f.bias[h] = load(place(2u, 0u) + n); }
+    if (HAS_BIAS) { f.bias[h] = bias_at(at.matrix, n); }
   }
   return f;
 }
@@ -150,8 +151,8 @@ fn finish_rows(f: ptr<function, Finish>, at: Place, area: u32, row0: u32, n0: u3
           row_scales[rows_of], (*f).scale[h]);
       if (HAS_BIAS) { y = y + vec4<f32>((*f).bias[h]); }
       let n = n0 + 32u * h;
-      let to = place(3u, m) + n;
-      let step = row_step(3u);
+      let to = result_at(at.matrix, m) + n;
+      let step = row_step(3u + at.matrix);
       if (n < at.outputs && m < at.rows) { store(to, y.x); }
       if (n < at.outputs && m + 1u < at.rows) { store(to + step, y.y); }
       if (n < at.outputs && m + 2u < at.rows) { store(to + 2u * step, y.z); }
@@ -165,11 +166,10 @@ fn matmul_units(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
     @builtin(local_invocation_index) thread: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
-  // not by M: all threads meet in the loop over k
-  let tiles = (P[FIRST_MATRIX] + TILE_OUTPUTS - 1u) / TILE_OUTPUTS;
-  let at = Place(u % tiles * TILE_OUTPUTS, u / tiles * TILE_ROWS, P[FIRST_MATRIX], rows(1u),
-      (P[FIRST_MATRIX + 1u] + 63u) / 64u * 16u);
-  let last_row = P[FIRST_MATRIX + 2u] / (4u * LAYERS) - 1u;
+  let tile = tile_place(u);
+  let at = Place(tile.across * TILE_OUTPUTS, tile.down * TILE_ROWS, P[tile.base], rows(1u),
+      (P[tile.base + 1u] + 63u) / 64u * 16u, tile.matrix);
+  let last_row = w_padded() / (4u * LAYERS) - 1u;
   let lane = thread % 32u;
   let depth = thread / 32u % DEPTH;
   let part = thread / (32u * DEPTH);

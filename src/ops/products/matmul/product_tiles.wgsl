@@ -24,13 +24,15 @@ struct Place {
   columns: u32,  // of all panels
   words: u32,  // of a plane of activations
   count: u32,  // words of k that there are
+  matrix: u32,
+  base: u32,
 }
-// not by M: all threads meet in the loop over k
 fn place_of(u: u32) -> Place {
-  let across = (P[FIRST_MATRIX] + TILE_OUTPUTS - 1u) / TILE_OUTPUTS;
-  let words = (P[FIRST_MATRIX + 1u] + 63u) / 64u * 16u;
-  return Place(u % across * TILE_OUTPUTS, u / across * TILE_ROWS,
-      (P[FIRST_MATRIX] + 15u) / 16u * 16u, words, min(words, P[FIRST_MATRIX + 2u] / 4u));
+  let tile = tile_place(u);
+  let words = (P[tile.base + 1u] + 63u) / 64u * 16u;
+  return Place(tile.across * TILE_OUTPUTS, tile.down * TILE_ROWS,
+      (P[tile.base] + 15u) / 16u * 16u, words, min(words, P[tile.base + 2u] / 4u), tile.matrix,
+      tile.base);
 }
 
 // A step's words of memory, of one thread.
@@ -41,7 +43,7 @@ struct Fetched {
   low: array<vec4<u32>, X_PARTS>,
 }
 fn byte_row_of(k0: u32, part: u32) -> u32 {
-  return min(k0 / LAYERS + part / W_FOURS, P[FIRST_MATRIX + 2u] / (4u * LAYERS) - 1u);
+  return min(k0 / LAYERS + part / W_FOURS, w_padded() / (4u * LAYERS) - 1u);
 }
 fn fetch_step(at: Place, k0: u32, thread: u32) -> Fetched {
   var f: Fetched;

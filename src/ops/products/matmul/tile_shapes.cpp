@@ -48,15 +48,19 @@ bool tile_fits(const TileShape& shape, const WeightArg& w, int planes, const gpu
          static_cast<std::uint32_t>(shape.threads(planes)) <= limits.threads_per_group;
 }
 
-webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, int planes, bool bias) {
+webgpu::WideKernel tile_kernel(const TileShape& shape, std::span<const WeightArg* const> matrices,
+                               int planes, bool bias) {
   using webgpu::constant;
+  const WeightArg& w = *matrices[0];
   const bool blocks = w.form == kBlockForm;
   webgpu::WideKernel wide;
   webgpu::Kernel& k = wide.kernel;
   k.entry = shape.units ? "matmul_units" : blocks ? "matmul_block_tiles" : "matmul_tiled";
-  k.pieces = "arena weights join " + (shape.units ? k.entry : "product_tiles " + k.entry);
+  k.pieces =
+      "arena weights join tile_place " + (shape.units ? k.entry : "product_tiles " + k.entry);
   k.constants = webgpu::weight_constants(w, bias) + constant("TILE_ROWS", shape.rows) +
-                constant("TILE_OUTPUTS", shape.outputs) + constant("PLANES", planes);
+                constant("TILE_OUTPUTS", shape.outputs) + constant("PLANES", planes) +
+                constant("MATRICES", static_cast<std::int64_t>(matrices.size()));
   if (shape.units)
     k.constants += constant("LINES", shape.down) + constant("COLS", shape.across) +
                    constant("STEP", shape.step) + constant("BUFFERS", shape.ahead ? 2 : 1) +
@@ -67,19 +71,22 @@ webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, int p
   if (blocks) k.constants += constant("BLOCK", w.block / 4);
   k.has_weights = true;
   wide.tile = shape.rows;
-  wide.factor = (w.rows + shape.outputs - 1) / shape.outputs;
+  wide.factor = 0;
+  for (const WeightArg* m : matrices) wide.factor += (m->rows + shape.outputs - 1) / shape.outputs;
   return wide;
 }
 
-void add_tiles(webgpu::Launches& l, int planes) {
-  const WeightArg& w = l.weight();
+void add_tiles(webgpu::Launches& l, std::span<const WeightArg* const> matrices, int planes) {
+  const WeightArg& w = *matrices[0];
+  std::int64_t outputs = 0;
+  for (const WeightArg* m : matrices) outputs += m->rows;
   const auto add = [&](const TileShape& shape, std::int64_t rows) {
     if (!tile_fits(shape, w, planes, l.limits) || rows > l.max_rows(3)) return;
-    l.last().wide.push_back(tile_kernel(shape, w, planes, l.has(2)));
+    l.last().wide.push_back(tile_kernel(shape, matrices, planes, l.has(2)));
     l.last().wide.back().rows = rows;
   };
   const auto rows_of = [&](std::int64_t results) {
-    return std::max<std::int64_t>(kTileRows, results / w.rows + 1);
+    return std::max<std::int64_t>(kTileRows, results / outputs + 1);
   };
   if (w.form == kBlockForm) return add(kTile, kBlockTileRows);
   if (!tile_fits(kSmallUnits, w, planes, l.limits)) return add(kTile, rows_of(kTileResults));

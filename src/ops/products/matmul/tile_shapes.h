@@ -2,6 +2,8 @@
 // on.
 #pragma once
 
+#include <span>
+
 #include "ops/webgpu/launches.h"
 
 namespace loom {
@@ -26,9 +28,10 @@ inline constexpr TileShape kFewUnits{32, 64, 2, 2, false, true, 64, 4},
 // Whether a matrix can be multiplied so with rows of 1 or 2 planes, and a device has the memory
 // and the threads.
 bool tile_fits(const TileShape& shape, const WeightArg& w, int planes, const gpu::Limits& limits);
-// The kernel of a matrix by tiles of this shape.
-webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, int planes, bool bias);
-// Tiles for many rows of a product, from as many on as measured.
-void add_tiles(webgpu::Launches& l, int planes);
+// The kernel of matrices of one form by tiles of this shape.
+webgpu::WideKernel tile_kernel(const TileShape& shape, std::span<const WeightArg* const> matrices,
+                               int planes, bool bias);
+// Tiles for many rows of a product, or of several of one operand, from as many on as measured.
+void add_tiles(webgpu::Launches& l, std::span<const WeightArg* const> matrices, int planes);
 
 }  // namespace loom
