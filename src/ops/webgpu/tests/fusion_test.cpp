@@ -47,7 +47,6 @@ TEST(WebGpuFusion, ADecoderBlockEqualsTheCpuInFewDispatches) {
         Form{"q4_0", 96, 3, 1, 16, 2080, false}, Form{"q8_0", 70, 2, 2, 24, 96, true},
         Form{"i8:block16", 256, 1, 1, 16, 64, false}, Form{"u4:block32", 160, 3, 1, 32, 260, false},
         Form{"i4", 48, 3, 1, 16, 100, false, true}}) {
-        Form{"i4", 48, 3, 1, 16, 100, false, true}}) {
     Case c;
     if (f.one_plane) c.emit.quantize_to_one_plane();
     const View pos = c.ids(0), seq = c.ids(1),
