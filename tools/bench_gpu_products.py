@@ -5,8 +5,8 @@ tile_shapes.cpp is chosen by these figures. Needs `pip install wgpudawn cffi num
     python3 tools/bench_gpu_products.py --check           # small ones: are the bits equal?
     python3 tools/bench_gpu_products.py --compile         # no GPU: does the WGSL compile?
 
-A line for each kernel, matrix and number of rows: microseconds, TOPS of int8 (two planes, so four
-operations for each weight and row), and whether the bits are those of the first line. A kernel that
+A line for each kernel, matrix and number of rows: microseconds, TOPS of int8 (two for each plane,
+weight and row), and whether the bits are those of the first line. A kernel that
 the device refuses is a line with its message."""
 import argparse
 import functools
@@ -28,9 +28,20 @@ TILES = [(32, 32, 1, 1, 1), (32, 64, 1, 1, 1), (64, 64, 1, 1, 0), (64, 64, 1, 1,
          (64, 64, 1, 2, 1), (64, 64, 2, 2, 1), (64, 128, 1, 2, 0), (64, 128, 1, 2, 1),
          (64, 128, 2, 2, 0), (64, 128, 2, 2, 1), (128, 128, 2, 2, 0),
          (128, 128, 2, 2, 1)]
-# rows, outputs, words of k in a step, prefetch
-UNITS = [(32, 64, 16, 0), (32, 128, 16, 0), (64, 64, 16, 0), (64, 64, 16, 1), (64, 128, 16, 0),
-         (64, 128, 16, 1), (64, 128, 32, 0), (128, 128, 16, 0), (128, 128, 16, 1)]
+# rows, outputs, lines and columns of matrices of a subgroup, words of k in a step, buffers,
+# subgroups that share k, what is left out
+UNITS = [(128, 128, 4, 4, 16, 1, 1, ""), (128, 128, 4, 4, 16, 2, 1, ""),
+         (128, 128, 4, 2, 16, 1, 1, ""), (128, 128, 4, 2, 16, 2, 1, ""),
+         (128, 128, 4, 2, 32, 1, 1, ""), (128, 128, 2, 4, 16, 1, 1, ""),
+         (128, 64, 4, 4, 16, 1, 1, ""), (128, 64, 4, 2, 16, 1, 1, ""),
+         (128, 64, 4, 2, 32, 1, 1, ""), (128, 64, 4, 4, 32, 1, 2, ""),
+         (64, 128, 4, 2, 16, 1, 1, ""), (64, 128, 4, 2, 32, 1, 1, ""),
+         (64, 128, 4, 4, 32, 1, 2, ""), (64, 128, 2, 2, 32, 1, 1, ""),
+         (64, 64, 4, 2, 16, 1, 1, ""), (64, 64, 2, 2, 16, 1, 1, ""),
+         (64, 64, 2, 2, 32, 1, 1, ""), (64, 64, 2, 2, 32, 1, 2, ""),
+         (64, 64, 4, 4, 32, 1, 4, ""), (64, 64, 2, 2, 64, 1, 2, ""),
+         (32, 64, 2, 2, 32, 1, 2, ""), (32, 64, 2, 2, 64, 1, 4, ""),
+         (64, 32, 4, 2, 64, 1, 4, "")]
 # dtype, layout, bits, layers, offset, form, k of a block, words of a super-block of 64 k, minima
 FORMATS = {"i4:a4": ("I4", "A4", 4, 2, 128, "INTEGER", 0, 144, False),
            "i4": ("I4", "PLAIN", 4, 2, 8, "INTEGER", 0, 128, False),
@@ -73,21 +84,23 @@ UNIT_HEAD = ("enable subgroups;\nenable chromium_experimental_subgroup_matrix;\n
 
 
 EMULATION = """
+alias Left = u32;
+alias Right = u32;
 alias Result = array<i32, 8>;  // of a thread: elements lane, lane + 32, ...
 fn emulated(x: u32, w: u32, c: Result, lane: u32) -> Result {
   var sum = c;
   for (var i = 0u; i < 8u; i++) {
     let e = lane + 32u * i;
     for (var k = 0u; k < 8u; k++) {
-      sum[i] += dot4I8Packed(bitcast<u32>(x_words[x + e / 16u * ROW_WORDS + k]),
-          bitcast<u32>(w_words[w + e % 16u * ROW_WORDS + k]));
+      sum[i] += dot4I8Packed(bitcast<u32>(words[x + e / 16u * ROW_WORDS + k]),
+          bitcast<u32>(words[w + e % 16u * ROW_WORDS + k]));
     }
   }
   return sum;
 }
-fn emulated_store(to: u32, c: Result, lane: u32) {
+fn emulated_store(to: u32, c: Result, step: u32, lane: u32) {
   var sum = c;
-  for (var i = 0u; i < 8u; i++) { x_words[to + lane + 32u * i] = sum[i]; }
+  for (var i = 0u; i < 8u; i++) { words[to + (lane / 16u + 2u * i) * step + lane % 16u] = sum[i]; }
 }
 """
 
@@ -95,40 +108,57 @@ fn emulated_store(to: u32, c: Result, lane: u32) {
 def emulated(wgsl):
     """Without matrices: every thread of 32 has its part of them."""
     for pattern, to in ((r"alias Left.*?alias Result[^;]*;", EMULATION),
-                        (r"subgroupMatrixLoad<[^>]*>\(&\w+,([^;]*), ROW_WORDS\);", r"\1;"),
+                        (r"subgroupMatrixLoad<[^>]*>\(&words,([^;]*),\s+ROW_WORDS\);", r"\1;"),
                         (r"subgroupMatrixMultiplyAccumulate\(([^)]*)\)", r"emulated(\1, lane)"),
-                        (r"subgroupMatrixStore<row_major>\(&x_words, ([^;]*), 16u\);",
+                        (r"subgroupMatrixStore<row_major>\(&words, ([^;]*)\);",
                          r"emulated_store(\1, lane);")):
         wgsl = re.sub(pattern, to, wgsl, flags=re.S)
     return wgsl.replace(UNIT_HEAD, "")
 
 
-def candidates(fmt, outputs, kinds):
+# Parts of the kernel that are left out to learn their time; the sums are then others: multiplying
+# (m), unpacking (c), memory after the first step (l), results (e).
+WITHOUT = [("m", r"c\d\d = subgroupMatrixMultiplyAccumulate[^;]*;", ""),
+           ("c", r"layer_codes\((\(\*f\).codes\[i\]\[j\]), p, sub\)", r"\1"),
+           ("l", r"if \(k0 \+ STEP < at.words\) \{ fetch[^}]*\}", ""),
+           ("e", r"( finish_rows\(&[^;]*\);)", r" if (Z != 0u) { \1 }")]
+
+
+def candidates(fmt, planes, outputs, kinds, limit=49152, chosen=None):
     """(name, WGSL, entry, rows of a unit, units across, units of a workgroup); the first one is the
     reference."""
     block = FORMATS[fmt][6]
-    base = weight_constants(fmt)
+    base = {**weight_constants(fmt), "PLANES": planes, "MATRICES": 1}
     if block:
-        yield ("a thread each", kernel("arena weights matmul_blocks", base), "matmul", 1, outputs,
-               64)
+        yield ("4 rows", kernel("arena weights matmul_blocks", {**base, "ROWS": 4}), "matmul", 4,
+               -(-outputs // 16), 1)
     else:
         yield ("4 rows", kernel("arena weights join matmul_integer", {**base, "ROWS": 4}),
                "matmul", 4, -(-outputs // 16), 1)
     entry = "matmul_block_tiles" if block else "matmul_tiled"
-    for rows, outs, down, across, ahead in TILES if "tiles" in kinds else ():
+    for rows, outs, down, across, ahead in (chosen or TILES) if "tiles" in kinds else ():
         c = {**base, "TILE_ROWS": rows, "TILE_OUTPUTS": outs, "ROW_FOURS": down,
              "OUT_FOURS": across, "PREFETCH": bool(ahead)}
         if block:
             c["BLOCK"] = block // 4
         yield ("%dx%d by %dx%d%s" % (rows, outs, 4 * down, 4 * across, ", ahead" * ahead),
-               kernel("arena weights join product_tiles " + entry, c), entry, rows,
+               kernel("arena weights join tile_place product_tiles " + entry, c), entry, rows,
                -(-outputs // outs), 1)
     if block or "units" not in kinds:
         return
-    for rows, outs, step, ahead in UNITS:
-        c = {**base, "TILE_ROWS": rows, "TILE_OUTPUTS": outs, "STEP": step, "PREFETCH": bool(ahead)}
-        text = kernel("arena weights join matmul_units", c, UNIT_HEAD)
-        yield ("%dx%d units, %d k%s" % (rows, outs, 4 * step, ", ahead" * ahead),
+    for rows, outs, lines, cols, step, buffers, depth, how in chosen or UNITS:
+        c = {**base, "TILE_ROWS": rows, "TILE_OUTPUTS": outs, "LINES": lines, "COLS": cols,
+             "STEP": step, "BUFFERS": buffers, "DEPTH": depth}
+        size = 4 * (step + 4) * buffers * (outs + planes * rows) + 12 * rows
+        if lines % planes or size > limit:
+            continue
+        text = kernel("arena weights join tile_place matmul_units", c, UNIT_HEAD)
+        for letter, pattern, to in WITHOUT:
+            if letter in how:
+                text = re.sub(pattern, to, text, flags=re.S)
+        yield ("%dx%d units, %dx%d of %d, %d k, %d%s" % (
+                   rows, outs, lines, cols, planes * rows * outs // (256 * lines * cols) * depth,
+                   4 * step, buffers, (", " + how) * (how != "")),
                emulated(text) if "emulated" in kinds else text, "matmul_units", rows,
                -(-outputs // outs), 1)
 
@@ -320,13 +350,13 @@ def weights(fmt, outputs, inputs):
     return np.concatenate(data), parameters
 
 
-def activations(rows, inputs):
-    """Rows of q15: both planes, the scale, the sums of both."""
+def activations(rows, inputs, planes):
+    """Rows of q15: both planes, the scale, the sums of both. Of one plane lo is 0."""
     padded = -(-inputs // 64) * 64
     q = np.zeros((rows, padded), np.int32)
     q[:, :inputs] = np.random.default_rng(2).integers(-16256, 16257, (rows, inputs))
     high = (q + 64) >> 7
-    low = q - 128 * high
+    low = (q - 128 * high) * (planes > 1)
     x = np.zeros((rows, padded // 2 + 16), np.uint32)
     x[:, :padded // 4] = high.astype(np.int8).view(np.uint32)
     x[:, padded // 4:padded // 2] = low.astype(np.int8).view(np.uint32)
@@ -336,57 +366,119 @@ def activations(rows, inputs):
     return x
 
 
-def measure(device, fmt, matrix, rows, pipelines, fastest, options):
+def recorded(device, pipeline, threads, units, x, operands):
+    """Bindings and workgroups; operands: rows, outputs, inputs, the weights' words, buffers."""
+    rows, outputs, inputs, parameters, arena, heap = operands
+    slot = np.zeros(128, np.uint32)  # as parts/base.wgsl reads it
+    slot[1] = units
+    slot[8:12] = 0, x.shape[1], rows, inputs
+    slot[16:20] = x.size, outputs, rows, outputs
+    slot[68:78] = parameters
+    slots = device.buffer(512)
+    device.write(slots, 0, slot)
+    total = -(-units // threads)
+    return device.bind(pipeline[1], [slots, arena, heap]), (min(total, 65535), -(-total // 65535))
+
+
+def compared(device, fmt, planes, matrix, rows, pipelines, options):
+    """Every candidate once: [seconds, name, line, verdict on its bits, what runs it]."""
     model, outputs, inputs = matrix
     words, parameters = weights(fmt, outputs, inputs)
     heap = device.buffer(words.nbytes)
     device.write(heap, 0, words)
-    x = activations(rows, inputs)
+    x = activations(rows, inputs, planes)
     size = rows * outputs * 4
     arena = device.buffer(x.nbytes + size)
     device.write(arena, 0, x)
-    slots = device.buffer(512)
-    first = None
-    for name, wgsl, entry, tile, across, threads in candidates(fmt, outputs, options.kinds):
+    nothing = np.full(rows * outputs, np.float32(np.nan))
+    first, ready = None, []
+    for name, wgsl, entry, tile, across, threads in candidates(
+            fmt, planes, outputs, options.kinds,
+            device.limits.maxComputeWorkgroupStorageSize, options.chosen):
         if rows > 128 and name == "4 rows" and not options.check:
             continue
-        line = "%s  %s %dx%d  %d rows  %s" % (fmt, model, outputs, inputs, rows, name)
-        if (fmt, name) not in pipelines:
-            pipelines[fmt, name] = device.pipeline(wgsl, entry)
-        made, message = pipelines[fmt, name]
+        line = "%s, %d planes  %s %dx%d  %d rows  %s" % (fmt, planes, model, outputs, inputs, rows,
+                                                         name)
+        known = (fmt, planes, name) in pipelines
+        if not known:
+            pipelines[fmt, planes, name] = device.pipeline(wgsl, entry)
+        made, message = pipelines[fmt, planes, name]
         if message:
-            print(line, " REFUSED:", message[:400], flush=True)
+            if not known:
+                print(line, " REFUSED:", message[:200], flush=True)
             continue
-        units = -(-rows // tile) * across
-        slot = np.zeros(128, np.uint32)  # as parts/base.wgsl reads it
-        slot[1] = units
-        slot[8:12] = 0, x.shape[1], rows, inputs
-        slot[16:20] = x.size, outputs, rows, outputs
-        slot[68:78] = parameters
-        device.write(slots, 0, slot)
-        device.write(arena, x.nbytes, np.full(rows * outputs, np.float32(np.nan)))
-        group = device.bind(made[1], [slots, arena, heap])
-        total = -(-units // threads)
-        groups = (min(total, 65535), -(-total // 65535))
-        seconds, y = device.run(made[0], group, groups, 1, arena, x.nbytes, size)
+        device.write(arena, x.nbytes, nothing)
+        run = (made[0], *recorded(device, made, threads, -(-rows // tile) * across, x,
+                                  (rows, outputs, inputs, parameters, arena, heap)))
+        seconds, y = device.run(*run, 1, arena, x.nbytes, size)
         message = device.error()
         if message:
-            print(line, " FAILED:", message[:400], flush=True)
+            print(line, " FAILED:", message[:200], flush=True)
             continue
-        best = seconds
-        for _ in range(0 if options.check or seconds > 0.1 else 3):  # 10 ms or more each
-            count = int(min(max(0.01 / best, 1), 60))
-            best = min(best, device.run(made[0], group, groups, count, arena, 0, 64)[0] / count)
         same = "reference" if first is None else "equal" if y == first else "DIFFERS"
         first = first or y
-        text = "%s  %.1f us  %.1f TOPS  %s" % (line, best * 1e6,
-                                              4e-12 * outputs * inputs * rows / best, same)
-        print(text, flush=True)
-        kind = (fmt, matrix, rows, "units" if "units" in name else "tiles" if tile > 4 else name)
+        ready.append([seconds, name, line, same, run])
+    return ready, arena, heap
+
+
+def measure(device, fmt, planes, matrix, rows, pipelines, fastest, options):
+    """Every candidate once; then, without a pause, in which a device would lower its clock, all in
+    turns."""
+    ready, arena, heap = compared(device, fmt, planes, matrix, rows, pipelines, options)
+    for turn in range(0 if options.check else 1 + options.turns):
+        for one in ready:
+            count = int(min(max(0.004 / one[0], 1), 300))
+            if turn > 0 or one[0] < 0.05:
+                seconds = device.run(*one[4], count, arena, 0, 64)[0] / count
+                one[0] = seconds if turn < 2 else min(one[0], seconds)
+    for best, name, line, same, _ in ready:
+        text = "%s  %.1f us  %.1f TOPS  %s" % (
+            line, best * 1e6, 2e-12 * planes * matrix[1] * matrix[2] * rows / best, same)
+        if not options.sweep:
+            print(text, flush=True)
+        options.table.setdefault((fmt, planes, name), {})[matrix, rows] = best * 1e6, same
+        kind = (fmt, planes, matrix, rows,
+                name if name == "4 rows" else "units" if "units" in name else "tiles")
         if same != "DIFFERS" and best < fastest.get(kind, (1e9, ""))[0]:
             fastest[kind] = best, text
-    for b in (heap, arena, slots):
+    for b in (heap, arena):
         lib.wgpuBufferDestroy(b)
+
+
+CELLS = [(576, 576, 512), (1536, 576, 512), (576, 1536, 512), (1536, 1536, 512), (8960, 1536, 512),
+         (1536, 8960, 512), (18944, 3584, 512), (576, 1536, 128), (1536, 1536, 128),
+         (18944, 3584, 128), (8960, 1536, 2048)]
+FEW = [UNITS[i] for i in (0, 2, 3, 4, 7, 8, 10, 13, 14, 15, 16, 17)]
+FEW_TILES = [TILES[i] for i in (1, 3, 4, 9)]
+PARTS_OFF = [unit[:7] + (off,) for unit in (UNITS[0], UNITS[2], UNITS[16])
+             for off in ("", "m", "c", "l", "e", "mc", "mcl", "mcle")]
+# format, planes, cells, kinds, units
+SWEEP = [("i4:a4", 1, CELLS, "units", UNITS), ("i4:a4", 2, CELLS, "units", FEW),
+         ("i4:a4", 1, CELLS[1:8:3], "units", PARTS_OFF),
+         ("i8", 1, CELLS[1:8:3], "units", FEW), ("i4:a4", 1, CELLS[1:8:3], "tiles", FEW_TILES),
+         ("i4:a4", 2, CELLS[1:8:3], "tiles", FEW_TILES),
+         ("q4_0", 1, CELLS[1:8:3], "tiles", FEW_TILES),
+         ("q4_0", 2, CELLS[1:8:3], "tiles", FEW_TILES), ("q4_k", 1, CELLS[4:5], "tiles", FEW_TILES),
+         ("q6_k", 1, CELLS[4:5], "tiles", FEW_TILES)]
+
+
+def sweep(device, options):
+    start, pipelines = time.monotonic(), {}
+    for fmt, planes, cells, options.kinds, options.chosen in SWEEP:
+        options.table = {}
+        for outputs, inputs, rows in cells:
+            if time.monotonic() - start < options.seconds:
+                measure(device, fmt, planes, ("", outputs, inputs), rows, pipelines, {}, options)
+        print("%s, %d planes: microseconds (! other bits); %.0f s" % (
+            fmt, planes, time.monotonic() - start))
+        print(" ".join("%dx%d:%d" % cell for cell in cells))
+        for (_, _, name), times in options.table.items():
+            line = ""
+            for outputs, inputs, rows in cells:
+                best, same = times.get((("", outputs, inputs), rows), (0, ""))
+                line += " %7.1f%s" % (best, "!" if same == "DIFFERS" else " ")
+            print(line, name, flush=True)
+    return 0
 
 
 def main():
@@ -398,8 +490,11 @@ def main():
                    help="of " + ", ".join(FORMATS))
     p.add_argument("--kinds", default="tiles,units",
                    help="units: where the device has them; emulated units: by plain loops")
+    p.add_argument("--planes", default="2,1", help="of activations: two, or the one of i8")
     p.add_argument("--models", default="135M,1.5B,7B")
     p.add_argument("--rows", default="")
+    p.add_argument("--sweep", action="store_true", help="what SWEEP lists, as tables")
+    p.add_argument("--turns", type=int, default=6)
     p.add_argument("--seconds", type=float, default=1e9, help="stop after so long")
     options = p.parse_args()
     device = Device(lib.WGPUBackendType_Null if options.compile else lib.WGPUBackendType_Undefined,
@@ -409,24 +504,30 @@ def main():
     if not device.units and "emulated" not in options.kinds:
         options.kinds = options.kinds.replace("units", "")
     formats = options.formats.split(",")
+    planes_of = [int(n) for n in options.planes.split(",")]
+    options.table, options.chosen = {}, None
     if options.compile:
         failed = 0
         for fmt in formats:
-            for name, wgsl, entry, *_ in candidates(fmt, 256, options.kinds):
-                _, message = device.pipeline(wgsl, entry, True)
-                failed += bool(message)
-                print(fmt, name, message or "compiles", flush=True)
+            for planes in planes_of:
+                for name, wgsl, entry, *_ in candidates(fmt, planes, 256, options.kinds):
+                    _, message = device.pipeline(wgsl, entry, True)
+                    failed += bool(message)
+                    print(fmt, planes, name, message or "compiles", flush=True)
         return failed != 0
+    if options.sweep:
+        return sweep(device, options)
     rows = [int(r) for r in options.rows.split(",") if r] or (
-        [5, 70, 130] if options.check else [32, 128, 512])
+        [5, 70, 130] if options.check else [128, 512, 2048])
     matrices = SMALL if options.check else [m for m in MATRICES
                                             if m[0] in options.models.split(",")]
     start, pipelines, fastest = time.monotonic(), {}, {}
     for fmt in formats:
-        for matrix in matrices:
-            for r in rows:
-                if time.monotonic() - start < options.seconds:
-                    measure(device, fmt, matrix, r, pipelines, fastest, options)
+        for planes in planes_of:
+            for matrix in matrices:
+                for r in rows:
+                    if time.monotonic() - start < options.seconds:
+                        measure(device, fmt, planes, matrix, r, pipelines, fastest, options)
     print("\nThe fastest of each kind:")
     for _, text in fastest.values():
         print(text)

@@ -42,7 +42,7 @@ typedef struct loom_session_options {
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
   /* of products with integer weights: q15, 15 bits (the same as empty), or i8, 8 bits: faster
-   * prompts on a CPU, other answers; refused where there are no such products */
+   * prompts, other answers; refused where there are no such products */
   const char* activations;
 } loom_session_options;
 #define LOOM_SESSION_OPTIONS_INIT \
@@ -245,7 +245,7 @@ typedef struct loom_generator_options {
    * device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto */
   const char* mode;
   /* of products with integer weights: q15, 15 bits (the same as empty), or i8, 8 bits: faster
-   * prompts on a CPU, other answers; refused where there are no such products */
+   * prompts, other answers; refused where there are no such products */
   const char* activations;
 } loom_generator_options;
 #define LOOM_GENERATOR_OPTIONS_INIT \

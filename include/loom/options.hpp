@@ -37,7 +37,7 @@ struct SessionOptions {
   // device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto
   std::string mode{};
   // of products with integer weights: q15, 15 bits (the same as empty), or i8, 8 bits: faster
-  // prompts on a CPU, other answers; refused where there are no such products
+  // prompts, other answers; refused where there are no such products
   std::string activations{};
 };
 
@@ -223,7 +223,7 @@ struct GeneratorOptions {
   // device; one of cpu-normal, cpu-sc, cpu-mc, gpu-normal, gpu-sc, gpu-mc, auto
   std::string mode{};
   // of products with integer weights: q15, 15 bits (the same as empty), or i8, 8 bits: faster
-  // prompts on a CPU, other answers; refused where there are no such products
+  // prompts, other answers; refused where there are no such products
   std::string activations{};
 };
 

@@ -60,5 +60,41 @@ TEST(Activations, OfOnePlaneHaveTheBitsOfTheCpu) {
   }
 }
 
+// Rows of several sequences at once: few of each, or so many that they are attended to in tiles,
+// which then hold rows of two.
+TEST(Activations, OfSeveralPromptsHaveTheBitsOfTheCpu) {
+  LOOM_TEST_DEVICE(device);
+  auto n = Network::from_json(kDecoder);
+  ASSERT_TRUE(n.ok() && n->initialize(3).ok() && n->morph(*parse_weight_format("i8")).ok());
+  std::vector<float> answers[2];
+  for (const bool on_device : {false, true}) {
+    auto session = Session::create(*n, test::pool_of(1),
+                                   {.max_rows = kRows,
+                                    .max_head_rows = kRows,
+                                    .max_positions = 64,
+                                    .sequences = 5,
+                                    .device = on_device ? device : nullptr});
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    std::vector<std::uint32_t> seen(5);
+    constexpr int kRuns[][5] = {{13, 0, 7, 1, 16}, {1, 1, 2, 1, 2}, {2, 20, 3, 2, 3}, {5, 5}};
+    for (const auto& counts : kRuns) {
+      std::vector<std::uint32_t> ids, positions, sequences;
+      for (std::uint32_t s = 0; s < 5; ++s)
+        for (int i = 0; i < counts[s]; ++i) {
+          ids.push_back((7 * seen[s] + 3 * s) % 40);
+          positions.push_back(seen[s]++);
+          sequences.push_back(s);
+        }
+      const Status ran = session->run_tokens(ids, sequences, positions, {});
+      ASSERT_TRUE(ran.ok()) << ran.to_string();
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        const auto row = session->output(static_cast<std::int64_t>(i));
+        answers[on_device].insert(answers[on_device].end(), row.begin(), row.end());
+      }
+    }
+  }
+  EXPECT_EQ(answers[1], answers[0]);
+}
+
 }  // namespace
 }  // namespace loom

@@ -135,7 +135,7 @@ void activation_field(V& v, std::string& activations) {
   v("activations", activations,
     {.doc =
          "of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`, 8 bits: "
-         "faster prompts on a CPU, other answers; refused where there are no such products",
+         "faster prompts, other answers; refused where there are no such products",
      .names = kActivationNames});
 }
 

@@ -28,6 +28,14 @@ fn join_planes(hh: i32, middle: i32, ll: i32) -> f32 {
   return (f32(hh) * 128.0 + f32(middle)) * 128.0 + f32(ll);
 }
 
+// Of exact sums over head_dim.
+fn scaled_score(joined: f32, query_scale: f32, key_scale: f32) -> f32 {
+  let s = mul(mul(joined, mul(query_scale, key_scale)), real_at(0u));
+  if (magnitude_bits(s) < INF_BITS) { return s; }
+  if (is_nan(query_scale) || is_nan(key_scale)) { return nan(); }
+  let scaled = mul(mul(joined, real_at(0u)), min(query_scale, key_scale));
+  return bounded(mul(scaled, max(query_scale, key_scale)));
+}
 fn plain_score(part: u32, lane: u32, query_scale: f32) -> f32 {
   var hh = 0;
   var middle = 0;
@@ -39,13 +47,8 @@ fn plain_score(part: u32, lane: u32, query_scale: f32) -> f32 {
     middle = middle + dot4I8Packed(hi, planes[w].y) + dot4I8Packed(lo, planes[w].x);
     ll = ll + dot4I8Packed(lo, planes[w].y);
   }
-  let key_scale = load(part + 64u * PADDED_DIM + lane);
-  let joined = join_planes(hh, middle, ll);
-  let s = mul(mul(joined, mul(query_scale, key_scale)), real_at(0u));
-  if (magnitude_bits(s) < INF_BITS) { return s; }
-  if (is_nan(query_scale) || is_nan(key_scale)) { return nan(); }
-  let scaled = mul(mul(joined, real_at(0u)), min(query_scale, key_scale));
-  return bounded(mul(scaled, max(query_scale, key_scale)));
+  return scaled_score(join_planes(hh, middle, ll), query_scale,
+      load(part + 64u * PADDED_DIM + lane));
 }
 fn score(part: u32, lane: u32, query_scale: f32, slope: f32, p: u32, j: u32) -> f32 {
   return nearer(plain_score(part, lane, query_scale), slope, p, j);

@@ -8,6 +8,10 @@
 namespace loom {
 namespace {
 
+bool quantizes(const LoweredInstruction& i) {
+  return i.op == LoweredOp::quantize || i.op == LoweredOp::quantize_i8;
+}
+
 class Finder {
  public:
   Finder(const LoweredProgram& program, const webgpu::MatrixLookup& weight,
@@ -18,7 +22,7 @@ class Finder {
     for (std::size_t n = 0; n < p_.code.size(); ++n) {
       if (taken_[n] || p_.code[n].segment != Segment::forward) continue;
       const LoweredOp op = p_.code[n].op;
-      if (op == LoweredOp::rms_norm || op == LoweredOp::quantize) products(n);
+      if (op == LoweredOp::rms_norm || quantizes(p_.code[n])) products(n);
       else if (op == LoweredOp::rope) rope(n);
     }
     return std::move(found_);
@@ -56,7 +60,7 @@ class Finder {
     const bool norm = at(n).op == LoweredOp::rms_norm;
     if (norm) {
       quantize = only_user(at(n).operands[2].buffer, n);
-      if (quantize == npos || at(quantize).op != LoweredOp::quantize ||
+      if (quantize == npos || !quantizes(at(quantize)) ||
           at(quantize).operands[0] != at(n).operands[2] || at(n).ints[0] != at(n).operands[0].cols)
         return;
     }
@@ -88,6 +92,7 @@ class Finder {
     DecodeProducts d;
     d.norm = norm;
     d.bias = bias;
+    d.one_plane = at(quantize).op == LoweredOp::quantize_i8;
     operands[0] = at(n).operands[0];
     if (norm) {
       operands[1] = at(n).operands[1];
@@ -244,6 +249,33 @@ class Finder {
 };
 
 }  // namespace
+
+// Whether instruction n makes rows that only the next one reads, which quantizes them.
+static bool made_to_quantize(const LoweredProgram& program, std::size_t n) {
+  if (n + 1 >= program.code.size()) return false;
+  const LoweredInstruction &i = program.code[n], &next = program.code[n + 1];
+  const View& y = i.operands[2];
+  if ((i.op != LoweredOp::silu_mul &&
+       (i.op != LoweredOp::rms_norm || i.ints[0] != i.operands[0].cols)) ||
+      !quantizes(next) || next.operands[0] != y || next.segment != i.segment ||
+      program.buffers[static_cast<std::size_t>(y.buffer)].kind != BufferKind::temp)
+    return false;
+  std::size_t uses = 0;
+  for (const LoweredInstruction& other : program.code)
+    for (const View& v : other.operands) uses += v.valid() && v.buffer == y.buffer;
+  return uses == 2;
+}
+
+std::size_t quantized_at_once(const LoweredProgram& program, std::size_t n) {
+  if (made_to_quantize(program, n)) return 2;
+  const LoweredInstruction& sum = program.code[n];
+  if (sum.op != LoweredOp::add || !made_to_quantize(program, n + 1)) return 1;
+  const LoweredInstruction& norm = program.code[n + 1];
+  return norm.op == LoweredOp::rms_norm && norm.operands[0] == sum.operands[2] &&
+                 norm.segment == sum.segment
+             ? 3
+             : 1;
+}
 
 std::vector<Fusion> find_fusions(const LoweredProgram& program,
                                  const webgpu::MatrixLookup& matrices, const gpu::Limits& limits) {

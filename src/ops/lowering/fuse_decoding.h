@@ -19,6 +19,10 @@ struct Fusion {
   LoweredInstruction fused;
 };
 
+// Instructions from n on that a device does in one dispatch, the last of which quantizes: rows that
+// only it reads, and before a norm the sum that is normalized. 1: just n.
+std::size_t quantized_at_once(const LoweredProgram& program, std::size_t n);
+
 // The fusions of a lowered program. `matrices` gives a weight as prepared and the buffer it lies
 // in; kernels keep to the limits.
 std::vector<Fusion> find_fusions(const LoweredProgram& program,

@@ -27,6 +27,7 @@ struct DecodeProducts {
   };
   Epilogue epilogue = Epilogue::store;
   bool norm = false, bias = false;  // the row is normalized first; each product has a bias
+  bool one_plane = false;           // as quantize_i8 makes of the row
   double eps = 0;
   std::int64_t jobs = 1;  // panels that a workgroup makes at a time
   std::array<BufferId, 3> matrices{kNone, kNone, kNone};

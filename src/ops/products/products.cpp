@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ops/lowering/fuse_decoding.h"
 #include "ops/lowering/weight_forms.h"
 #include "ops/op_check.h"
 #include "ops/products/decode/decode.h"
@@ -183,6 +184,55 @@ void one_row_and_few(Launches& l) {
   one.constants += webgpu::constant("ROWS", 1);
   l.last().wide.push_back(std::move(few));
 }
+// Planes of an operand of class I that are not 0.
+int planes_of(const Launches& l, int operand) {
+  for (const LoweredInstruction& ins : l.program.code)
+    if (ins.op == LoweredOp::quantize_i8 && ins.operands[1].buffer == l.view(operand).buffer)
+      return 1;
+  return 2;
+}
+// The products of this one's operand and form that stand near enough to be made at once, in the
+// order of the program.
+std::vector<const LoweredInstruction*> products_at_once(const Launches& l) {
+  std::vector<const LoweredInstruction*> list;
+  if (!l.at_once.products || l.dynamic_rows) return list;
+  const auto constants = [&](const LoweredInstruction& i) {
+    return webgpu::weight_constants(l.matrix(i.operands[0].buffer), i.operands[2].valid());
+  };
+  const BufferId own = l.view(0).buffer;
+  for (const LoweredInstruction& i : l.program.code) {
+    if (i.op != l.ins.op || i.operands[1] != l.view(1) || i.segment != l.ins.segment) continue;
+    const BufferId w = i.operands[0].buffer, y = i.operands[3].buffer;
+    if (l.heap(w) != l.heap(own) || l.matrix(w).block != l.matrix(own).block ||
+        constants(i) != constants(l.ins) ||
+        l.program.buffers[static_cast<std::size_t>(y)].kind != BufferKind::temp)
+      return {};
+    list.push_back(&i);
+  }
+  if (list.size() < 2 || list.size() > 3 || list.back() - list.front() >= kFusionReach) return {};
+  return list;
+}
+// Tiles for many rows: of all products that are made at once, by the first of them.
+void tiled(Launches& l, int planes) {
+  std::vector<const LoweredInstruction*> list = products_at_once(l);
+  if (list.empty()) list.push_back(&l.ins);
+  std::vector<const WeightArg*> matrices;
+  for (const LoweredInstruction* i : list) matrices.push_back(&l.matrix(i->operands[0].buffer));
+  webgpu::LaunchSpec& s = l.last();
+  const std::size_t few = s.wide.size();
+  add_tiles(l, matrices, planes);
+  if (s.wide.size() == few) return;
+  if (list[0] != &l.ins) {
+    s.wide.resize(few + 1);
+    s.wide.back() = {s.kernel, s.wide.back().rows, 1, 0};
+    return;
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    s.matrices[i] = list[i]->operands[0].buffer;
+    s.operands[3 + i] = list[i]->operands[3];
+    if (i > 0) s.operands[5 + i] = list[i]->operands[2];
+  }
+}
 Status matmul_launch(Launches& l) {
   const int form = l.weight().form;
   const bool integer = form == kIntegerForm, blocks = form == kBlockForm,
@@ -207,10 +257,11 @@ Status matmul_launch(Launches& l) {
                                           : "matmul_float";
   l.with_weights("arena weights " + std::string(piece), l.has(2));
   if (decoded) add_product_tiles(l);
-  if (panels) {
-    one_row_and_few(l);
-    add_tiles(l);
-  }
+  if (!panels) return {};
+  const int planes = planes_of(l, 1);
+  l.last().kernel.constants += webgpu::constant("PLANES", planes);
+  one_row_and_few(l);
+  tiled(l, planes);
   return {};
 }
 Status weight_grad_launch(Launches& l) {
@@ -262,7 +313,7 @@ Status decode_products_launch(Launches& l) {
   constants += constant("RUN", g->run) + constant("TURNS", g->turns) + flag("STAGED", g->staged) +
                constant("JOBS", d.jobs) + constant("THREADS", g->threads);
   constants += constant("HEAD_DIM", heads ? d.row.head_dim : 2) + constant("BLOCK", w.block / 4) +
-               constant("BLOCKS", w.blocks);
+               constant("BLOCKS", w.blocks) + constant("PLANES", d.one_plane ? 1 : 2);
   l.add("arena exact reduce q15 weights join append lanes gemv", "gemv", 0, g->units, 1,
         std::move(constants));
   webgpu::LaunchSpec& s = l.last();

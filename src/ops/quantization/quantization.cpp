@@ -21,11 +21,22 @@ bool split_bf16_shape(OpCheck& c) {
                    "x must be f32 and y bf16x2 of one shape");
 }
 Status quantize_launch(Launches& l) {
-  l.add("arena reduce q15 quantize", "quantize", 0, 1, 1);
-  return {};
-}
-Status quantize_i8_launch(Launches& l) {
-  l.add("arena reduce q15 quantize", "quantize_i8", 0, 1, 1);
+  using webgpu::constant;
+  const View &x = l.view(0), &y = l.view(1);
+  const LoweredInstruction *s = l.at_once.row, *sum = l.at_once.sum;
+  // Two words of a row for each thread, which are eight values.
+  const std::int64_t words = std::min<std::int64_t>(x.cols / 8, l.limits.threads_per_group),
+                     threads = std::clamp<std::int64_t>(words / 64 * 64, 64, 256);
+  l.add("arena exact reduce q15 lanes quantize_row", "quantize", 3, 1, 1,
+        constant("THREADS", threads) +
+            constant("PLANES", l.ins.op == LoweredOp::quantize_i8 ? 1 : 2) +
+            constant("SOURCE", !s                             ? 0
+                               : s->op == LoweredOp::rms_norm ? 1
+                                                              : 2) +
+            webgpu::flag("SUMS", sum));
+  l.last().operands = {s ? s->operands[0] : x, s ? s->operands[1] : x, x, y};
+  if (s) l.last().reals = s->reals;
+  if (sum) std::copy_n(sum->operands.begin(), 2, l.last().operands.begin() + 4);
   return {};
 }
 

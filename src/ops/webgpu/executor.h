@@ -89,6 +89,7 @@ class Executor final : public loom::Executor {
   Status write_constants();
   Status plan_parameters();
   Status record();
+  Status record_code(std::vector<LaunchSpec>& specs);
   Status add_launch(LaunchSpec spec);
   std::uint32_t take_words(std::int64_t count);
   std::uint32_t word_of(BufferId id) const { return place_[static_cast<std::size_t>(id)]; }
@@ -100,6 +101,7 @@ class Executor final : public loom::Executor {
   Status upload_parameter(Parameter& p);
   Status upload_masters();
   Status repack_on_device();
+  bool rows_together();
   Status bind_registers();
   void fill_slot(std::size_t n);
   RowRange rows_of(const LaunchSpec& spec, std::size_t operand) const;
@@ -150,6 +152,7 @@ class Executor final : public loom::Executor {
   std::vector<std::uint32_t> bound_u32_;
   std::vector<double> bound_reals_;
   std::int64_t state_bytes_ = 0, dispatched_ = 0;
+  bool together_ = false;  // of the run bound: rows_together()
   bool bound_ = false, poison_ = false, fuse_ = true;
   bool outputs_behind_ = false;  // the host's copies of outputs are older than the device's
   bool changed_ = true;          // formats or buffers of matrices, since recording

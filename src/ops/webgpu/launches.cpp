@@ -63,9 +63,10 @@ bool Launches::in_fours() const {
 
 Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program,
                                             const LoweredInstruction& ins,
-                                            const MatrixLookup& matrices,
-                                            const gpu::Limits& limits) {
+                                            const MatrixLookup& matrices, const gpu::Limits& limits,
+                                            const AtOnce& at_once) {
   Launches l(program, ins, matrices, limits);
+  l.at_once = at_once;
   const OpTraits& op = traits(ins.op);
   if (op.gpu) {
     LOOM_TRY(op.gpu(l));

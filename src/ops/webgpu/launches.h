@@ -20,6 +20,13 @@ struct Matrix {
 };
 using MatrixLookup = std::function<Matrix(BufferId)>;
 
+// What a dispatch does beside its instruction.
+struct AtOnce {
+  // A quantization first makes the row, and the sum that the row is made of.
+  const LoweredInstruction *row = nullptr, *sum = nullptr;
+  bool products = false;  // products of one operand may be made by the first of them
+};
+
 class Launches {
  public:
   Launches(const LoweredProgram& program, const LoweredInstruction& ins,
@@ -29,6 +36,7 @@ class Launches {
   const LoweredInstruction& ins;
   const gpu::Limits& limits;
   bool dynamic_rows = false;  // an operand has rows that the run measures
+  AtOnce at_once;
   std::vector<LaunchSpec> list;
 
   std::string name() const { return std::string(loom::name(ins.op)); }
@@ -39,6 +47,7 @@ class Launches {
   std::int64_t integer(int i) const { return ins.ints[static_cast<std::size_t>(i)]; }
   const WeightArg& weight(int i = 0) const { return *matrices_(view(i).buffer).arg; }
   const WeightArg& matrix(BufferId id) const { return *matrices_(id).arg; }
+  int heap(BufferId id) const { return matrices_(id).heap; }
 
   // A thread for each element of an operand.
   void elements(std::string_view pieces, std::string_view entry, int operand,
@@ -64,11 +73,12 @@ class Launches {
   const MatrixLookup& matrices_;
 };
 
-// The dispatches of an instruction. Error: unsupported, where the device cannot do it.
+// The dispatches of an instruction, and of those before that it makes first. Error: unsupported,
+// where the device cannot do it.
 Result<std::vector<LaunchSpec>> launches_of(const LoweredProgram& program,
                                             const LoweredInstruction& ins,
-                                            const MatrixLookup& matrices,
-                                            const gpu::Limits& limits);
+                                            const MatrixLookup& matrices, const gpu::Limits& limits,
+                                            const AtOnce& at_once = {});
 
 // Blocks of rows that sums over them are made of (rule 3).
 inline std::int64_t row_blocks_of(std::int64_t rows) { return (rows + 1023) / 1024; }

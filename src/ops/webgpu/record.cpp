@@ -5,6 +5,7 @@
 
 #include "base/files/bytes.h"
 #include "base/math/fp_env.h"
+#include "ops/attention/attention_sizes.h"
 #include "ops/webgpu/executor.h"
 #include "ops/webgpu/launches.h"
 
@@ -52,44 +53,37 @@ Status Executor::add_launch(LaunchSpec spec) {
   return {};
 }
 
-Status Executor::record() {
-  for (const Launch& l : launches_) device_.destroy_bindings(l.bindings);
-  launches_.clear();
-  in_order_.clear();
-  fused_.clear();
-  repacks_.clear();
-  pick_.clear();
-  draws_ = false;
-  bound_ = false;
-  update_reads_inputs_ = false;
-  // Every instruction by itself; for single rows, fusions in place of what they do; after an
-  // update, parameters from their masters.
-  std::vector<LaunchSpec> specs;
+// Every instruction by itself; for single rows, fusions in place of what they do.
+Status Executor::record_code(std::vector<LaunchSpec>& specs) {
   std::vector<std::pair<std::size_t, std::size_t>> of_instruction;  // ranges of specs
   const MatrixLookup matrices = [this](BufferId id) {
     const DeviceMatrix& m = matrix_of(id)->device;
     return Matrix{&m.arg, m.heap};
   };
-  for (const LoweredInstruction& ins : lowered_.code) {
+  fusions_.clear();
+  const bool fuse = fuse_ && lowered_.block_like == kNone;
+  if (fuse) fusions_ = find_fusions(lowered_, matrices, device_.limits());
+  std::vector<std::size_t> fusion_at(lowered_.code.size(),
+                                     kNowhere);  // that an instruction is part of
+  for (std::size_t f = 0; f < fusions_.size(); ++f)
+    for (const std::size_t n : fusions_[f].instructions) fusion_at[n] = f;
+  for (std::size_t n = 0; n < lowered_.code.size(); ++n) {
+    // All or none are parts of fusions: single rows need no part of it.
+    std::size_t count = fuse ? quantized_at_once(lowered_, n) : 1;
+    for (std::size_t i = 1; i < count; ++i)
+      if ((fusion_at[n] == kNowhere) != (fusion_at[n + i] == kNowhere)) count = 1;
+    AtOnce at_once{.products = fuse};
+    if (count > 2) at_once.sum = &lowered_.code[n];
+    if (count > 1) at_once.row = &lowered_.code[n + count - 2];
+    for (; count > 1; --count, ++n) of_instruction.emplace_back(specs.size(), specs.size());
     LOOM_ASSIGN(std::vector<LaunchSpec> list,
-                launches_of(lowered_, ins, matrices, device_.limits()));
+                launches_of(lowered_, lowered_.code[n], matrices, device_.limits(), at_once));
     of_instruction.emplace_back(specs.size(), specs.size() + list.size());
-    if (ins.segment == Segment::update)
-      for (const View& v : ins.operands)
-        update_reads_inputs_ =
-            update_reads_inputs_ || (v.valid() && buffer(v.buffer).kind == BufferKind::input);
     for (LaunchSpec& s : list) {
       in_order_.push_back(specs.size());
       specs.push_back(std::move(s));
     }
   }
-  fusions_.clear();
-  if (fuse_ && lowered_.block_like == kNone)
-    fusions_ = find_fusions(lowered_, matrices, device_.limits());
-  std::vector<std::size_t> fusion_at(lowered_.code.size(),
-                                     kNowhere);  // that an instruction is part of
-  for (std::size_t f = 0; f < fusions_.size(); ++f)
-    for (const std::size_t n : fusions_[f].instructions) fusion_at[n] = f;
   for (std::size_t n = 0; n < lowered_.code.size(); ++n) {
     if (fusion_at[n] == kNowhere) {
       for (std::size_t s = of_instruction[n].first; s < of_instruction[n].second; ++s)
@@ -101,6 +95,27 @@ Status Executor::record() {
       specs.push_back(std::move(list[0]));
     }
   }
+  return {};
+}
+
+Status Executor::record() {
+  for (const Launch& l : launches_) device_.destroy_bindings(l.bindings);
+  launches_.clear();
+  in_order_.clear();
+  fused_.clear();
+  repacks_.clear();
+  pick_.clear();
+  draws_ = false;
+  bound_ = false;
+  update_reads_inputs_ =
+      std::any_of(lowered_.code.begin(), lowered_.code.end(), [&](const LoweredInstruction& ins) {
+        return ins.segment == Segment::update &&
+               std::any_of(ins.operands.begin(), ins.operands.end(), [&](const View& v) {
+                 return v.valid() && buffer(v.buffer).kind == BufferKind::input;
+               });
+      });
+  std::vector<LaunchSpec> specs;
+  LOOM_TRY(record_code(specs));
   if (fusions_.empty()) fused_.clear();
   plan_repacks(specs);
   plan_index_select(specs);
@@ -211,9 +226,29 @@ void Executor::fill_slot(std::size_t n) {
   }
 }
 
+// Whether rows of one sequence follow one another often enough for kernels that share what they
+// read (cpu::kTileRowsOfSequence).
+bool Executor::rows_together() {
+  for (const Launch& l : launches_)
+    for (const WideKernel& w : l.spec.wide) {
+      if (w.together < 0) continue;
+      const BufferId id = l.spec.operands[static_cast<std::size_t>(w.together)].buffer;
+      if (buffer(id).kind != BufferKind::input) return false;
+      const std::int64_t rows = lowered_.rows(id, u32_);
+      std::int64_t runs = 1;
+      for (std::int64_t r = 1; r < rows; ++r)
+        runs += row<std::uint32_t>(id, r)[0] != row<std::uint32_t>(id, r - 1)[0];
+      if (rows < cpu::kTileRowsOfSequence * runs) return false;
+      return true;  // layers share their sequences
+    }
+  return false;
+}
+
 Status Executor::bind_registers() {
   bound_counts();
-  if (bound_ && u32_ == bound_u32_ && reals_ == bound_reals_) return {};
+  const bool together = rows_together();
+  if (bound_ && together == together_ && u32_ == bound_u32_ && reals_ == bound_reals_) return {};
+  together_ = together;
   single_rows_ = !fused_.empty();
   for (std::size_t n = 0; n < launches_.size(); ++n) {
     Launch& l = launches_[n];
@@ -225,7 +260,9 @@ Status Executor::bind_registers() {
     gpu::Handle pipeline = l.pipeline;
     std::int64_t tile = l.spec.tile, factor = l.spec.factor, threads = l.spec.threads;
     std::size_t wide = l.wide.size();
-    while (wide > 0 && rows < l.spec.wide[wide - 1].rows) --wide;
+    while (wide > 0 && (rows < l.spec.wide[wide - 1].rows ||
+                        (l.spec.wide[wide - 1].together >= 0 && !together_)))
+      --wide;
     if (wide > 0) {
       const WideKernel& w = l.spec.wide[wide - 1];
       if (l.wide[wide - 1] == 0) {

@@ -37,7 +37,7 @@ export interface SessionOptions {
    *  `device` */
   mode?: Mode;
   /** of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`, 8 bits:
-   *  faster prompts on a CPU, other answers; refused where there are no such products */
+   *  faster prompts, other answers; refused where there are no such products */
   activations?: string;
 }
 
@@ -359,7 +359,7 @@ export interface GeneratorOptions {
    *  `device` */
   mode?: Mode;
   /** of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`, 8 bits:
-   *  faster prompts on a CPU, other answers; refused where there are no such products */
+   *  faster prompts, other answers; refused where there are no such products */
   activations?: string;
 }
 
@@ -503,7 +503,7 @@ export interface EvaluatorOptions {
    *  `device` */
   mode?: Mode;
   /** of products with integer weights: `q15`, 15 bits (the same as empty), or `i8`, 8 bits:
-   *  faster prompts on a CPU, other answers; refused where there are no such products */
+   *  faster prompts, other answers; refused where there are no such products */
   activations?: string;
 }
 

@@ -6,7 +6,7 @@
 // where 2 is the turned queries). A workgroup makes JOBS panels of 16 outputs at a time, TURNS
 // times. Its threads are 16 lanes, one per output of a panel, times JOBS * SHARE: those of a job
 // share out the panel's byte rows, RUN at a time. COLS of the matrices, PADDED as packed, WORDS of
-// a plane of x, NORM, MATRICES.
+// a plane of x, NORM, MATRICES. Of one of PLANES lo is 0, as quantize_i8 has it.
 
 #kinds LOOM_EPILOGUE ops/products/decode/epilogues.def
 
@@ -72,7 +72,12 @@ fn fetch(panel: u32, output: u32, lane: u32, index: u32) -> Run {
   return run;
 }
 fn dots(codes: u32, x: vec2<u32>) -> vec2<i32> {
+  if (PLANES == 1u) { return vec2<i32>(dot4I8Packed(codes, x.x), 0); }
   return vec2<i32>(dot4I8Packed(codes, x.x), dot4I8Packed(codes, x.y));
+}
+fn planes_of(x: f32, inverse: f32) -> vec2<i32> {
+  if (PLANES == 1u) { return vec2<i32>(q15_high(x, inverse), 0); }
+  return q15_planes(x, inverse);
 }
 fn two_sums(word: u32) -> vec2<i32> {
   return vec2<i32>(bitcast<i32>(word << 16u) >> 16u, bitcast<i32>(word) >> 16u);
@@ -258,8 +263,8 @@ fn gemv(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     var own = vec2<i32>(0, 0);
     var planes = vec4<u32>(0u, 0u, 0u, 0u);
     for (var k = 0u; k < 4u; k++) {
-      let a = q15_planes(x_value(eight * 8u + k), inverse_scale);
-      let b = q15_planes(x_value(eight * 8u + 4u + k), inverse_scale);
+      let a = planes_of(x_value(eight * 8u + k), inverse_scale);
+      let b = planes_of(x_value(eight * 8u + 4u + k), inverse_scale);
       own = own + a + b;
       planes = planes | vec4<u32>(byte_of(a.x, k), byte_of(a.y, k), byte_of(b.x, k),
           byte_of(b.y, k));

@@ -20,7 +20,7 @@ fn tile_codes(row: u32, p: u32, sub: vec2<u32>) -> u32 {
 
 fn put_scales(at: Place, k0: u32, thread: u32) {
   for (var part = thread; part < BLOCKS * W_FOURS; part += THREADS) {
-    let b = min(k0 / BLOCK + part / W_FOURS, P[FIRST_MATRIX + 8u] - 1u);
+    let b = min(k0 / BLOCK + part / W_FOURS, P[at.base + 8u] - 1u);
     let column = min(at.n0 + part % W_FOURS * 4u, at.columns - 4u);
     for (var j = 0u; j < 4u; j++) {
       let scale_at = w_place(column + j, b);
@@ -64,8 +64,8 @@ fn finish_values(y: ptr<function, Values>, at: Place, m0: u32, n0: u32) {
       let n = n0 + i;
       if (n >= w_rows()) { break; }
       var v = mul(scale, (*y)[j][i]);
-      if (HAS_BIAS) { v = v + load(place(2u, 0u) + n); }
-      store(place(3u, m) + n, v);
+      if (HAS_BIAS) { v = v + bias_at(at.matrix, n); }
+      store(result_at(at.matrix, m) + n, v);
     }
   }
 }
@@ -90,7 +90,7 @@ fn matmul_block_tiles(@builtin(workgroup_id) group: vec3<u32>,
     workgroupBarrier();
     if (PREFETCH && k0 + STEP < at.count) { fetched = fetch_step(at, k0 + STEP, thread); }
     // Beyond the last block there is no x, and no scale.
-    let blocks = min(BLOCKS, P[FIRST_MATRIX + 8u] - min(k0 / BLOCK, P[FIRST_MATRIX + 8u]));
+    let blocks = min(BLOCKS, P[at.base + 8u] - min(k0 / BLOCK, P[at.base + 8u]));
     for (var b = 0u; b < blocks; b++) {
       // Without initializers a driver kept the sums of the block before.
       var s00 = Sums();
@@ -115,7 +115,7 @@ fn matmul_block_tiles(@builtin(workgroup_id) group: vec3<u32>,
       raise(&s11);
       all0 = all0 << vec4<u32>(7u);
       all1 = all1 << vec4<u32>(7u);
-      for (var k = b * BLOCK; k < (b + 1u) * BLOCK; k++) {
+      for (var k = b * BLOCK; PLANES > 1u && k < (b + 1u) * BLOCK; k++) {
         let x0 = x_low[k * X_ROW + left];
         let x1 = x_low[k * X_ROW + left + ROW_1];
         add_word(&s00, &s01, &s10, &s11, w_words[k * W_FOURS + right],

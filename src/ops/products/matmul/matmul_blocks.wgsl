@@ -23,7 +23,8 @@ fn put_terms(n: u32, b: u32, first: u32, thread: u32) {
     }
     for (var i = 0u; i < ROWS; i++) {
       let x = place(1u, min(first + i, rows(1u) - 1u)) + g;
-      let planes = vec2<u32>(A[x], A[x + words]);
+      var planes = vec2<u32>(A[x], 0u);
+      if (PLANES > 1u) { planes.y = A[x + words]; }
       sum[i].dots += vec2<i32>(dot4I8Packed(codes, planes.x), dot4I8Packed(codes, planes.y));
       sum[i].ones += vec2<i32>(dot4I8Packed(0x01010101u, planes.x),
           dot4I8Packed(0x01010101u, planes.y));

@@ -26,7 +26,8 @@ fn matmul(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grou
       let codes = layer_codes(row, p, sub);
       for (var i = 0u; i < ROWS; i++) {
         let x = place(1u, min(first + i, rows(1u) - 1u)) + g;
-        sum[i] = sum[i] + vec2<i32>(dot4I8Packed(codes, A[x]), dot4I8Packed(codes, A[x + words]));
+        sum[i].x += dot4I8Packed(codes, A[x]);
+        if (PLANES > 1u) { sum[i].y += dot4I8Packed(codes, A[x + words]); }
       }
     }
   }

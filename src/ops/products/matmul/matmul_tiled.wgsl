@@ -14,8 +14,8 @@ fn finish_sums(high: ptr<function, Sums>, low: ptr<function, Sums>, at: Place, m
       if (n >= w_rows()) { break; }
       var y = join_sums(n, vec2<i32>((*high)[j][i], (*low)[j][i]), row_sums, load(q),
           own_scale(n));
-      if (HAS_BIAS) { y = y + load(place(2u, 0u) + n); }
-      store(place(3u, m) + n, y);
+      if (HAS_BIAS) { y = y + bias_at(at.matrix, n); }
+      store(result_at(at.matrix, m) + n, y);
     }
   }
 }
@@ -46,8 +46,10 @@ fn matmul_tiled(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups
       let w1 = w_words[k * W_FOURS + right + OUT_1];
       add_word(&high00, &high01, &high10, &high11, w0, w1, x_high[k * X_ROW + left],
           x_high[k * X_ROW + left + ROW_1]);
-      add_word(&low00, &low01, &low10, &low11, w0, w1, x_low[k * X_ROW + left],
-          x_low[k * X_ROW + left + ROW_1]);
+      if (PLANES > 1u) {
+        add_word(&low00, &low01, &low10, &low11, w0, w1, x_low[k * X_ROW + left],
+            x_low[k * X_ROW + left + ROW_1]);
+      }
     }
     workgroupBarrier();
     if (!PREFETCH && k0 + STEP < at.count) { fetched = fetch_step(at, k0 + STEP, thread); }

@@ -1,5 +1,5 @@
 // Both sides of a tile of a product of class I, which pass through workgroup memory: TILE_ROWS rows
-// of x in both planes, and TILE_OUTPUTS outputs as codes of a byte each, STEP words of k (16, for
+// of x in its PLANES, and TILE_OUTPUTS outputs as codes of a byte each, STEP words of k (16, for
 // ternary 15) at a time. A thread makes ROW_FOURS times four rows of OUT_FOURS times four outputs.
 // PREFETCH: what the next step needs is on its way while this one computes.
 
@@ -16,7 +16,7 @@ const X_PARTS = (STEP * X_FOURS + THREADS - 1u) / THREADS;
 
 var<workgroup> w_words: array<vec4<u32>, STEP * W_FOURS>;  // [k][output / 4]
 var<workgroup> x_high: array<vec4<u32>, STEP * X_ROW>;     // [k][row / 4]
-var<workgroup> x_low: array<vec4<u32>, STEP * X_ROW>;
+var<workgroup> x_low: array<vec4<u32>, select(1u, STEP * X_ROW, PLANES > 1u)>;
 
 struct Place {
   n0: u32,  // first output
@@ -24,13 +24,15 @@ struct Place {
   columns: u32,  // of all panels
   words: u32,  // of a plane of activations
   count: u32,  // words of k that there are
+  matrix: u32,
+  base: u32,
 }
-// not by M: all threads meet in the loop over k
 fn place_of(u: u32) -> Place {
-  let across = (P[FIRST_MATRIX] + TILE_OUTPUTS - 1u) / TILE_OUTPUTS;
-  let words = (P[FIRST_MATRIX + 1u] + 63u) / 64u * 16u;
-  return Place(u % across * TILE_OUTPUTS, u / across * TILE_ROWS,
-      (P[FIRST_MATRIX] + 15u) / 16u * 16u, words, min(words, P[FIRST_MATRIX + 2u] / 4u));
+  let tile = tile_place(u);
+  let words = (P[tile.base + 1u] + 63u) / 64u * 16u;
+  return Place(tile.across * TILE_OUTPUTS, tile.down * TILE_ROWS,
+      (P[tile.base] + 15u) / 16u * 16u, words, min(words, P[tile.base + 2u] / 4u), tile.matrix,
+      tile.base);
 }
 
 // A step's words of memory, of one thread.
@@ -41,7 +43,7 @@ struct Fetched {
   low: array<vec4<u32>, X_PARTS>,
 }
 fn byte_row_of(k0: u32, part: u32) -> u32 {
-  return min(k0 / LAYERS + part / W_FOURS, P[FIRST_MATRIX + 2u] / (4u * LAYERS) - 1u);
+  return min(k0 / LAYERS + part / W_FOURS, w_padded() / (4u * LAYERS) - 1u);
 }
 fn fetch_step(at: Place, k0: u32, thread: u32) -> Fetched {
   var f: Fetched;
@@ -66,7 +68,7 @@ fn fetch_step(at: Place, k0: u32, thread: u32) -> Fetched {
       for (var j = 0u; j < 4u; j++) {
         let x = place(1u, min(at.m0 + part / STEP * 4u + j, last_row)) + k;
         f.high[i][j] = A[x];
-        f.low[i][j] = A[x + at.words];
+        if (PLANES > 1u) { f.low[i][j] = A[x + at.words]; }
       }
     }
   }
@@ -91,7 +93,7 @@ fn put_step(f: ptr<function, Fetched>, k0: u32, thread: u32) {
     let part = thread + i * THREADS;
     if (part < STEP * X_FOURS) {
       x_high[part % STEP * X_ROW + part / STEP] = (*f).high[i];
-      x_low[part % STEP * X_ROW + part / STEP] = (*f).low[i];
+      if (PLANES > 1u) { x_low[part % STEP * X_ROW + part / STEP] = (*f).low[i]; }
     }
   }
 }

@@ -2,27 +2,36 @@
 // on.
 #pragma once
 
+#include <span>
+
 #include "ops/webgpu/launches.h"
 
 namespace loom {
 
 struct TileShape {
-  int rows, outputs;         // of a tile
-  int row_fours, out_fours;  // of a thread: 1 or 2
-  bool prefetch;
-  bool units = false;  // by matrix units (matmul_units.wgsl): rows times 32, outputs times 64
+  int rows, outputs;  // of a tile
+  // Of a thread: fours of rows and of outputs, 1 or 2. By matrix units (matmul_units.wgsl) of a
+  // subgroup: matrices of 16 rows of a plane, and of 16 outputs.
+  int down, across;
+  bool ahead;  // memory a step before; by units two buffers
+  bool units = false;
+  int step = 16, depth = 1;  // by units: words of k in a step, subgroups that share them
 
-  int threads() const;
+  int threads(int planes) const;
 };
 
-// By matrix units: the fastest of eleven shapes on an H200.
-inline constexpr TileShape kUnitTile{64, 128, 0, 0, true, true};
+// By matrix units, the fastest of 23 shapes on an H200: of products with few results, with more,
+// and of large ones.
+inline constexpr TileShape kFewUnits{32, 64, 2, 2, false, true, 64, 4},
+    kSmallUnits{64, 64, 2, 2, false, true, 32}, kLargeUnits{64, 128, 4, 2, false, true};
 
-// Whether a matrix can be multiplied so, and a device has the memory and the threads.
-bool tile_fits(const TileShape& shape, const WeightArg& w, const gpu::Limits& limits);
-// The kernel of a matrix by tiles of this shape.
-webgpu::WideKernel tile_kernel(const TileShape& shape, const WeightArg& w, bool bias);
-// Tiles for many rows of a product, from as many on as measured.
-void add_tiles(webgpu::Launches& l);
+// Whether a matrix can be multiplied so with rows of 1 or 2 planes, and a device has the memory
+// and the threads.
+bool tile_fits(const TileShape& shape, const WeightArg& w, int planes, const gpu::Limits& limits);
+// The kernel of matrices of one form by tiles of this shape.
+webgpu::WideKernel tile_kernel(const TileShape& shape, std::span<const WeightArg* const> matrices,
+                               int planes, bool bias);
+// Tiles for many rows of a product, or of several of one operand, from as many on as measured.
+void add_tiles(webgpu::Launches& l, std::span<const WeightArg* const> matrices, int planes);
 
 }  // namespace loom

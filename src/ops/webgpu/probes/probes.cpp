@@ -210,7 +210,7 @@ Result<SelfTest> self_test(gpu::Device& device) {
         break;
       }
   if (device.has_matrix_units()) {
-    LOOM_ASSIGN(test.matrix_units, exact_products(device, kUnitTile));
+    LOOM_ASSIGN(test.matrix_units, exact_products(device, {64, 64, 4, 2, false, true}));
   }
   return test;
 }

@@ -86,7 +86,8 @@ Result<bool> exact_products(gpu::Device& device, const TileShape& shape) {
   arg.offset = 128;
   arg.dtype = static_cast<int>(DType::i8);
   arg.form = kIntegerForm;
-  const WideKernel tile = tile_kernel(shape, arg, false);
+  const WeightArg* const matrices[] = {&arg};
+  const WideKernel tile = tile_kernel(shape, matrices, 2, false);
   const auto units = static_cast<std::uint32_t>((kRows + tile.tile - 1) / tile.tile * tile.factor);
   const std::uint64_t results = operands.x.size();
   const std::vector<std::uint32_t> slot = slot_of(units, static_cast<std::uint32_t>(results));

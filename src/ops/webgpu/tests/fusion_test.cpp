@@ -8,7 +8,7 @@ namespace {
 struct Form {
   const char* format;
   std::int64_t width, heads, kv_heads, head_dim, hidden;
-  bool bias;
+  bool bias, one_plane = false;
 };
 
 // One block of a decoder as the layers emit it.
@@ -45,9 +45,10 @@ TEST(WebGpuFusion, ADecoderBlockEqualsTheCpuInFewDispatches) {
   for (const Form& f :
        {Form{"i4", 48, 3, 1, 16, 100, false}, Form{"ternary", 70, 2, 2, 24, 33, true},
         Form{"q4_0", 96, 3, 1, 16, 2080, false}, Form{"q8_0", 70, 2, 2, 24, 96, true},
-        Form{"i8:block16", 256, 1, 1, 16, 64, false},
-        Form{"u4:block32", 160, 3, 1, 32, 260, false}}) {
+        Form{"i8:block16", 256, 1, 1, 16, 64, false}, Form{"u4:block32", 160, 3, 1, 32, 260, false},
+        Form{"i4", 48, 3, 1, 16, 100, false, true}}) {
     Case c;
+    if (f.one_plane) c.emit.quantize_to_one_plane();
     const View pos = c.ids(0), seq = c.ids(1),
                table = c.emit.rope_table({}, 128, f.head_dim, ValueType::f32);
     View x = c.input(f.width);

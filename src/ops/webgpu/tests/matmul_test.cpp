@@ -42,6 +42,26 @@ TEST(WebGpuMatmul, ManyRowsEqualTheCpu) {
   }
 }
 
+// Products of one operand are one dispatch where rows are many.
+TEST(WebGpuMatmul, ProductsOfOneOperandEqualTheCpu) {
+  LOOM_TEST_DEVICE(device);
+  for (const char* text : {"i4:a4", "i8", "q4_0"}) {
+    for (const bool one_plane : {false, true}) {
+      Case c(99);
+      if (one_plane) c.emit.quantize_to_one_plane();
+      const View x = c.input(150);
+      for (const auto& [name, n] : {std::pair{"q", 1000}, {"k", 37}, {"v", 700}}) {
+        const View w = c.weight(name, n, 150, *parse_weight_format(text));
+        c.output(c.emit.matmul(w, x, c.weight(std::string("b") + name, 1, n, {})));
+      }
+      std::int64_t dispatches = 0;
+      c.before_run = [&](Executor& e, std::int64_t) { dispatches = e.barriers(); };
+      EXPECT_TRUE(c.equal(*device, {5, 99, 99})) << text << " one plane " << one_plane;
+      EXPECT_EQ(dispatches, 5) << text;  // quantize, the products, three copies
+    }
+  }
+}
+
 TEST(WebGpuMatmul, ExtremesEqualTheCpu) {
   LOOM_TEST_DEVICE(device);
   for (const char* text : {"f32", "f16", "bf16", "fp8e4m3", "i8", "i4", "ternary", "q8_0"}) {
