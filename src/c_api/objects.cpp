@@ -132,15 +132,36 @@ std::int64_t count() {
   return static_cast<std::int64_t>(r.objects.size());
 }
 
-Result<locks::unique_lock<locks::fair_mutex>> SharedNetwork::hold_alone() {
+Result<locks::unique_lock<locks::fair_mutex>> SharedNetwork::hold_alone(const Ahead* holder) {
   LOOM_TRY(outside_of_calls());
   if (torn) return torn_network();
-  return locks::unique_lock(mutex);
+  locks::unique_lock lock(mutex);
+  if (Ahead* const other = ahead; other && other != holder) {
+    const Status brought = other->bring();
+    ahead = nullptr;  // what cannot be brought is told once
+    LOOM_TRY(brought.at("the newest values of the network, which a trainer has on a device"));
+  }
+  return lock;
 }
 Result<locks::shared_lock<locks::fair_mutex>> SharedNetwork::hold_shared() {
   LOOM_TRY(outside_of_calls());
   if (torn) return torn_network();
-  return locks::shared_lock(mutex);
+  while (true) {
+    locks::shared_lock lock(mutex);
+    if (!ahead) return lock;
+    lock.unlock();
+    LOOM_TRY(hold_alone().status());
+  }
+}
+
+// The network keeps what was learned. Without a lock where nothing is to be brought: the last
+// handle may be released inside a call that holds it.
+TrainerObject::~TrainerObject() {
+  if (left || shared->torn || shared->ahead != this) return;
+  const locks::unique_lock lock(shared->mutex);
+  if (shared->ahead != this) return;
+  (void)bring();  // a device that was lost has nothing more to tell
+  shared->ahead = nullptr;
 }
 void SharedNetwork::forked() {
 #if !defined(__wasm__)

@@ -64,7 +64,16 @@ struct Bytes : ObjectOf<LOOM_KIND_BYTES> {
   std::size_t size;
 };
 
-// A network and those who use it. Runs hold the lock shared, changes hold it alone and then count
+// Who has newer values of a network than its memory has: a trainer on a device.
+struct Ahead {
+  virtual Status bring() = 0;  // under the network's lock, alone
+
+ protected:
+  ~Ahead() = default;
+};
+
+// A network and those who use it. Whoever takes the lock finds its newest values in its memory.
+// Runs hold the lock shared, changes hold it alone and then count
 // up what they changed; who asks first is served first, so that changes come through while others
 // run.
 struct SharedNetwork {
@@ -76,14 +85,16 @@ struct SharedNetwork {
   EntitySections sections;  // of the file that the network came from; they go into its next file
   std::shared_ptr<Adapter> adapter;  // that sessions and generators run it with; null: none
   // The lock; refused for ever in a child that was forked while another thread changed the network.
-  Result<locks::unique_lock<locks::fair_mutex>> hold_alone();
+  // `holder`: brings nothing, as the newest values are its own.
+  Result<locks::unique_lock<locks::fair_mutex>> hold_alone(const Ahead* holder = nullptr);
   Result<locks::shared_lock<locks::fair_mutex>> hold_shared();
   void forked();
   locks::fair_mutex mutex;
-  bool torn = false;         // half changed when the process was forked
-  std::uint64_t values = 0;  // under the lock: changes of weights
-  std::uint64_t forms = 0;   // and of topology or formats, after which programs are emitted again
-  std::uint64_t acts = 0;    // those of them that were acts of rules
+  std::atomic<Ahead*> ahead{nullptr};  // set under the lock
+  bool torn = false;                   // half changed when the process was forked
+  std::uint64_t values = 0;            // under the lock: changes of weights
+  std::uint64_t forms = 0;  // and of topology or formats, after which programs are emitted again
+  std::uint64_t acts = 0;   // those of them that were acts of rules
 };
 using NetworkPtr = std::shared_ptr<SharedNetwork>;
 
@@ -224,9 +235,11 @@ struct OnnxObject : ObjectOf<LOOM_KIND_ONNX> {
   onnx::Runner runner;
 };
 
-struct TrainerObject : WorkerOf<LOOM_KIND_TRAINER> {
+struct TrainerObject : WorkerOf<LOOM_KIND_TRAINER>, Ahead {
   TrainerObject(NetworkPtr n, std::shared_ptr<const DataSource> d, int threads)
       : WorkerOf(std::move(n), threads), data(std::move(d)) {}
+  ~TrainerObject() override;
+  Status bring() override { return trainer->sync(); }
   std::shared_ptr<const DataSource> data;
   std::unique_ptr<Observing> observing;  // outlives the trainer
   std::unique_ptr<Trainer> trainer;

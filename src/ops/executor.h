@@ -132,6 +132,8 @@ class Executor {
   // Brings the masters of the stores up to date with what update segments computed. On the CPU they
   // are the same memory.
   virtual Status sync() { return {}; }
+  // Whether masters learn on a device: what sync() brings.
+  virtual bool keeps_masters() const { return false; }
 
  protected:
   Executor(Program program, WeightLookup weights, const std::atomic<bool>* cancel)

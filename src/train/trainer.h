@@ -171,6 +171,8 @@ class Trainer {
   // Brings the network's weights up to date where a device learns: before they are saved or read.
   // Nothing to do on the CPU.
   Status sync() { return learner_.sync(); }
+  // Whether a device learns, whose steps the network's memory does not have before sync().
+  bool on_device() const { return learner_.on_device(); }
 
   // Of the last step (StepReport).
   const std::vector<PartReport>& parts() const { return parts_; }

@@ -98,7 +98,7 @@ template <class F>
 Status training(loom_trainer handle, bool changes, F body) {
   LOOM_ASSIGN(const auto t, get<TrainerObject>(handle));
   LOOM_ASSIGN(const auto inside, enter(*t));
-  LOOM_ASSIGN(const auto lock, t->shared->hold_alone());
+  LOOM_ASSIGN(const auto lock, t->shared->hold_alone(t.get()));
   if (t->forms != t->shared->forms && t->forms - t->acts == t->shared->forms - t->shared->acts) {
     LOOM_TRY(t->trainer->follow());
     t->forms = t->shared->forms;
@@ -339,6 +339,7 @@ int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, do
       if (ended) return {};
       LOOM_ASSIGN(last, t.step());
       seen += last.rows;
+      if (t.on_device()) object->shared->ahead = object.get();
       return {};
     };
     // A cancel that came before ends this call, even where it has no steps.
@@ -350,10 +351,11 @@ int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, do
       status = training(trainer, true,
                         [&](Trainer& t) { return cancellable(*object, [&] { return one(t); }); });
     }
-    // Also after a step that failed: what a device has learned until then is what others read now.
-    const Status synced = training(trainer, steps > 0, [&](Trainer& t) {
+    // What a device has learned is brought when somebody reads the network. After a step that
+    // failed, or the last one, now.
+    const Status synced = training(trainer, steps > 0, [&](Trainer& t) -> Status {
       done = t.done();
-      return t.sync();
+      return status.ok() && t.on_device() && done < t.steps() ? Status() : t.sync();
     });
     LOOM_TRY(status);
     LOOM_TRY(synced);

@@ -180,7 +180,6 @@ Status attention_launch(Launches& l) {
   if (of_rows) add_row_tiles(l, "attention_tiles", "attention_rows_tile", l.integer(0));
   return {};
 }
-constexpr std::int64_t kTileRows = 8;  // attention_q15_tile.wgsl
 Status attention_q15_launch(Launches& l) {
   LOOM_TRY(refuse_wide_heads(l));
   // One row has little else to share out: blocks side by side.
@@ -192,16 +191,7 @@ Status attention_q15_launch(Launches& l) {
   webgpu::LaunchSpec& s = l.last();
   s.wide.push_back({s.kernel, 2, 1, s.factor});
   s.wide.back().kernel.constants += webgpu::constant("TEAMS", 1);
-  webgpu::WideKernel tile{s.kernel, cpu::kTileQueryRows, kTileRows, s.factor, 2};
   s.kernel.constants += webgpu::constant("TEAMS", teams);
-  const std::int64_t kept =
-      (l.limits.group_bytes - 8192 - 4 * kTileRows * l.integer(2)) / (kTileRows * 256);
-  if (kept < 1 || l.max_rows(0) < tile.rows) return {};
-  tile.kernel.entry = "attention_q15_tile";
-  tile.kernel.pieces += " attention_q15_tile";
-  tile.kernel.constants += webgpu::constant("TEAMS", kTileRows / 4) +
-                           webgpu::constant("KEEP", std::min<std::int64_t>(kept, 8));
-  s.wide.push_back(std::move(tile));
   return {};
 }
 Status attention_back_launch(Launches& l) {

@@ -41,6 +41,7 @@ class Executor final : public loom::Executor {
   Status run_ahead(const Draw& draw, std::span<std::uint32_t> picked) override;
   Status refresh() override;
   Status sync() override;
+  bool keeps_masters() const override { return !masters_.empty(); }
 
  private:
   static constexpr std::size_t kSlot = 128;  // words of parameters per dispatch
@@ -101,7 +102,6 @@ class Executor final : public loom::Executor {
   Status upload_parameter(Parameter& p);
   Status upload_masters();
   Status repack_on_device();
-  bool rows_together();
   Status bind_registers();
   void fill_slot(std::size_t n);
   RowRange rows_of(const LaunchSpec& spec, std::size_t operand) const;
@@ -152,7 +152,6 @@ class Executor final : public loom::Executor {
   std::vector<std::uint32_t> bound_u32_;
   std::vector<double> bound_reals_;
   std::int64_t state_bytes_ = 0, dispatched_ = 0;
-  bool together_ = false;  // of the run bound: rows_together()
   bool bound_ = false, poison_ = false, fuse_ = true;
   bool outputs_behind_ = false;  // the host's copies of outputs are older than the device's
   bool changed_ = true;          // formats or buffers of matrices, since recording

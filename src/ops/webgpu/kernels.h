@@ -33,7 +33,6 @@ struct Kernel {
 struct WideKernel {
   Kernel kernel;
   std::int64_t rows = 2, tile = 1, factor = 1;  // a unit is a workgroup
-  int together = -1;  // operand, an input, of which rows with equal values have to be neighbors
 };
 
 // One dispatch of an instruction. Its units of work are ceil(rows of an operand / tile) * factor.

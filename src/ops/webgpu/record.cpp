@@ -5,7 +5,6 @@
 
 #include "base/files/bytes.h"
 #include "base/math/fp_env.h"
-#include "ops/attention/attention_sizes.h"
 #include "ops/webgpu/executor.h"
 #include "ops/webgpu/launches.h"
 
@@ -226,29 +225,9 @@ void Executor::fill_slot(std::size_t n) {
   }
 }
 
-// Whether rows of one sequence follow one another often enough for kernels that share what they
-// read (cpu::kTileRowsOfSequence).
-bool Executor::rows_together() {
-  for (const Launch& l : launches_)
-    for (const WideKernel& w : l.spec.wide) {
-      if (w.together < 0) continue;
-      const BufferId id = l.spec.operands[static_cast<std::size_t>(w.together)].buffer;
-      if (buffer(id).kind != BufferKind::input) return false;
-      const std::int64_t rows = lowered_.rows(id, u32_);
-      std::int64_t runs = 1;
-      for (std::int64_t r = 1; r < rows; ++r)
-        runs += row<std::uint32_t>(id, r)[0] != row<std::uint32_t>(id, r - 1)[0];
-      if (rows < cpu::kTileRowsOfSequence * runs) return false;
-      return true;  // layers share their sequences
-    }
-  return false;
-}
-
 Status Executor::bind_registers() {
   bound_counts();
-  const bool together = rows_together();
-  if (bound_ && together == together_ && u32_ == bound_u32_ && reals_ == bound_reals_) return {};
-  together_ = together;
+  if (bound_ && u32_ == bound_u32_ && reals_ == bound_reals_) return {};
   single_rows_ = !fused_.empty();
   for (std::size_t n = 0; n < launches_.size(); ++n) {
     Launch& l = launches_[n];
@@ -260,9 +239,7 @@ Status Executor::bind_registers() {
     gpu::Handle pipeline = l.pipeline;
     std::int64_t tile = l.spec.tile, factor = l.spec.factor, threads = l.spec.threads;
     std::size_t wide = l.wide.size();
-    while (wide > 0 && (rows < l.spec.wide[wide - 1].rows ||
-                        (l.spec.wide[wide - 1].together >= 0 && !together_)))
-      --wide;
+    while (wide > 0 && rows < l.spec.wide[wide - 1].rows) --wide;
     if (wide > 0) {
       const WideKernel& w = l.spec.wide[wide - 1];
       if (l.wide[wide - 1] == 0) {

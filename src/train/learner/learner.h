@@ -175,6 +175,7 @@ class Learner {
   // Brings the network's masters up to date with the updates: before they are saved, morphed or
   // read. Nothing to do on the CPU.
   Status sync();
+  bool on_device() const { return executor_->keeps_masters(); }
 
   // Gradient of a parameter after accumulate(), row r; f32 or f64 as the cell computes. Those of a
   // method's matrices come last.
