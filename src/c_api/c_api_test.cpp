@@ -353,6 +353,45 @@ TEST_F(CApi, LearnsTheSameOnADevice) {
   EXPECT_EQ(digests[0], digests[1]);
 }
 
+// Weights stay on the device between calls. A read brings them, as do another trainer, a session
+// and the release of the trainer.
+TEST_F(CApi, BringsWhatADeviceLearnedWhereItIsRead) {
+  if (!has_device()) GTEST_SKIP() << error.message;
+  const std::vector<float> x = {0.5f, -1, 2}, target = {1, 0};
+  std::string digests[2];
+  for (const std::string device : {"cpu", "gpu"}) {
+    std::string& all = digests[device == "gpu"];
+    const loom_network m = network();
+    loom_data data = 0;
+    OK(loom_data_values(x.data(), 3, 3, target.data(), 2, 2, &data, &error));
+    keep(data);
+    const auto make = [&](const std::string& where, loom_trainer& t) {
+      const std::string options = R"({"threads":1,"device":")" + where + "\"}";
+      OK(loom_trainer_create(m, data, TEXT(R"({"loss":"mse","steps":9,"batch":1})"), options.data(),
+                             options.size(), &t, &error));
+    };
+    const auto step = [&](loom_trainer t) {
+      std::int64_t at = 0, rows = 0;
+      double loss = 0, lr = 0;
+      OK(loom_trainer_step(t, 1, &at, &loss, &lr, &rows, &error));
+      all += std::to_string(loss) + " ";
+    };
+    loom_trainer first = 0, second = 0;
+    make(device, first);
+    make("cpu", second);
+    step(first);
+    step(first);
+    all += digest(m) + " ";
+    step(first);
+    step(second);  // of what the first has learned
+    step(first);   // and the other way
+    OK(loom_release(first, &error));
+    all += digest(m);
+    OK(loom_release(second, &error));
+  }
+  EXPECT_EQ(digests[0], digests[1]);
+}
+
 // Greedy text: the device picks ids ahead, and what is asked between them or after them is as on
 // the CPU.
 TEST_F(CApi, TellsTheSameOnADevice) {
