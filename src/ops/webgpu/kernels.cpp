@@ -46,7 +46,7 @@ std::array<Kernel, 3> draw_kernels(const gpu::Limits& limits) {
       constant("PICKERS", std::min<std::int64_t>(limits.threads_per_group, 1024));
   constexpr const char* kEntries[] = {"draw_weigh", "draw_gather", "draw_pick"};
   for (std::size_t i = 0; i < list.size(); ++i)
-    list[i] = {"exact noise logits draw", kEntries[i], constants};
+    list[i] = {"exact noise logits wide draw", kEntries[i], constants};
   return list;
 }
 
