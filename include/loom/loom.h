@@ -34,20 +34,20 @@ extern "C" {
 
 /* Results of functions. */
 enum {
-  LOOM_OK = 0,               /* It worked. */
+  LOOM_OK = 0, /* It worked. */
   LOOM_INVALID_ARGUMENT = 1, /* The caller's value is wrong. */
-  LOOM_NOT_FOUND = 2,        /* A file, tensor, key or cell does not exist. */
+  LOOM_NOT_FOUND = 2, /* A file, tensor, key or cell does not exist. */
   /* Well formed, but this build or version cannot do it; the message names it. */
   LOOM_UNSUPPORTED = 3,
-  LOOM_CORRUPT = 4,         /* Bytes contradict their format or checksum. */
-  LOOM_TRUNCATED = 5,       /* Fewer bytes than the format promises; the message has both sizes. */
-  LOOM_IO = 6,              /* The operating system refused. */
-  LOOM_OUT_OF_MEMORY = 7,   /* An allocation failed. */
-  LOOM_OUT_OF_RANGE = 8,    /* An index or count beyond its declared limit. */
-  LOOM_CANCELLED = 9,       /* The caller asked to stop. */
-  LOOM_INTERNAL = 10,       /* A broken invariant of Loom's own: please report it. */
+  LOOM_CORRUPT = 4, /* Bytes contradict their format or checksum. */
+  LOOM_TRUNCATED = 5, /* Fewer bytes than the format promises; the message has both sizes. */
+  LOOM_IO = 6, /* The operating system refused. */
+  LOOM_OUT_OF_MEMORY = 7, /* An allocation failed. */
+  LOOM_OUT_OF_RANGE = 8, /* An index or count beyond its declared limit. */
+  LOOM_CANCELLED = 9, /* The caller asked to stop. */
+  LOOM_INTERNAL = 10, /* A broken invariant of Loom's own: please report it. */
   LOOM_INVALID_HANDLE = 11, /* No such handle: released, never made, or of another kind. */
-  LOOM_BUSY = 12,           /* Another thread is inside a call on this object. */
+  LOOM_BUSY = 12, /* Another thread is inside a call on this object. */
   LOOM_PAUSED = 13, /* No error: the time of pause_after is over. The same call again continues. */
 };
 
@@ -59,18 +59,18 @@ enum {
    * it. */
   LOOM_KIND_NETWORK = 2,
   LOOM_KIND_SESSION = 3, /* Runs a network; has its memory and its KV caches. One call at a time. */
-  LOOM_KIND_DATA = 4,    /* Samples to learn from. Immutable; any thread. */
+  LOOM_KIND_DATA = 4, /* Samples to learn from. Immutable; any thread. */
   LOOM_KIND_TRAINER = 5, /* Trains a network. One call at a time. */
   LOOM_KIND_TOKENIZER = 6, /* Text to token ids and back. Immutable; any thread. */
-  LOOM_KIND_DECODER = 7,   /* Decodes ids as they come. One call at a time. */
-  LOOM_KIND_MODEL = 8,     /* A language model: network, tokenizer, configuration. Any thread. */
+  LOOM_KIND_DECODER = 7, /* Decodes ids as they come. One call at a time. */
+  LOOM_KIND_MODEL = 8, /* A language model: network, tokenizer, configuration. Any thread. */
   LOOM_KIND_GENERATOR = 9, /* Writes text with a model; has its KV caches. One call at a time. */
-  LOOM_KIND_ONNX = 10,     /* An ONNX graph, read and checked. Immutable; any thread. */
+  LOOM_KIND_ONNX = 10, /* An ONNX graph, read and checked. Immutable; any thread. */
   /* Runs an encoder-decoder; holds what it encoded, and its sequences. One call at a time. */
   LOOM_KIND_SEQ2SEQ = 11,
-  LOOM_KIND_FILE = 12,      /* A model file or folder seen from outside. Immutable; any thread. */
+  LOOM_KIND_FILE = 12, /* A model file or folder seen from outside. Immutable; any thread. */
   LOOM_KIND_EVALUATOR = 13, /* Measures a model over a text, part by part. One call at a time. */
-  LOOM_KIND_TRAINING = 14,  /* Trains from files: a spec, or data alone. One call at a time. */
+  LOOM_KIND_TRAINING = 14, /* Trains from files: a spec, or data alone. One call at a time. */
   LOOM_KIND_PREDICTOR = 15, /* A trained network that answers raw data. One call at a time. */
   /* Runs a network by ticks; holds the values of its cells. One call at a time. */
   LOOM_KIND_STEP_MESH = 16,
@@ -84,10 +84,10 @@ enum {
 
 /* Finish reasons. */
 enum {
-  LOOM_FINISH_MORE = 0,      /* The text continues. */
-  LOOM_FINISH_LENGTH = 1,    /* max_tokens were generated, or the context is full before. */
-  LOOM_FINISH_EOS = 2,       /* A token that ends a text. */
-  LOOM_FINISH_STOP = 3,      /* A stop string. */
+  LOOM_FINISH_MORE = 0, /* The text continues. */
+  LOOM_FINISH_LENGTH = 1, /* max_tokens were generated, or the context is full before. */
+  LOOM_FINISH_EOS = 2, /* A token that ends a text. */
+  LOOM_FINISH_STOP = 3, /* A stop string. */
   LOOM_FINISH_CANCELLED = 4, /* cancel was called. */
 };
 
