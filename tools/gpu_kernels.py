@@ -2,7 +2,7 @@
 """Time of every kernel that a Python program runs on a GPU through Loom, by the GPU's own clock;
 run by hand, not in CI. Needs `pip install wgpudawn cffi`.
 
-    python3 tools/gpu_kernels.py PROGRAM.py [ARGUMENTS]
+    [GPU_KERNELS_ROWS=40] python3 tools/gpu_kernels.py PROGRAM.py [ARGUMENTS]
 
 Loom gets a WebGPU whose passes have one dispatch each, with a timestamp before and after it. The
 first half of the dispatches of a kernel warms up and is left out. Printed at the end, the largest

@@ -353,8 +353,8 @@ TEST_F(CApi, LearnsTheSameOnADevice) {
   EXPECT_EQ(digests[0], digests[1]);
 }
 
-// Weights stay on the device between calls. A read brings them, as do another trainer, a session
-// and the release of the trainer.
+// Weights stay on the device between calls. A read brings them, as do another trainer and the
+// release of the trainer.
 TEST_F(CApi, BringsWhatADeviceLearnedWhereItIsRead) {
   if (!has_device()) GTEST_SKIP() << error.message;
   const std::vector<float> x = {0.5f, -1, 2}, target = {1, 0};

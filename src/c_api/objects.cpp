@@ -137,10 +137,11 @@ Result<locks::unique_lock<locks::fair_mutex>> SharedNetwork::hold_alone(const Ah
   if (torn) return torn_network();
   locks::unique_lock lock(mutex);
   if (Ahead* const other = ahead; other && other != holder) {
-    const Status brought = other->bring();
-    ahead = nullptr;  // what cannot be brought is told once
-    LOOM_TRY(brought.at("the newest values of the network, which a trainer has on a device"));
+    lost = other->bring();
+    ahead = nullptr;
   }
+  LOOM_TRY(std::exchange(lost, Status())
+               .at("the newest values of the network, which a trainer had on a device"));
   return lock;
 }
 Result<locks::shared_lock<locks::fair_mutex>> SharedNetwork::hold_shared() {
@@ -148,7 +149,7 @@ Result<locks::shared_lock<locks::fair_mutex>> SharedNetwork::hold_shared() {
   if (torn) return torn_network();
   while (true) {
     locks::shared_lock lock(mutex);
-    if (!ahead) return lock;
+    if (!ahead && lost.ok()) return lock;
     lock.unlock();
     LOOM_TRY(hold_alone().status());
   }
@@ -160,7 +161,7 @@ TrainerObject::~TrainerObject() {
   if (left || shared->torn || shared->ahead != this) return;
   const locks::unique_lock lock(shared->mutex);
   if (shared->ahead != this) return;
-  (void)bring();  // a device that was lost has nothing more to tell
+  shared->lost = bring();
   shared->ahead = nullptr;
 }
 void SharedNetwork::forked() {

@@ -73,9 +73,8 @@ struct Ahead {
 };
 
 // A network and those who use it. Whoever takes the lock finds its newest values in its memory.
-// Runs hold the lock shared, changes hold it alone and then count
-// up what they changed; who asks first is served first, so that changes come through while others
-// run.
+// Runs hold the lock shared, changes hold it alone and then count up what they changed; who asks
+// first is served first, so that changes come through while others run.
 struct SharedNetwork {
   explicit SharedNetwork(Network n) : own(std::move(n)), network(*own) {}
   explicit SharedNetwork(Model m) : model(std::move(m)), network(model->network) {}
@@ -91,10 +90,11 @@ struct SharedNetwork {
   void forked();
   locks::fair_mutex mutex;
   std::atomic<Ahead*> ahead{nullptr};  // set under the lock
-  bool torn = false;                   // half changed when the process was forked
-  std::uint64_t values = 0;            // under the lock: changes of weights
-  std::uint64_t forms = 0;  // and of topology or formats, after which programs are emitted again
-  std::uint64_t acts = 0;   // those of them that were acts of rules
+  Status lost;               // under the lock: why values that were learned did not come; told once
+  bool torn = false;         // half changed when the process was forked
+  std::uint64_t values = 0;  // under the lock: changes of weights
+  std::uint64_t forms = 0;   // and of topology or formats, after which programs are emitted again
+  std::uint64_t acts = 0;    // those of them that were acts of rules
 };
 using NetworkPtr = std::shared_ptr<SharedNetwork>;
 

@@ -60,8 +60,7 @@ TEST(Activations, OfOnePlaneHaveTheBitsOfTheCpu) {
   }
 }
 
-// Rows of several sequences at once: few of each, or so many that they are attended to in tiles,
-// which then hold rows of two.
+// Rows of several sequences at once: few of each, or many.
 TEST(Activations, OfSeveralPromptsHaveTheBitsOfTheCpu) {
   LOOM_TEST_DEVICE(device);
   auto n = Network::from_json(kDecoder);

@@ -93,6 +93,14 @@ Status make_shard(loom_trainer trainer, std::int64_t number, const DataSource* g
   });
 }
 
+// After steps. What a device has learned is brought when somebody reads the network; after a step
+// that failed, or the last one, now.
+Status after_steps(TrainerObject& object, Trainer& t, bool failed) {
+  if (!t.on_device() || failed || t.done() >= t.steps()) return t.sync();
+  object.shared->ahead = &object;
+  return {};
+}
+
 // Runs body(trainer) with the network held alone, as training left it.
 template <class F>
 Status training(loom_trainer handle, bool changes, F body) {
@@ -351,11 +359,9 @@ int32_t loom_trainer_step(loom_trainer trainer, int64_t steps, int64_t* step, do
       status = training(trainer, true,
                         [&](Trainer& t) { return cancellable(*object, [&] { return one(t); }); });
     }
-    // What a device has learned is brought when somebody reads the network. After a step that
-    // failed, or the last one, now.
-    const Status synced = training(trainer, steps > 0, [&](Trainer& t) -> Status {
+    const Status synced = training(trainer, steps > 0, [&](Trainer& t) {
       done = t.done();
-      return status.ok() && t.on_device() && done < t.steps() ? Status() : t.sync();
+      return after_steps(*object, t, !status.ok());
     });
     LOOM_TRY(status);
     LOOM_TRY(synced);
@@ -379,7 +385,7 @@ int32_t loom_trainer_step_on(loom_trainer trainer, loom_data data, int64_t* step
         LOOM_ASSIGN(report, t.step_on(*batch->data));
         return {};
       });
-      const Status synced = t.sync();
+      const Status synced = after_steps(*object, t, !status.ok());
       return status.ok() ? synced : status;
     }));
     *step = report.step;

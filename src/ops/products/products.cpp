@@ -134,7 +134,7 @@ Scratch matmul_scratch(const ScratchQuery& q) {
 Scratch matmul_t_scratch(const ScratchQuery& q) {
   return {copies_panels(q.program, q.ins) ? copied_panels(q.value_size(1), q.cols(1)) : 0, 0};
 }
-// Whether a device takes gradients of so many outputs and inputs in chunks of rows, and not in
+// Whether a device takes gradients of these numbers of outputs and inputs in chunks of rows, not in
 // tiles: results are few, and so are the sums of their blocks.
 bool gradient_in_chunks(std::int64_t outputs, std::int64_t inputs, std::int64_t rows) {
   constexpr std::int64_t kFewTiles = 64, kNarrow = 16, kManyRows = 64,
