@@ -19,10 +19,16 @@ const server = await serve();
 const browser = await Browser.start(program, '--window-size=900,1300', ...(gpu ? WEBGPU : []));
 const text = (id) => browser.evaluate(`document.getElementById('${id}').textContent`);
 const click = (id) => browser.evaluate(`document.getElementById('${id}').click()`);
-const good = (id, seconds) =>
-  browser.until(
-    `document.getElementById('${id}').className === 'print good' && ` +
-    `document.getElementById('${id}').textContent`, seconds);
+// The page says of an error in its status.
+const good = async (id, seconds) => {
+  const end = await browser.until(
+    `document.getElementById('status').className === 'print bad' ` +
+    `? { error: document.getElementById('status').textContent } ` +
+    `: document.getElementById('${id}').className === 'print good' && ` +
+    `{ print: document.getElementById('${id}').textContent }`, seconds);
+  assert.ok(!end.error, `${id}: ${end.error}`);
+  return end.print;
+};
 
 /** The story: how fast it was told; null where there is no GPU. */
 async function tells() {

@@ -80,13 +80,15 @@ async function turns(net, expected) {
 
 /** Learning, and a checkpoint from one device to another. */
 async function learns() {
-  const whole = new Trainer(new Network(TOPOLOGY, { seed: 1 }), XOR, SPEC);
+  const here = new Network(TOPOLOGY, { seed: 1 }), there = new Network(TOPOLOGY, { seed: 1 });
+  const whole = new Trainer(here, XOR, SPEC);
   whole.step(10);
-  const far = await Trainer.create(new Network(TOPOLOGY, { seed: 1 }), XOR, SPEC,
-      { device: 'gpu' });
+  const far = await Trainer.create(there, XOR, SPEC, { device: 'gpu' });
   const { step } = await far.stepAsync(10);
   check('training has the bits of the CPU',
       step === 10 && (await far.digestAsync()) === whole.digest);
+  check('a read that returns at once has what a device learned',
+      same(there.forward(XOR.x), here.forward(XOR.x)) && there.digest === here.digest);
   const e = await refused(() => far.save());
   check('a trainer on a device waits', e.code === 'unsupported' && e.message.includes('Async'),
       e.message);

@@ -93,10 +93,18 @@ Status make_shard(loom_trainer trainer, std::int64_t number, const DataSource* g
   });
 }
 
-// After steps. What a device has learned is brought when somebody reads the network; after a step
-// that failed, or the last one, now.
+// In a browser a call that returns at once, as those that read a network, cannot wait for a
+// device.
+#if defined(__wasm__)
+constexpr bool kReadersWait = false;
+#else
+constexpr bool kReadersWait = true;
+#endif
+
+// After steps. What a device has learned is brought when somebody reads the network, if readers can
+// wait for it; after a step that failed, or the last one, now.
 Status after_steps(TrainerObject& object, Trainer& t, bool failed) {
-  if (!t.on_device() || failed || t.done() >= t.steps()) return t.sync();
+  if (!kReadersWait || !t.on_device() || failed || t.done() >= t.steps()) return t.sync();
   object.shared->ahead = &object;
   return {};
 }
