@@ -1,5 +1,5 @@
 // loom bench training: six small networks of a published table learn 20 epochs of 8 batches, in
-// every mode. tools/bench_training.py has the same networks beside PyTorch.
+// every mode. tools/bench/training.py has the same networks beside PyTorch.
 #include <algorithm>
 #include <cstdio>
 

@@ -77,7 +77,7 @@ class HostsWebGPU(unittest.TestCase):
 
     def products(self, *arguments):
         """What the sweep of kernels prints."""
-        tool = pathlib.Path(__file__).resolve().parents[3] / "tools/bench_gpu_products.py"
+        tool = pathlib.Path(__file__).resolve().parents[3] / "tools/bench/gpu_products.py"
         ran = subprocess.run([sys.executable, str(tool), *arguments], capture_output=True,
                              text=True)
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)

@@ -27,7 +27,7 @@ struct FloatTile {
   }
 };
 
-// Of some twenty shapes on an H200 (tools/bench_gpu_training.py), by the number of tiles from which
+// Of some twenty shapes on an H200 (tools/bench/gpu_training.py), by the number of tiles from which
 // they are taken: small tiles, and four chunks of a sum at once, where there would be no work for
 // all multiprocessors. Two at once were slower at 324 and 576 tiles.
 struct Choice {

@@ -7,7 +7,7 @@
 namespace loom {
 namespace {
 
-// Of twelve shapes on an H200 (tools/bench_gpu_products.py, matrices of 576 to 18,944 outputs):
+// Of twelve shapes on an H200 (tools/bench/gpu_products.py, matrices of 576 to 18,944 outputs):
 // where tiles are taken, 32 x 64 is within 11 % of the fastest.
 constexpr TileShape kTile{32, 64, 1, 1, true};
 // Rows times outputs from which tiles are faster than four rows at once (matmul_integer.wgsl). Few

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Methods of learning beside each other on MNIST (docs/guide/methods.md); run by hand, not in CI:
 
-    python3 tools/bench_methods.py [--data FOLDER] [--threads N] [--svg FILE] [RUN...]
+    python3 tools/bench/methods.py [--data FOLDER] [--threads N] [--svg FILE] [RUN...]
 
 needs NumPy and the four files of MNIST, by default in ../shared/data/mnist. Runs: `wide` (two
 hidden layers of 512, relu and tanh), `long` (two of 1000, 10 epochs), `deep` (50 of 128, tanh,
@@ -18,7 +18,7 @@ import time
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ.setdefault("LOOM_LIBRARY", str(ROOT / "build" / "release" / "libloom.so"))
 sys.path.insert(0, str(ROOT / "bindings" / "python"))
 from welvet import Network, layers  # noqa: E402

@@ -2,10 +2,10 @@
 """Training of a language model beside PyTorch on this machine, in f32, in one process, step by step
 in turn; run by hand, not in CI:
 
-    python3 tools/bench_lm_training.py [--threads N ...] [--rounds N] [--layers N] [--vocab N]
+    python3 tools/bench/lm_training.py [--threads N ...] [--rounds N] [--layers N] [--vocab N]
         [--batch N] [--length N] [--isa NAME] [--memory]
-    python3 tools/bench_lm_training.py --lora 8 --batch 1 --threads 1
-    python3 tools/bench_lm_training.py --mode gpu-mc --torch cuda --layers 9 --vocab 4096 --batch 4
+    python3 tools/bench/lm_training.py --lora 8 --batch 1 --threads 1
+    python3 tools/bench/lm_training.py --mode gpu-mc --torch cuda --layers 9 --vocab 4096 --batch 4
 
 needs NumPy and torch. The shape is that of SmolLM-135M (30 layers, width 576, 9 heads, 3 of keys
 and values, 1,536 hidden, 49,152 ids, embedding and output tied); --layers 4 --vocab 8192 has the
@@ -29,7 +29,7 @@ import time
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ.setdefault("LOOM_LIBRARY", str(ROOT / "build" / "release" / "libloom.so"))
 sys.path.insert(0, str(ROOT / "bindings" / "python"))
 
@@ -281,7 +281,7 @@ def main():
         (lora_memory if args.lora else memory)(args)
         return
     if args.mode.startswith("gpu"):
-        from bench_training import share_dawn  # which loads PyTorch
+        from training import share_dawn  # which loads PyTorch
         share_dawn()
     ours = Loom(args)
     theirs = Torch(args, {f"{p.path}:{p.role}": ours.network.get(f"{p.path}:{p.role}")

@@ -14,13 +14,13 @@ whatever adapter there is.
 """
 import argparse, json, os, pathlib, shutil, statistics, subprocess, sys, tempfile
 
-import bench_peers
+import peers
 
-ROOT = bench_peers.ROOT
+ROOT = peers.ROOT
 PACK = ROOT / "build" / "gpu-peers"
 LLAMA = PACK / "llama"  # the build with CUDA
 SHAPES = {
-    "135m": (*bench_peers.SHAPES["smollm2-135m"], True),
+    "135m": (*peers.SHAPES["smollm2-135m"], True),
     "1.5b": ("qwen2", 1536, 8960, 28, 12, 2, 151936, 1e6, 1e-6, True),
     "7b": ("qwen2", 3584, 18944, 28, 28, 4, 152064, 1e6, 1e-6, False),
     "tiny": ("qwen2", 128, 256, 2, 2, 1, 512, 1e6, 1e-6, False),
@@ -41,7 +41,7 @@ def pack_source():
     archive = PACK / "llama.tar.xz"
     if archive.exists():
         return
-    folder = bench_peers.source()
+    folder = peers.source()
     with tempfile.TemporaryDirectory() as scratch:
         for part in PARTS:
             target = pathlib.Path(scratch) / "llama.cpp" / part
@@ -104,7 +104,7 @@ def build_llama():
     if (LLAMA / "bin" / "llama-bench").exists():
         return
     subprocess.run(["tar", "-C", PACK, "-xJf", PACK / "llama.tar.xz"], check=True)
-    options = [*bench_peers.OPTIONS, "GGML_CUDA=ON", "CMAKE_CUDA_ARCHITECTURES=native",
+    options = [*peers.OPTIONS, "GGML_CUDA=ON", "CMAKE_CUDA_ARCHITECTURES=native",
                "LLAMA_BUILD_TOOLS=ON",
                "LLAMA_BUILD_APP=OFF"]
     subprocess.run(["cmake", "-S", PACK / "llama.cpp", "-B", LLAMA,
@@ -186,7 +186,7 @@ class Loom:
 
 
 def run_llama(path, on_cpu):
-    program = (bench_peers.LLAMA if on_cpu else LLAMA) / "bin" / "llama-bench"
+    program = (peers.LLAMA if on_cpu else LLAMA) / "bin" / "llama-bench"
     options = ["-t", "2"] if on_cpu else ["-ngl", "99", "-fa", "1"]
     out = subprocess.run([program, "-m", path, *options, "-p", "128,512", "-n", "128", "-r", "3",
                           "-o", "json"], capture_output=True, text=True, check=True).stdout
@@ -199,7 +199,7 @@ def compare(name, dtype, pairs, on_cpu):
     path = PACK / f"{name}-q4_0.gguf"
     *shape, tied = SHAPES[name]
     if not path.exists():
-        bench_peers.write_gguf(path, shape, bench_peers.Q4_0, tied)
+        peers.write_gguf(path, shape, peers.Q4_0, tied)
     loom = Loom(path, dtype)
     loom.speeds()  # pipelines are made, memory is taken
     rows = [(loom.speeds(), run_llama(path, on_cpu)) for _ in range(pairs)]
@@ -221,9 +221,9 @@ def train(on_cpu):
     decoder = ["--layers", "1", "--vocab", "64", "--batch", "1", "--length", "16", "--rounds", "1"]
     if not on_cpu:
         decoder = ["--layers", "9", "--vocab", "4096", "--batch", "4", "--length", "256"]
-    for tool, options in (("bench_training.py", ["--rounds", "1", "dense"] if on_cpu else []),
-                          ("bench_lm_training.py", ["--threads", "1", *decoder])):
-        subprocess.run([sys.executable, ROOT / "tools" / tool, *peer, *options], env=environment(),
+    for tool, options in (("training.py", ["--rounds", "1", "dense"] if on_cpu else []),
+                          ("lm_training.py", ["--threads", "1", *decoder])):
+        subprocess.run([sys.executable, ROOT / "tools" / "bench" / tool, *peer, *options], env=environment(),
                        check=True)
 
 
@@ -244,7 +244,7 @@ def main():
     if a.pack:
         return
     if a.check:
-        bench_peers.build()
+        peers.build()
     else:
         build_llama()
     for name in ["tiny"] if a.check else a.models:

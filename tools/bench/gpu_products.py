@@ -1,9 +1,9 @@
 """Products of class I with many rows on a GPU, by every shape of tile: src/ops/products/matmul/
 tile_shapes.cpp is chosen by these figures. Needs `pip install wgpudawn cffi numpy`.
 
-    python3 tools/bench_gpu_products.py                   # matrices of 135M, 1.5B, 7B
-    python3 tools/bench_gpu_products.py --check           # small ones: are the bits equal?
-    python3 tools/bench_gpu_products.py --compile         # no GPU: does the WGSL compile?
+    python3 tools/bench/gpu_products.py                   # matrices of 135M, 1.5B, 7B
+    python3 tools/bench/gpu_products.py --check           # small ones: are the bits equal?
+    python3 tools/bench/gpu_products.py --compile         # no GPU: does the WGSL compile?
 
 A line for each kernel, matrix and number of rows: microseconds, TOPS of int8 (two for each plane,
 weight and row), and whether the bits are those of the first line. A kernel that
@@ -18,7 +18,7 @@ import time
 import numpy as np
 from wgpudawn._lib import ffi, lib
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 MATRICES = [("135M", 576, 576), ("135M", 1536, 576), ("135M", 576, 1536), ("1.5B", 256, 1536),
             ("1.5B", 1536, 1536), ("1.5B", 8960, 1536), ("1.5B", 1536, 8960), ("7B", 3584, 3584),
             ("7B", 18944, 3584), ("7B", 3584, 18944)]

@@ -2,8 +2,8 @@
 """Speed of training beside PyTorch on this machine, in one process, step by step in turn; run by
 hand, not in CI:
 
-    python3 tools/bench_training.py [--threads N] [--rounds N] [--isa NAME] [NETWORK...]
-    python3 tools/bench_training.py --mode gpu-mc --torch cuda    # beside PyTorch, eager and graphs
+    python3 tools/bench/training.py [--threads N] [--rounds N] [--isa NAME] [NETWORK...]
+    python3 tools/bench/training.py --mode gpu-mc --torch cuda    # beside PyTorch, eager and graphs
 
 needs NumPy and torch. The networks are those of six published benchmarks (dense, convolutions over
 one to three dimensions, a norm, a deep one), an LSTM fed one row at a time, and a large
@@ -26,7 +26,7 @@ import numpy as np
 import torch
 from torch import nn
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ.setdefault("LOOM_LIBRARY", str(ROOT / "build" / "release" / "libloom.so"))
 sys.path.insert(0, str(ROOT / "bindings" / "python"))
 import welvet  # noqa: E402

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The cost of observing every run (docs/guide/observe.md); run by hand, not in CI:
 
-    python3 tools/bench_observe.py [--threads N] [--dtype DTYPE] [--device DEVICE] [--every N]
+    python3 tools/bench/observe.py [--threads N] [--dtype DTYPE] [--device DEVICE] [--every N]
                                    [--train] [--weights]
 
 needs NumPy. Six dense layers of 512 with 64 rows; --train: steps that learn them by adamw, and
@@ -17,7 +17,7 @@ import time
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ.setdefault("LOOM_LIBRARY", str(ROOT / "build" / "release" / "libloom.so"))
 sys.path.insert(0, str(ROOT / "bindings" / "python"))
 from welvet import Network, Session, layers  # noqa: E402

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Step meshes beside NumPy (docs/guide/step-mesh.md); run by hand, not in CI:
 
-    python3 tools/bench_mesh.py [--cells 1000,100000] [--width 8] [--activation tanh] [--threads N]
+    python3 tools/bench/mesh.py [--cells 1000,100000] [--width 8] [--activation tanh] [--threads N]
                                 [--torch]
 
 needs NumPy. A chain of dense cells; NumPy does the same work by np.matmul of [cells, width, width]
@@ -20,7 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 import numpy as np  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ.setdefault("LOOM_LIBRARY", str(ROOT / "build" / "release" / "libloom.so"))
 sys.path.insert(0, str(ROOT / "bindings" / "python"))
 from welvet import Network, StepMesh  # noqa: E402

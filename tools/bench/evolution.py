@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generations a second of NEAT beside neat-python, on XOR; run by hand, not in CI:
 
-    python3 tools/bench_neat.py [--rounds N]
+    python3 tools/bench/evolution.py [--rounds N]
 
 needs NumPy, neat-python 2.0.0 and build/release/libloom.so (or LOOM_LIBRARY). Both evolve 150
 genomes, evaluation included, on one thread:
@@ -24,7 +24,7 @@ import time
 
 import neat
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ.setdefault("LOOM_LIBRARY", str(ROOT / "build" / "release" / "libloom.so"))
 sys.path.insert(0, str(ROOT / "bindings" / "python"))
 import welvet  # noqa: E402

@@ -2,7 +2,7 @@
 """Time of every kernel that a Python program runs on a GPU through Loom, by the GPU's own clock;
 run by hand, not in CI. Needs `pip install wgpudawn cffi`.
 
-    [GPU_KERNELS_ROWS=40] python3 tools/gpu_kernels.py PROGRAM.py [ARGUMENTS]
+    [GPU_KERNELS_ROWS=40] python3 tools/bench/gpu_kernels.py PROGRAM.py [ARGUMENTS]
 
 Loom gets a WebGPU whose passes have one dispatch each, with a timestamp before and after it. The
 first half of the dispatches of a kernel warms up and is left out. Printed at the end, the largest
@@ -18,7 +18,7 @@ import runpy
 import statistics
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ.setdefault("LOOM_LIBRARY", str(ROOT / "build" / "release" / "libloom.so"))
 sys.path.insert(0, str(ROOT / "bindings" / "python"))
 

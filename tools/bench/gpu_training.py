@@ -2,9 +2,9 @@
 src/ops/products/matmul/float_tiles.cpp is chosen by these figures. Needs
 `pip install wgpudawn cffi numpy`.
 
-    python3 tools/bench_gpu_training.py                   # a decoder's matrices, and small ones
-    python3 tools/bench_gpu_training.py --check           # odd ones: are the bits equal?
-    python3 tools/bench_gpu_training.py --compile         # no GPU: does the WGSL compile?
+    python3 tools/bench/gpu_training.py                   # a decoder's matrices, and small ones
+    python3 tools/bench/gpu_training.py --check           # odd ones: are the bits equal?
+    python3 tools/bench/gpu_training.py --compile         # no GPU: does the WGSL compile?
 
 A line for each product, matrix, number of rows and kernel: microseconds, TFLOP/s, and whether the
 bits are those of the first line, a thread for each result."""
@@ -13,7 +13,7 @@ import sys
 import time
 
 import numpy as np
-from bench_gpu_products import Device, kernel, lib
+from gpu_products import Device, kernel, lib
 
 # rows, outputs, inputs
 SHAPES = [(1024, 576, 576), (1024, 192, 576), (1024, 1536, 576), (1024, 576, 1536),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/bench_bridge.py [--bytes N] [--rounds N]: the speed of a push to `loom bridge`, beside a
+"""tools/bench/bridge.py [--bytes N] [--rounds N]: the speed of a push to `loom bridge`, beside a
 bare sender and receiver that write and fsync the same bytes.
 
 Both receive on loopback and write into one folder. The bare pair sends in pieces of 1 MiB, without
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bindings/python"))
 
 from planetbridging import wire  # noqa: E402

@@ -2,7 +2,7 @@
 """Speed of single layers beside PyTorch and ONNX Runtime on this machine, in f32; run by hand, not
 in CI:
 
-    python3 tools/bench_layers.py [--threads N ...] [--rounds N] [--repeats N] [LAYER...]
+    python3 tools/bench/layers.py [--threads N ...] [--rounds N] [--repeats N] [LAYER...]
 
 needs NumPy, torch, onnx and onnxruntime, and build/release/loom. The layers, their sizes and inputs
 are those of `loom bench layers`, which measures Loom's passes (a process for every round); the
@@ -28,7 +28,7 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 from torch.nn import functional
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 WARMUPS = 20
 
 
