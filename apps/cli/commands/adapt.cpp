@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "arguments/machine_options.h"
-#include "files/adapt_svg.h"
+#include "drawings/adapt.h"
 #include "files/files.h"
 #include "files/outputs.h"
 #include "files/task_stream.h"

@@ -1,6 +1,6 @@
 // loom dna: the identity of a network's layers, how two networks relate, and where, in a row of
 // checkpoints, something moved.
-#include "files/dna_svg.h"
+#include "drawings/dna.h"
 #include "files/outputs.h"
 #include "support/client.h"
 #include "support/console.h"

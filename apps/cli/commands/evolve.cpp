@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "arguments/machine_options.h"
-#include "files/evolve_svg.h"
+#include "drawings/evolve.h"
 #include "files/files.h"
 #include "files/outputs.h"
 #include "files/values.h"

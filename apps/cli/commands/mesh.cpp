@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "arguments/machine_options.h"
+#include "drawings/mesh.h"
 #include "files/files.h"
-#include "files/mesh_svg.h"
 #include "files/npy.h"
 #include "files/outputs.h"
 #include "files/values.h"

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "arguments/machine_options.h"
+#include "drawings/observe.h"
+#include "drawings/trace.h"
 #include "files/files.h"
-#include "files/observe_svg.h"
 #include "files/outputs.h"
-#include "files/trace_svg.h"
 #include "files/values.h"
 #include "models/network_file.h"
 #include "sinks/recording.h"

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "arguments/machine_options.h"
+#include "drawings/train.h"
 #include "files/files.h"
 #include "files/outputs.h"
-#include "files/train_svg.h"
 #include "images/register_decoder.h"
 #include "support/client.h"
 #include "support/console.h"

@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 
+#include "drawings/memory.h"
 #include "files/files.h"
-#include "files/memory_svg.h"
 #include "files/outputs.h"
 #include "support/client.h"
 

@@ -1,12 +1,12 @@
-#include "files/observe_svg.h"
+#include "drawings/observe.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
+#include "drawings/svg.h"
 #include "files/files.h"
-#include "files/svg.h"
 #include "support/console.h"
 
 namespace loom::cli {

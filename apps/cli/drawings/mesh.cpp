@@ -1,11 +1,11 @@
-#include "files/mesh_svg.h"
+#include "drawings/mesh.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
+#include "drawings/svg.h"
 #include "files/files.h"
-#include "files/svg.h"
 #include "support/console.h"
 
 namespace loom::cli {

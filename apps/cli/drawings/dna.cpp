@@ -1,4 +1,4 @@
-#include "files/dna_svg.h"
+#include "drawings/dna.h"
 
 #include <algorithm>
 #include <array>

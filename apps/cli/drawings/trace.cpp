@@ -1,11 +1,11 @@
-#include "files/trace_svg.h"
+#include "drawings/trace.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
+#include "drawings/svg.h"
 #include "files/files.h"
-#include "files/svg.h"
 #include "support/console.h"
 
 namespace loom::cli {

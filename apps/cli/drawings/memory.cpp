@@ -1,9 +1,9 @@
-#include "files/memory_svg.h"
+#include "drawings/memory.h"
 
 #include <algorithm>
 
+#include "drawings/svg.h"
 #include "files/files.h"
-#include "files/svg.h"
 
 namespace loom::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "files/svg.h"
+#include "drawings/svg.h"
 
 #include "files/files.h"
 #include "support/console.h"

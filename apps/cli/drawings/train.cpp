@@ -1,11 +1,11 @@
-#include "files/train_svg.h"
+#include "drawings/train.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
+#include "drawings/svg.h"
 #include "files/files.h"
-#include "files/svg.h"
 #include "support/console.h"
 
 namespace loom::cli {

@@ -1,9 +1,9 @@
-#include "files/evolve_svg.h"
+#include "drawings/evolve.h"
 
 #include <algorithm>
 
+#include "drawings/svg.h"
 #include "files/files.h"
-#include "files/svg.h"
 #include "support/console.h"
 
 namespace loom::cli {

@@ -1,7 +1,7 @@
-#include "files/adapt_svg.h"
+#include "drawings/adapt.h"
 
+#include "drawings/svg.h"
 #include "files/files.h"
-#include "files/svg.h"
 #include "support/console.h"
 
 namespace loom::cli {
