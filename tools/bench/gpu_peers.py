@@ -223,8 +223,8 @@ def train(on_cpu):
         decoder = ["--layers", "9", "--vocab", "4096", "--batch", "4", "--length", "256"]
     for tool, options in (("training.py", ["--rounds", "1", "dense"] if on_cpu else []),
                           ("lm_training.py", ["--threads", "1", *decoder])):
-        subprocess.run([sys.executable, ROOT / "tools" / "bench" / tool, *peer, *options], env=environment(),
-                       check=True)
+        subprocess.run([sys.executable, ROOT / "tools" / "bench" / tool, *peer, *options],
+                       env=environment(), check=True)
 
 
 def main():

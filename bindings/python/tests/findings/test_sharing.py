@@ -7,10 +7,10 @@ import unittest
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+ROOT = pathlib.Path(__file__).resolve().parents[4]
 if os.environ.get("WELVET_INSTALLED") != "1":
     sys.path.insert(0, str(ROOT / "bindings/python"))
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import welvet  # noqa: E402
 from test_training import NEEDED, constructors  # noqa: E402
