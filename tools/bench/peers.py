@@ -10,7 +10,7 @@ import argparse, json, pathlib, re, statistics, struct, subprocess, sys
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PEERS = ROOT / "build" / "peers"
 LLAMA = PEERS / "llama"
 LOOM = ROOT / "build" / "release" / "loom"
