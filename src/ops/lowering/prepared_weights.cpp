@@ -1,5 +1,7 @@
 #include "ops/lowering/prepared_weights.h"
 
+#include <cmath>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -19,33 +21,14 @@ namespace {
 using cpu::i64, cpu::Range, cpu::share, cpu::stored;
 using cpu::LOOM_ISA::flushed, cpu::LOOM_ISA::transpose;
 
-// Codes of these types become f32 by a table; those of bf16 are its upper half.
-constexpr bool has_table(DType dtype) {
+// How kernels decode small floats; zeros for other types.
+void set_float_codes(DType dtype, WeightArg& arg) {
   const DTypeInfo& i = info(dtype);
-  return i.codec.family == CodecFamily::small_float && i.arith != ArithClass::integer &&
-         dtype != DType::bf16;
-}
-template <DType Type>
-const float* code_table() {
-  if constexpr (!has_table(Type)) return nullptr;
-  else {
-    static const std::vector<float> table = [] {
-      constexpr SmallFloat format = info(Type).codec.small_float;
-      std::vector<float> t(std::size_t{1} << format.bits());
-      for (std::size_t i = 0; i < t.size(); ++i)
-        t[i] = decode_small_float(static_cast<std::uint32_t>(i), format);
-      return t;
-    }();
-    return table.data();
-  }
-}
-const float* code_table(DType dtype) {
-  switch (dtype) {
-#define LOOM_DTYPE(id, name, ...) \
-  case DType::name: return code_table<DType::name>();
-#include "numeric/dtypes.def"
-  }
-  return nullptr;
+  if (i.codec.family != CodecFamily::small_float || i.arith == ArithClass::integer) return;
+  const SmallFloat& f = i.codec.small_float;
+  arg.shorter = 9 - (f.bits() - f.mantissa_bits);
+  arg.factor = std::ldexp(1.0f, 127 - f.bias);
+  arg.largest = f.max_code;
 }
 
 void stored_run(const float* __restrict from, i64 n, float* __restrict to) {
@@ -212,8 +195,8 @@ Status PreparedWeights::prepare_packed(Entry& e) {
   e.arg.dtype = static_cast<int>(format.dtype);
   e.arg.layout = static_cast<int>(format.layout);
   e.arg.form = product_form(format);
-  e.arg.table = code_table(format.dtype);
   e.arg.bits = info(format.dtype).bits;
+  set_float_codes(format.dtype, e.arg);
   e.arg.offset = code_offset(format.dtype, format.layout);
   e.scales.clear();
   e.zeros.clear();

@@ -29,8 +29,12 @@ struct WeightArg {
                                   // the scales; null: nothing
   const unsigned* zeros = nullptr;  // zero points, placed as the scales; null: none
   long long block = 0, blocks = 0;  // kBlockForm: k per scale, and scales per row
-  const float* table = nullptr;     // f32 of every code, where dtypes need it
-  int bits = 0;                     // of a code
+  // Of small floats (numeric/codec.h): by how much the exponent of a code is shorter than that of
+  // an f32, what makes it the value after that (0: no small float), the largest finite code.
+  int shorter = 0;
+  float factor = 0;
+  unsigned largest = 0;
+  int bits = 0;    // of a code
   int offset = 0;  // class I: what an unpacked code has over its value, without zero points
   int dtype = 0, layout = 0, form = kFloatForm;
 };

@@ -8,62 +8,111 @@
 
 namespace loom::cpu::LOOM_ISA {
 
-// Codes lie in words of four bytes, [k / Codes][16][Codes]: value(code, output) of all, as [k][16].
-// Every format has a separate loop, which compilers vectorize.
-template <int Codes, class F>
-static inline void unpack_words(i64 cols, const unsigned char* panel, float* out, F value) {
-  constexpr int kBits = 32 / Codes;
-  for (i64 g = 0; g < (cols + Codes - 1) / Codes; ++g, panel += 64, out += 16 * Codes)
-    for (i64 n = 0; n < 16; ++n) {
-      const unsigned char* p = panel + n * 4;
-      const unsigned word = p[0] | static_cast<unsigned>(p[1]) << 8 |
-                            static_cast<unsigned>(p[2]) << 16 | static_cast<unsigned>(p[3]) << 24;
-      LOOM_UNROLL for (int i = 0; i < Codes; ++i) out[16 * i + n] =
-          value(word >> kBits * i & ((1u << kBits) - 1), n);
-    }
+static inline Dwords load_words(const unsigned char* p) {  // of four bytes, the lowest first
+  Dwords v;
+  __builtin_memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  for (i64 i = 0; i < LOOM_VECTOR_BYTES / 4; ++i) v[i] = __builtin_bswap32(v[i]);
+#endif
+  return v;
 }
 
-// f32 values of one panel of classes F and B, without the row scale, as [k][16]. Not inlined, for
-// size.
+// Codes lie in words, [k / Codes][16][Codes]: value(code, part) of those of `count` k, as [k][16];
+// a code has the upper bits of its lane, above zeros. Every format has a separate loop.
+template <int Codes, class F>
+static inline void unpack_words(i64 count, const unsigned char* codes, float* out, F value) {
+  constexpr int kBits = 32 / Codes, W = LOOM_VECTOR_BYTES / 4;
+  for (i64 g = 0; g < (count + Codes - 1) / Codes; ++g, codes += 64, out += 16 * Codes) {
+    fetch_ahead(codes);
+    LOOM_UNROLL for (int p = 0; p < kParts; ++p) {
+      const Dwords words = load_words(codes + p * LOOM_VECTOR_BYTES);
+      LOOM_UNROLL for (int i = 0; i < Codes; ++i) {
+        const V<float>::Native v =
+            value(words << (32 - kBits - kBits * i) & (~0u << (32 - kBits)), p);
+        __builtin_memcpy(out + 16 * i + p * W, &v, sizeof v);
+      }
+    }
+  }
+}
+
+// Small floats: sign and exponent go to their places, a power of two sets the bias right (also of
+// subnormals, exactly), and codes beyond the largest have the exponent of infinity.
+struct SmallFloats {
+  explicit SmallFloats(const WeightArg& w)
+      : shorter(w.shorter),
+        kept(0x80000000u | 0x7FFFFFFFu >> w.shorter),
+        largest(w.largest << (32 - w.bits)),
+        factor(w.factor) {}
+  V<float>::Native operator()(Dwords codes, int) const {
+    const Ints placed = __builtin_bit_cast(Ints, codes) >> shorter;
+    const Dwords bits = __builtin_bit_cast(Dwords, placed) & kept;
+    const V<float>::Native value = __builtin_bit_cast(V<float>::Native, bits) * factor;
+    const auto beyond = (codes & 0x7FFFFFFFu) > largest;
+    return __builtin_bit_cast(
+        V<float>::Native,
+        __builtin_bit_cast(Dwords, value) | (__builtin_bit_cast(Dwords, beyond) & 0x7F800000u));
+  }
+  int shorter;
+  unsigned kept, largest;
+  float factor;
+};
+
+// f32 values of `count` k from `first` on of one panel of classes F and B, without the row scale,
+// as [k][16]. `first` is a multiple of 32. Not inlined, for size.
 __attribute__((noinline)) static void unpack_values(const WeightArg& w, const unsigned char* panel,
-                                                    i64 first_row, float* out) {
-  const float* const table = w.table;
-  const auto listed = [table](unsigned code, i64) { return table[code]; };
-  if (w.bits == 8) return unpack_words<4>(w.cols, panel, out, listed);
+                                                    i64 first_row, i64 first, i64 count,
+                                                    float* out) {
+  using N = V<float>::Native;
+  panel += first * 2 * w.bits;
+  if (w.bits == 8) return unpack_words<4>(count, panel, out, SmallFloats(w));
   if (w.dtype == kBf16)
-    return unpack_words<2>(w.cols, panel, out, [](unsigned code, i64) {
-      return __builtin_bit_cast(float, code << 16);
+    return unpack_words<2>(count, panel, out,
+                           [](Dwords codes, int) { return __builtin_bit_cast(N, codes); });
+#if defined(__AVX512F__) && LOOM_VECTOR_BYTES == 64
+  if (w.factor != 0 && w.shorter == 3)  // the processor's own, of half the instructions
+    return unpack_words<2>(count, panel, out, [](Dwords codes, int) -> N {
+      typedef short Halves __attribute__((vector_size(32)));
+      constexpr int kCurrentRounding = 4;
+      return __builtin_ia32_vcvtph2ps512_mask(__builtin_convertvector(codes >> 16, Halves), N{}, -1,
+                                              kCurrentRounding);
     });
-  if (table) return unpack_words<2>(w.cols, panel, out, listed);
+#endif
+  if (w.factor != 0) return unpack_words<2>(count, panel, out, SmallFloats(w));
   if (w.dtype == kI16)
-    return unpack_words<2>(w.cols, panel, out, [](unsigned code, i64) {
-      return static_cast<float>(static_cast<int>(code ^ 0x8000) - 0x8000);
+    return unpack_words<2>(count, panel, out, [](Dwords codes, int) {
+      return __builtin_convertvector(__builtin_bit_cast(Ints, codes) >> 16, N);
     });
-  int zeros[16] = {};
+  Ints zeros[kParts] = {};
   for (i64 n = 0; n < min(16, w.rows - first_row); ++n)
-    zeros[n] = static_cast<int>(w.zeros[first_row + n]);
-  unpack_words<2>(w.cols, panel, out, [&zeros](unsigned code, i64 n) {
-    return static_cast<float>(static_cast<int>(code) - zeros[n]);
+    reinterpret_cast<int*>(zeros)[n] = static_cast<int>(w.zeros[first_row + n]);
+  unpack_words<2>(count, panel, out, [&zeros](Dwords codes, int part) {
+    return __builtin_convertvector(__builtin_bit_cast(Ints, codes >> 16) - zeros[part], N);
   });
 }
 
-// Sums of MR rows with one panel, whose values are then read once for all of them; each from
-// `start`.
+// Adds the sums of MR rows with one panel, whose values are then read once for all of them.
 template <int MR>
-__attribute__((noinline)) static void panel_sums(i64 n, const float* a, i64 step,
-                                                 const float* values, const V<float>& start,
-                                                 V<float>* sums) {
+__attribute__((noinline)) static void add_panel_sums(i64 n, const float* a, i64 step,
+                                                     const float* values, V<float>* sums) {
   V<float> c[MR][1];
-  LOOM_UNROLL for (int m = 0; m < MR; ++m) c[m][0] = start;
+  LOOM_UNROLL for (int m = 0; m < MR; ++m) c[m][0] = sums[m];
   micro_kernel<float, MR, 1>(n, a, step, 1, values, 0, 16, c);
   for (int m = 0; m < MR; ++m) sums[m] = c[m][0];
+}
+static constexpr int kRowsAtOnce = kTileRows > 4 ? 4 : kTileRows;
+// Adds those of both planes of the same row.
+static inline void add_plane_sums(i64 n, const float* a, i64 plane, const float* values,
+                                  V<float>& high, V<float>& low) {
+  V<float> sums[2] = {high, low};
+  add_panel_sums<2>(n, a, plane, values, sums);
+  high = sums[0];
+  low = sums[1];
 }
 
 // Classes F (planes = 1: x is f32) and B (planes = 2: x is its hi and lo parts). scratch:
 // [padded_cols][16] f32.
 template <int Planes>
 static void matmul_planes(const KernelArgs& k) {
-  constexpr int kRows = kTileRows > 4 ? 4 : kTileRows;
   const WeightArg& w = *k.weight;
   const TensorArg &x = k.t[1], &y = k.t[3];
   float* values = reinterpret_cast<float*>(k.scratch);
@@ -82,28 +131,39 @@ static void matmul_planes(const KernelArgs& k) {
       low_plane = other != 0;
     }
   }
+  // Values that few rows meet stay in the first cache, a piece at a time.
+  const i64 piece = y.rows <= kRowsAtOnce ? kPieceOfPanel : w.cols;
   const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
   for (i64 panel = r.begin; panel < r.end; ++panel) {
     const i64 first = panel * 16, outputs = min(16, w.rows - first);
-    unpack_values(w, static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes, first,
-                  values);
+    const unsigned char* const codes =
+        static_cast<const unsigned char*>(w.panels) + panel * w.panel_bytes;
     const V<float> bias_lanes = bias ? load_lanes(bias + first, outputs) : V<float>{};
     const V<float> scale = w.scales ? load_lanes(w.scales + first, outputs) : V<float>{};
-    // Without scales the sum starts from the bias; with them the bias is added after scaling.
-    const V<float> start = w.scales ? V<float>{} : bias_lanes;
-    for (i64 i = 0; i < y.rows;) {
-      V<float> sums[kRows], low[kRows] = {};
-      const i64 count = i + kRows <= y.rows ? kRows : 1;
-      const auto panel_of = count == 1 ? panel_sums<1> : panel_sums<kRows>;
-      panel_of(w.cols, all + i * step, step, values, start, sums);
-      if (low_plane) panel_of(w.cols, all + i * step + plane, step, values, V<float>{}, low);
+    for (i64 i = 0; i < y.rows; i += kRowsAtOnce) {
+      const i64 count = min(kRowsAtOnce, y.rows - i);
+      V<float> sums[kRowsAtOnce], low[kRowsAtOnce] = {};
+      // Without scales the sum starts from the bias; with them the bias is added after scaling.
+      for (V<float>& sum : sums) sum = w.scales ? V<float>{} : bias_lanes;
+      for (i64 at = 0; at < w.cols; at += piece) {
+        const i64 n = min(piece, w.cols - at);
+        const float* const a = all + i * step + at;
+        if (i == 0) unpack_values(w, codes, first, at, n, values);
+        if (count == kRowsAtOnce) {
+          add_panel_sums<kRowsAtOnce>(n, a, step, values, sums);
+          if (low_plane) add_panel_sums<kRowsAtOnce>(n, a + plane, step, values, low);
+          continue;
+        }
+        for (i64 m = 0; m < count; ++m)
+          if (low_plane) add_plane_sums(n, a + m * step, plane, values, sums[m], low[m]);
+          else add_panel_sums<1>(n, a + m * step, step, values, sums + m);
+      }
       for (i64 m = 0; m < count; ++m) {
         V<float> v = sums[m];
         if (Planes == 2) v += low[m];
         if (w.scales) v = bias ? v * scale + bias_lanes : v * scale;
         put_lanes(row<float>(y, i + m) + first, v, outputs);
       }
-      i += count;
     }
   }
 }
@@ -141,7 +201,7 @@ static void gather_packed(const KernelArgs& k) {
             scale);
     } else {
       float* values = reinterpret_cast<float*>(k.scratch);
-      unpack_values(w, panel, id / 16 * 16, values);
+      unpack_values(w, panel, id / 16 * 16, 0, w.cols, values);
       for (i64 c = 0; c < w.cols; ++c) out[c] = stored(values[c * 16 + id % 16] * scale);
     }
   }

@@ -9,6 +9,9 @@ namespace loom::cpu {
 // shared in panels of 16; schedule.cpp relies on it.
 inline constexpr i64 kGemvRows = 2;
 
+// Class F and B products of few rows decode this number of k of a panel at once: 16 kB of values.
+inline constexpr i64 kPieceOfPanel = 256;
+
 // Products copy panels whose values lie apart, kPackedSums of their sums at a time; of dense rows
 // only for kPackedRows rows of results or more.
 inline constexpr i64 kPackedSums = 2048, kPackedRows = 16,
