@@ -105,10 +105,15 @@ const browser = await Browser.start(program);
 try {
   await browser.goto(url);
   await browser.until(`location.href === '${url}' && document.readyState === 'complete'`);
-  const task = { peers, threads, pairs: PAIRS, prompt: PROMPT, tokens: TOKENS };
-  // rounds of [prefill, decode] in tokens/s: Loom's, then those of the peers
-  const rounds = await browser.evaluate(
-    `import('/welvet/test/peers_page.js').then((m) => m.measure(${JSON.stringify(task)}))`);
+  const ask = (what, argument) => browser.evaluate(
+    `import('/welvet/test/peers_page.js').then((m) => m.${what}(${JSON.stringify(argument)}))`);
+  await ask('start', { peers, threads, prompt: PROMPT, tokens: TOKENS });
+  const rounds = []; // of [prefill, decode] in tokens/s: Loom's, then those of the peers
+  for (let k = 0; k <= PAIRS; ++k) {
+    console.error(k === 0 ? 'warming up' : `round ${k} of ${PAIRS}`);
+    rounds.push(await ask('round', k));
+  }
+  rounds.shift(); // warmed up
   console.log(`${path.basename(model)}, threads: ${threads}; tokens/s, and Loom's by the peer's, ` +
     `medians of ${PAIRS} rounds (extremes)`);
   for (const [what, text] of [`prefill ${PROMPT}`, `decode ${TOKENS}`].entries()) {

@@ -65,21 +65,25 @@ async function transformersSide(at, threads, dtype) {
   };
 }
 
-export async function measure({ peers, threads, pairs, prompt, tokens }) {
-  const file = await (await fetch('/model.gguf')).blob(), context = 512;
-  const sides = [await loomSide(threads, file, context)];
+let sides, task;
+
+/** Loads what the rounds run: Loom, then the peers. */
+export async function start(given) {
+  const { peers, threads, prompt } = task = given, context = 512;
+  const file = await (await fetch('/model.gguf')).blob();
+  sides = [await loomSide(threads, file, context)];
   for (const { kind, at, dtype } of peers)
     sides.push(kind === 'wllama' ? await wllamaSide(at, threads, context, prompt)
       : await transformersSide(at, threads, dtype));
-  const rounds = [];
-  for (let k = 0; k <= pairs; ++k) {
-    const ids = Array.from({ length: prompt }, (_, i) => 100 + ((i * 37 + k * 101) % 40000));
-    const round = [];
-    for (let i = 0; i < sides.length; ++i) {
-      const side = (k + i) % sides.length; // another one is first in each round
-      round[side] = await sides[side](ids, tokens);
-    }
-    rounds.push(round);
+}
+
+/** All in turn, of which another one is first in each round. */
+export async function round(k) {
+  const ids = Array.from({ length: task.prompt }, (_, i) => 100 + ((i * 37 + k * 101) % 40000));
+  const rates = [];
+  for (let i = 0; i < sides.length; ++i) {
+    const side = (k + i) % sides.length;
+    rates[side] = await sides[side](ids, task.tokens);
   }
-  return rounds.slice(1); // the first warms up
+  return rates;
 }
