@@ -1,11 +1,16 @@
 // Language models with a cache: keys and values of the past are inputs, those of past and present
 // outputs, under the names that transformers.js and Optimum give them.
+#include <cmath>
+#include <numbers>
+
 #include "onnx/export/graph.h"
 
 namespace loom::onnx {
 namespace {
 
 constexpr double kHidden = -2.2e38;  // the score of a key that is not seen
+// Parts of a turn: positions up to 2^21 times them fit into 63 bits.
+constexpr double kTurn = 4398046511104.0;  // 2^42
 
 ValueInfo tensor_info_of(const std::string& name, Type type, std::vector<Dim> dims) {
   ValueInfo v;
@@ -104,23 +109,41 @@ Edge GraphWriter::cached_scores(std::int64_t window, const std::vector<double>& 
   return made;
 }
 
-// In double, as the tables here are: angles of positions in the thousands lose digits in f32.
+// As exact as in double, without it: ONNX Runtime's build for WebGPU, which transformers.js runs
+// on CPUs as well, has no kernels of doubles, and f32 loses digits at positions in the thousands.
+// Whole positions times frequencies in parts of a turn are integers, whose turns fall away.
 Edges GraphWriter::position_angles(const std::vector<double>& frequencies) {
   const auto half = static_cast<std::int64_t>(frequencies.size());
-  const Edge factors = constant(Type::f64, {half}, frequencies);
+  const bool wide = real == Type::f64;
+  std::vector<double> parts;
+  for (const double f : frequencies) {
+    const double turns = f / (2 * std::numbers::pi);
+    parts.push_back(wide ? f : std::nearbyint((turns - std::floor(turns)) * kTurn));
+  }
+  const Edge factors = constant(wide ? Type::f64 : Type::i64, {half}, parts);
   Edge& made = decoder->made["angles " + factors.name];
   if (made.parts.empty()) {
     const std::string before = scope;
     scope = "decoder";
-    const auto to = [](Type type) { return attr("to", static_cast<std::int64_t>(type)); };
-    const Edge column = fixed("Unsqueeze", {decoder->positions, index({1, 3})}, Type::i64, {1, 1});
-    const Edge wide = fixed("Cast", {column}, Type::f64, {1, 1}, {to(Type::f64)});
-    const Edge angle = fixed("Mul", {wide, factors}, Type::f64, {1, half});
+    const auto to_real = [&](const Edge& x, const Dims& dims) {
+      return fixed("Cast", {x}, real, dims, {attr("to", static_cast<std::int64_t>(real))});
+    };
+    Edge angle = fixed("Unsqueeze", {decoder->positions, index({1, 3})}, Type::i64, {1, 1});
+    if (wide) angle = to_real(angle, {1, 1});
+    angle = fixed("Mul", {angle, factors}, factors.type, {1, half});
+    if (!wide) {  // from minus half a turn to half a turn, where f32 is finest
+      const Edge turn = constant(Type::i64, {}, {kTurn}),
+                 middle = constant(Type::i64, {}, {kTurn / 2});
+      const auto step = [&](const char* op, const Edge& by) {
+        angle = fixed(op, {angle, by}, Type::i64, {1, half});
+      };
+      step("Add", middle), step("Mod", turn), step("Sub", middle);
+      angle = fixed("Mul", {to_real(angle, {1, half}), number(2 * std::numbers::pi / kTurn)}, real,
+                    {1, half});
+    }
     for (const char* op : {"Cos", "Sin"}) {
-      Edge y = fixed(op, {angle}, Type::f64, {1, half});
-      if (real != Type::f64) y = fixed("Cast", {y}, real, {1, half}, {to(real)});
-      y.fixed = false;
-      made.parts.push_back(std::move(y));
+      made.parts.push_back(fixed(op, {angle}, real, {1, half}));
+      made.parts.back().fixed = false;
     }
     scope = before;
   }

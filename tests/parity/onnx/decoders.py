@@ -9,6 +9,7 @@ converted with its weights in a type, the 4 and 8 bits also as MatMulNBits; onnx
   products of bf16, 4 and 8 bits take activations of 15 or 16 bits (docs/reference/numerics.md), and
   ONNX Runtime's those of f32: how far Loom's results in the type itself are is printed;
 * the prompt token by token, with the keys and values of the run before, agrees with one run;
+* positions from 100,000 on have the same logits, which depend on distances alone: angles are exact;
 * of a batch of two, the shorter one filled up on the left, each agrees with itself alone;
 * 32 greedy tokens with the cache are those that Loom finds most probable, except where the two
   best are nearer than 1e-3.
@@ -35,6 +36,7 @@ TYPES = ["f32", "f16", "bf16", "i8", "q8_0", "q4_0", "q8_0 nbits", "q4_0 nbits",
 LOGITS = 1e-4
 MARGIN = 1e-3
 COUNT = 32
+FAR = 100_000
 
 
 def loom(program, *args):
@@ -133,6 +135,9 @@ def check(checks, program, what, entity, decoded, dtype, ids, folder):
         steps.append(y[0, 0])
     difference = np.abs(np.array(steps) - logits[0]).max()
     checks.say(difference <= LOGITS, f"{what}, token by token", f"within {difference:.1e}")
+    far, _ = decoder.run([ids], positions=np.arange(FAR, FAR + len(ids))[None])
+    difference = np.abs(far - logits).max()
+    checks.say(difference <= LOGITS, f"{what}, far positions", f"within {difference:.1e}")
     short = ids[: len(ids) // 2]
     fill = len(ids) - len(short)
     mask = np.array([[1] * len(ids), [0] * fill + [1] * len(short)])
