@@ -3,17 +3,20 @@
 // weights; all instruction sets, thread counts and batch cuts give the same bits.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "base/files/bytes.h"
 #include "base/random.h"
 #include "exec/session.h"
+#include "numeric/codec.h"
 #include "numeric/gguf/gguf_blocks.h"
 #include "numeric/gguf/gguf_panels.h"
 #include "numeric/q15.h"
 #include "ops/cpu/isa.h"
 #include "ops/lowering/lowered.h"
+#include "ops/products/product_sizes.h"
 
 namespace loom {
 namespace {
@@ -201,6 +204,93 @@ TEST(Dtypes, EveryFormatEqualsItsReference) {
     for (int threads = 2; threads <= 5; ++threads)
       EXPECT_EQ(run(n, x, threads, "", kRows), y) << threads;
     for (std::int64_t cut : {1, 2, 3}) EXPECT_EQ(run(n, x, 2, "", cut), y) << cut;
+  }
+}
+
+// A dense layer without a bias.
+Network product(std::int64_t in, std::int64_t out) {
+  auto n = Network::from_json(std::string_view(
+      R"({"format":"loom-topology","version":1,"input":{"width":)" + std::to_string(in) +
+      R"(},"cells":[{"at":[0,0,0,0],"type":"dense","bias":false,"out":)" + std::to_string(out) +
+      "}]}"));
+  EXPECT_TRUE(n.ok()) << n.status().to_string();
+  EXPECT_TRUE(n->initialize(5).ok());
+  return std::move(*n);
+}
+// Its outputs of all rows of x, of `in` values, `rows` at a time.
+std::vector<float> outputs(Network& n, std::span<const float> x, std::int64_t in,
+                           std::string_view isa, std::int64_t rows) {
+  ThreadPool pool(2);
+  auto s = Session::create(n, pool, {.max_rows = rows, .isa = std::string(isa), .poison = true});
+  EXPECT_TRUE(s.ok()) << s.status().to_string();
+  const auto width = static_cast<std::size_t>(in);
+  std::vector<float> y;
+  for (; !x.empty(); x = x.subspan(std::min(x.size(), width * static_cast<std::size_t>(rows)))) {
+    const auto count = std::min(rows, static_cast<std::int64_t>(x.size() / width));
+    const auto out = s->run(x.first(width * static_cast<std::size_t>(count)), count);
+    EXPECT_TRUE(out.ok()) << out.status().to_string();
+    for (std::int64_t i = 0; i < count; ++i)
+      for (float v : s->output(i)) y.push_back(v);
+  }
+  return y;
+}
+
+// Infinities and NaN too, which no encoder writes: one output for each code, times 1.
+TEST(Dtypes, EveryCodeOfAFloatIsItsValue) {
+  for (const DType dtype : {DType::f16, DType::bf16, DType::fp8e4m3, DType::fp8e5m2}) {
+    SCOPED_TRACE(name(dtype));
+    const SmallFloat& f = info(dtype).codec.small_float;
+    const std::int64_t codes = std::int64_t{1} << f.bits();
+    Network n = product(1, codes);
+    ASSERT_TRUE(n.morph(default_format(dtype)).ok());
+    const PackedMatrix made = n.find("0.0.0.0", "weight")->packed().value();
+    struct alignas(64) Line {
+      std::byte bytes[64];
+    };
+    auto lines = std::make_shared<std::vector<Line>>(made.bytes().size() / 64 + 1);
+    const std::span<std::byte> bytes(lines->front().bytes, made.bytes().size());
+    std::ranges::copy(made.bytes(), bytes.begin());
+    const std::int64_t in_word = 32 / f.bits();
+    for (std::int64_t o = 0; o < codes; ++o) {
+      std::byte* p = bytes.data() + made.layout().codes +
+                     static_cast<std::uint64_t>(o / 16) * made.layout().panel_bytes + o % 16 * 4;
+      if (in_word == 2) store_le(p, static_cast<std::uint16_t>(o));
+      else *p = static_cast<std::byte>(o);
+    }
+    auto wrapped = PackedMatrix::wrap(made.format(), codes, 1, bytes, lines);
+    ASSERT_TRUE(wrapped.ok()) << wrapped.status().to_string();
+    *n.find("0.0.0.0", "weight") = WeightStore::from_packed(std::move(*wrapped));
+    for (const std::string_view isa : cpu::available_isas()) {
+      const std::vector<float> y = outputs(n, std::vector<float>{1.0f}, 1, isa, 1);
+      ASSERT_EQ(y.size(), static_cast<std::size_t>(codes));
+      for (std::int64_t o = 0; o < codes; ++o) {
+        float want = decode_small_float(static_cast<std::uint32_t>(o), f) *
+                     (made.format().scale == ScaleKind::none ? 1.0f : made.row_scale(o));
+        // The second part of the input is 0, whose product with an infinity is a NaN.
+        if (info(dtype).arith == ArithClass::bfloat && std::isinf(want)) want = NAN;
+        if (std::fabs(want) < 0x1p-40f) want = 0;
+        const float got = y[static_cast<std::size_t>(o)];
+        ASSERT_TRUE(got == want || (std::isnan(got) && std::isnan(want)))
+            << isa << " code " << o << ": " << got << ", not " << want;
+      }
+    }
+  }
+}
+
+// Few rows meet a panel in pieces, many the whole of it.
+TEST(Dtypes, PiecesOfAPanelHaveItsBits) {
+  constexpr std::int64_t kWide = 2 * cpu::kPieceOfPanel + 77;
+  std::vector<float> x;
+  const RandomStream random(3, 3);
+  for (std::uint64_t i = 0; i < 9 * kWide; ++i) x.push_back(2 * random.uniform(i) - 1);
+  for (const char* text : {"f16", "bf16", "fp8e4m3", "fp8e5m2", "i16", "u16"}) {
+    Network n = product(kWide, 37);
+    ASSERT_TRUE(n.morph(*parse_weight_format(text)).ok());
+    const std::vector<float> whole = outputs(n, x, kWide, "generic", 9);
+    ASSERT_EQ(whole.size(), 9u * 37u);
+    for (const std::string_view isa : cpu::available_isas())
+      for (const std::int64_t rows : {1, 3, 4, 9})
+        EXPECT_EQ(outputs(n, x, kWide, isa, rows), whole) << text << " " << isa << " rows " << rows;
   }
 }
 
