@@ -50,7 +50,7 @@ Tables::Tables(Layout layout) {
       errors[(s - 1) * kOfSize + i] =
           unit_error(i % kColumns * 8 + value_of(i / kColumns), s, 0, parts);
     if (s < 4) continue;
-    per_square[s / 4 - 1][s % 4] = 39.4785f * kAmplitude / 3 / static_cast<float>(s * s);
+    per_square[s - 4] = 39.4785f * kAmplitude / 3 / static_cast<float>(s * s);
     for (int i = 0; i <= kPlaces; ++i) {
       const double x = value_of(i) / s * 6.283185307179586;
       std::int16_t* const to = waves + i * 32 + 2 * (s - 4);
