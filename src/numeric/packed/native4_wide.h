@@ -49,8 +49,8 @@ LOOM_INLINE void transpose(const float* t, Work<Block>& work) {
 // Codes to nearest even from 0 to a top one, and a bit for each lane that is set. Numbers above 0
 // compare as integers do, for which there are more units than for comparisons and sums in f32.
 #if LOOM_LANES == 16
-LOOM_INLINE F larger(F a, F b) { return F(_mm512_max_ps(__m512(a), __m512(b))); }
-LOOM_INLINE F smaller(F a, F b) { return F(_mm512_min_ps(__m512(a), __m512(b))); }
+LOOM_INLINE F larger(F a, F b) { return F(_mm512_maskz_max_ps(0xFFFF, __m512(a), __m512(b))); }
+LOOM_INLINE F smaller(F a, F b) { return F(_mm512_maskz_min_ps(0xFFFF, __m512(a), __m512(b))); }
 LOOM_INLINE F code_of(F q, F top) {
   const __m512i above = _mm512_max_epi32(__m512i(q), __m512i{});
   return F(_mm512_roundscale_ps(__m512(_mm512_min_epi32(above, __m512i(top))),
