@@ -70,10 +70,10 @@ class Comparison {
       for (std::size_t j = 0; j < 2; ++j) {
         const std::size_t at = i + 2 * j;
         const Two b = {static_cast<double>(before[at]), static_cast<double>(before[at + 1])},
-                  d = Two{after[at], after[at + 1]} - b, error = d < 0 ? -d : d;
+                  d = Two{after[at], after[at + 1]} - b, error = d > -d ? d : -d;
         squares[j] += b * b;
         error_squares[j] += d * d;
-        largest[j] = error <= largest[j] ? largest[j] : error;
+        largest[j] = largest[j] > error ? largest[j] : error;
       }
     for (std::size_t j = 0; j < 4; ++j) {
       ErrorSum one{squares[j / 2][j % 2], error_squares[j / 2][j % 2], largest[j / 2][j % 2]};

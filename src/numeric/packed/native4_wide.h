@@ -250,8 +250,8 @@ LOOM_INLINE void set_limits(Work<Block>& work) {
   }
 }
 
-// Adds the pairs of a block with a bit in `bits`, from `first` on, to a list of `count` but for its
-// best; returns how many.
+// Adds the pairs of a block with a bit in `bits`, from `first` on, to a list of `count` except for
+// its best; returns how many.
 template <int Block>
 LOOM_INLINE int list(Work<Block>& work, int block, int first, unsigned bits, int count) {
   const int best = work.pair[block] - first;

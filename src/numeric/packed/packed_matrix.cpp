@@ -133,13 +133,16 @@ void PackedMatrix::decode_codes(std::int64_t row, std::span<double> out) const {
     const std::int64_t block = native4_block(format_.layout);
     for (std::int64_t b = 0; b * block < cols_; ++b) {
       const int sub = get_sub_scale(format_.layout, panel, view.code_rows(), n, b);
+      const int zero = native4_value(format_.layout, 0, sub),
+                step = native4_value(format_.layout, 1, sub) - zero;
       double values[32];
-      for (std::int64_t row8 = 0; row8 < block / 8; ++row8) {
-        const std::int64_t at = stored_row(b * block / 8 + row8, view.geometry.sub_scale_rows);
-        const auto eight = load_le<std::uint32_t>(panel + at * 64 + n * 4);
+      for (std::int64_t eight = 0; eight < block / 8; ++eight) {
+        const std::int64_t at = stored_row(b * block / 8 + eight, view.geometry.sub_scale_rows);
+        const auto word = load_le<std::uint32_t>(panel + at * 64 + n * 4);
+#pragma GCC unroll 8
         for (int i = 0; i < 8; ++i)
-          values[row8 * 8 + i] = native4_value(
-              format_.layout, static_cast<int>(eight >> (i % 4 * 8 + i / 4 * 4) & 15), sub);
+          values[eight * 8 + i] =
+              static_cast<int>(word >> (i % 4 * 8 + i / 4 * 4) & 15) * step + zero;
       }
       std::copy_n(values, std::min(block, cols_ - b * block), out.begin() + b * block);
     }
