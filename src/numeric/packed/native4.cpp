@@ -90,7 +90,7 @@ const Tables& tables_of(Layout layout) {
   return s4;
 }
 
-float peak_of(std::span<const float> values) {
+LOOM_INLINE float peak_of(std::span<const float> values) {
   float peak = 0;
   Lanes peaks = {};
   std::size_t i = 0;
@@ -103,10 +103,8 @@ float peak_of(std::span<const float> values) {
   return peak;
 }
 
-}  // namespace
-
-float encode_native4(Layout layout, std::span<const float> values, std::uint8_t* codes,
-                     std::uint8_t* sub_scales, const Search* search) {
+LOOM_INLINE float encode(Layout layout, std::span<const float> values, std::uint8_t* codes,
+                         std::uint8_t* sub_scales, const Search& search) {
   const Tables& tables = tables_of(layout);
   const std::size_t block = static_cast<std::size_t>(native4_block(layout)),
                     blocks = (values.size() + block - 1) / block;
@@ -115,8 +113,7 @@ float encode_native4(Layout layout, std::span<const float> values, std::uint8_t*
   std::vector<int> picked(blocks), best_picked(blocks, 0);
   float best_scale = 0;
   double min = -1;
-  if (search == nullptr) search = searches().front();
-  const Find find = layout == Layout::a4 ? search->a4 : search->s4;
+  const Find find = layout == Layout::a4 ? search.a4 : search.s4;
   Choice best[kRun];
   for (const float divisor : kDivisors) {
     const float scale = peak / divisor;
@@ -159,6 +156,26 @@ float encode_native4(Layout layout, std::span<const float> values, std::uint8_t*
     sub_scales[b] = p.stored;
   }
   return square > 0 && dot > 0 ? static_cast<float>(dot / square) : 0.0f;
+}
+
+#if defined(__x86_64__)
+// The same operations in eight lanes.
+__attribute__((target("avx2"))) float encode_wide(Layout layout, std::span<const float> values,
+                                                  std::uint8_t* codes, std::uint8_t* sub_scales,
+                                                  const Search& search) {
+  return encode(layout, values, codes, sub_scales, search);
+}
+#endif
+
+}  // namespace
+
+float encode_native4(Layout layout, std::span<const float> values, std::uint8_t* codes,
+                     std::uint8_t* sub_scales, const Search* search) {
+  if (search == nullptr) search = searches().front();
+#if defined(__x86_64__)
+  if (search != &search_narrow) return encode_wide(layout, values, codes, sub_scales, *search);
+#endif
+  return encode(layout, values, codes, sub_scales, *search);
 }
 
 }  // namespace loom
