@@ -79,11 +79,10 @@ LOOM_INLINE void put(__m256i first, __m128i last, I* to) {
 // error_of: what is added up are products and differences of the same operands in the same order.
 template <int Block>
 LOOM_INLINE void try_sizes(Work<Block>& work, int g, F s, F offset, F inverse, I pair) {
-  const F fifteen = F{} + 15.0f;
   // The quotient is that or at least 1/15 from the next integer.
   F top = __builtin_convertvector(
       __builtin_convertvector((offset + 127.0f) * inverse + 0.03125f, I), F);
-  top = smaller(top, fifteen);
+  top = smaller(top, F{} + 15.0f);
   F sums[4];
 #pragma GCC unroll 32
   for (int i = 0; i < Block; ++i) {
@@ -215,7 +214,7 @@ LOOM_INLINE unsigned open_sizes(const Tables& tables, const Work<16>& work, int 
   return open;
 }
 
-// Writes base + step * i for each bit i of 16 that is set, and up to 14 more; returns how many are.
+// Writes base + step * i for each bit i of 16 that is set, with room for 16; returns how many are.
 #if LOOM_LANES == 16
 LOOM_INLINE int list_bits(unsigned bits, int base, int step, std::int32_t* to) {
   const I all = I{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * step + base;
