@@ -238,8 +238,8 @@ LOOM_INLINE int list_bits(unsigned bits, int base, int step, std::int32_t* to) {
 
 // The errors that leave a chance. Those in f32 are within 2^-19 of the real ones.
 template <int Block>
-LOOM_INLINE void set_limits(Work<Block>& work) {
-  for (int i = 0; i < kRun; ++i) {
+LOOM_INLINE void set_limits(Work<Block>& work, int end) {
+  for (int i = 0; i < end; ++i) {
     const float root = __builtin_sqrtf(work.error[i]) + __builtin_sqrtf(work.rest[i]);
     work.limit[i] = root * root * 1.0001f;
     if constexpr (Block != 16) continue;
@@ -314,25 +314,26 @@ template <int Block>
 void find(const Tables& tables, const float* t, int blocks, Choice* best) {
   Work<Block> work;
   int pairs = 0;
+  const int end = (blocks + kLanes - 1) / kLanes * kLanes;
   transpose(t, work);
-  for (int g = 0; g < kRun; g += kLanes) place(work, g);
+  for (int g = 0; g < end; g += kLanes) place(work, g);
   if constexpr (Block == 16) {
-    for (int g = 0; g < kRun; g += kLanes) guess(work, g);
-    set_limits(work);
+    for (int g = 0; g < end; g += kLanes) guess(work, g);
+    set_limits(work, end);
     pairs = list_pairs(tables, work, blocks);
   } else {
-    for (int block = 0; block < kRun; ++block) estimate(tables, work, block);
-    for (int g = 0; g < kRun; g += kLanes) {
+    for (int block = 0; block < end; ++block) estimate(tables, work, block);
+    for (int g = 0; g < end; g += kLanes) {
       const I pair = load<I>(&work.pair[g]);
       const F s = __builtin_convertvector(pair + 1, F);
       try_sizes(work, g, s, s * 8.0f, 1.0f / s, pair);
     }
-    set_limits(work);
+    set_limits(work, end);
     for (int block = 0; block < blocks; ++block)
       pairs += list(work, block, 0, within(work.estimates[block], work.limit[block]), pairs);
   }
   std::uint64_t keys[kRun];
-  for (int i = 0; i < kRun; ++i) keys[i] = key_of(work.error[i], work.pair[i]);
+  for (int i = 0; i < blocks; ++i) keys[i] = key_of(work.error[i], work.pair[i]);
   for (int i = 0; i < pairs; ++i) {
     const int block = work.pairs[i] & (kRun - 1), pair = work.pairs[i] / kRun;
     const std::uint64_t old = keys[block],
