@@ -165,7 +165,15 @@ __attribute__((target("avx2"))) float encode_wide(Layout layout, std::span<const
                                                   const Search& search) {
   return encode(layout, values, codes, sub_scales, search);
 }
+#define LOOM_RARE __attribute__((cold))  // small rather than fast: there was none before 2013
+#else
+#define LOOM_RARE
 #endif
+
+LOOM_RARE float encode_narrow(Layout layout, std::span<const float> values, std::uint8_t* codes,
+                              std::uint8_t* sub_scales, const Search& search) {
+  return encode(layout, values, codes, sub_scales, search);
+}
 
 }  // namespace
 
@@ -175,7 +183,7 @@ float encode_native4(Layout layout, std::span<const float> values, std::uint8_t*
 #if defined(__x86_64__)
   if (search != &search_narrow) return encode_wide(layout, values, codes, sub_scales, *search);
 #endif
-  return encode(layout, values, codes, sub_scales, *search);
+  return encode_narrow(layout, values, codes, sub_scales, *search);
 }
 
 }  // namespace loom
