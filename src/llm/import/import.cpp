@@ -1,6 +1,8 @@
 #include "llm/import/import.h"
 
 #include <algorithm>
+#include <atomic>
+#include <limits>
 #include <new>
 #include <optional>
 #include <set>
@@ -9,6 +11,7 @@
 #include "base/message.h"
 #include "base/threads/thread_pool.h"
 #include "llm/config/architecture.h"
+#include "numeric/packed/quantize.h"
 
 namespace loom {
 namespace {
@@ -99,6 +102,28 @@ Result<bool> same_values(const TensorInfo& a, const TensorInfo& b) {
 }
 
 namespace {
+
+// The values of a tensor, which a team reads; packing looks for itself whether all are finite.
+struct Reading {
+  static constexpr std::size_t kWorthATeam = 1 << 16;
+  const TensorInfo& tensor;
+  std::span<float> values;
+  std::atomic<bool> finite = true;
+
+  static Status share(void* context, int worker, int workers) {
+    auto* self = static_cast<Reading*>(context);
+    const std::size_t count = self->values.size(), w = static_cast<std::size_t>(worker),
+                      of = static_cast<std::size_t>(workers), begin = count / of * w,
+                      end = w + 1 == of ? count : count / of * (w + 1);
+    constexpr std::size_t kPart = 1 << 14;  // looked at while they are in the cache
+    for (std::size_t at = begin; at < end; at += kPart) {
+      const std::span<float> part = self->values.subspan(at, std::min(kPart, end - at));
+      LOOM_TRY(read_f32(self->tensor, at, part));
+      if (!within<float>(part, std::numeric_limits<float>::max())) self->finite = false;
+    }
+    return {};
+  }
+};
 
 class Importer {
  public:
@@ -333,10 +358,11 @@ class Importer {
     }
     std::vector<float> values(static_cast<std::size_t>(spec.rows) *
                               static_cast<std::size_t>(spec.cols));
-    LOOM_TRY(read_f32(tensor, 0, values));
-    // Packing looks for itself.
-    const auto lost =
-        std::find_if(values.begin(), values.end(), [](float v) { return !(v - v == 0); });
+    Reading reading{tensor, values};
+    if (values.size() < Reading::kWorthATeam) LOOM_TRY(Reading::share(&reading, 0, 1));
+    else LOOM_TRY(team()->run_allocating(&Reading::share, &reading));
+    const auto lost = std::find_if(reading.finite ? values.end() : values.begin(), values.end(),
+                                   [](float v) { return !(v - v == 0); });
     if (lost != values.end())
       return Status(Code::invalid_argument, message("value ", lost - values.begin(), " is ",
                                                     (*lost != *lost ? "NaN"

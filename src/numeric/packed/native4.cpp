@@ -50,7 +50,7 @@ Tables::Tables(Layout layout) {
       errors[(s - 1) * kOfSize + i] =
           unit_error(i % kColumns * 8 + value_of(i / kColumns), s, 0, parts);
     if (s < 4) continue;
-    per_square[s / 4 - 1][s % 4] = 39.4785f * kAmplitude / 3 / static_cast<float>(s * s);
+    per_square[s - 4] = 39.4785f * kAmplitude / 3 / static_cast<float>(s * s);
     for (int i = 0; i <= kPlaces; ++i) {
       const double x = value_of(i) / s * 6.283185307179586;
       std::int16_t* const to = waves + i * 32 + 2 * (s - 4);
@@ -90,7 +90,7 @@ const Tables& tables_of(Layout layout) {
   return s4;
 }
 
-float peak_of(std::span<const float> values) {
+LOOM_INLINE float peak_of(std::span<const float> values) {
   float peak = 0;
   Lanes peaks = {};
   std::size_t i = 0;
@@ -103,10 +103,8 @@ float peak_of(std::span<const float> values) {
   return peak;
 }
 
-}  // namespace
-
-float encode_native4(Layout layout, std::span<const float> values, std::uint8_t* codes,
-                     std::uint8_t* sub_scales, const Search* search) {
+LOOM_INLINE float encode(Layout layout, std::span<const float> values, std::uint8_t* codes,
+                         std::uint8_t* sub_scales, const Search& search) {
   const Tables& tables = tables_of(layout);
   const std::size_t block = static_cast<std::size_t>(native4_block(layout)),
                     blocks = (values.size() + block - 1) / block;
@@ -115,8 +113,7 @@ float encode_native4(Layout layout, std::span<const float> values, std::uint8_t*
   std::vector<int> picked(blocks), best_picked(blocks, 0);
   float best_scale = 0;
   double min = -1;
-  if (search == nullptr) search = searches().front();
-  const Find find = layout == Layout::a4 ? search->a4 : search->s4;
+  const Find find = layout == Layout::a4 ? search.a4 : search.s4;
   Choice best[kRun];
   for (const float divisor : kDivisors) {
     const float scale = peak / divisor;
@@ -159,6 +156,34 @@ float encode_native4(Layout layout, std::span<const float> values, std::uint8_t*
     sub_scales[b] = p.stored;
   }
   return square > 0 && dot > 0 ? static_cast<float>(dot / square) : 0.0f;
+}
+
+#if defined(__x86_64__)
+// The same operations in eight lanes.
+__attribute__((target("avx2"))) float encode_wide(Layout layout, std::span<const float> values,
+                                                  std::uint8_t* codes, std::uint8_t* sub_scales,
+                                                  const Search& search) {
+  return encode(layout, values, codes, sub_scales, search);
+}
+#define LOOM_RARE __attribute__((cold))  // small rather than fast: there was none before 2013
+#else
+#define LOOM_RARE
+#endif
+
+LOOM_RARE float encode_narrow(Layout layout, std::span<const float> values, std::uint8_t* codes,
+                              std::uint8_t* sub_scales, const Search& search) {
+  return encode(layout, values, codes, sub_scales, search);
+}
+
+}  // namespace
+
+float encode_native4(Layout layout, std::span<const float> values, std::uint8_t* codes,
+                     std::uint8_t* sub_scales, const Search* search) {
+  if (search == nullptr) search = searches().front();
+#if defined(__x86_64__)
+  if (search != &search_narrow) return encode_wide(layout, values, codes, sub_scales, *search);
+#endif
+  return encode_narrow(layout, values, codes, sub_scales, *search);
 }
 
 }  // namespace loom

@@ -177,7 +177,7 @@ LOOM_INLINE void rule_out(const Tables& tables, Draft& d) {
     const Ints both = load<Ints>(&d.waves[j]);
     const Lanes c = __builtin_convertvector(both << 16 >> 16, Lanes),
                 n = __builtin_convertvector(both >> 16, Lanes), zero = {};
-    Lanes bound = (kAmplitude / 3 * 39.38f - 20) - d.limit * tables.per_square[j];
+    Lanes bound = (kAmplitude / 3 * 39.38f - 20) - d.limit * load<Lanes>(tables.per_square + 4 * j);
     bound = bound > zero ? bound : zero;
     open |= (c * c + n * n >= bound * bound) & (Ints{16, 32, 64, 128} << (4 * j));
   }

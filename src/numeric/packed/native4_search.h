@@ -49,7 +49,7 @@ struct Tables {
   alignas(64) std::int16_t errors[15 * kOfSize];
   // A4: kAmplitude * (cos, sin) of 2 pi / s * value, s = 4..15, at a cache line each.
   alignas(64) std::int16_t waves[(kPlaces + 1) * 32];
-  Lanes per_square[3];
+  float per_square[16] = {};  // none of the last four
   explicit Tables(Layout layout);
 };
 

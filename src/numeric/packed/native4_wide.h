@@ -22,11 +22,10 @@ struct alignas(64) Work {
   float rest[kRun];   // how far rounding moved the root of the error
   float limit[kRun];  // rounded errors above cannot win
   std::int32_t pair[kRun];
-  std::int32_t first[kRun];            // smaller s clip more than the best leaves
-  std::int32_t looked[kRun];           // bit s: no other offset of it may be better
-  std::int16_t sizes[kRun * 16 + 2];   // block * 16 + s
-  std::int16_t pairs[kRun * 240 + 2];  // pair * kRun + block
-  int pair_count = 0;
+  std::int32_t first[kRun];             // smaller s clip more than the best leaves
+  std::int32_t open[kRun];              // without bit s: no other offset of it may be better
+  std::int32_t sizes[kRun * 16 + 16];   // block * 16 + s
+  std::int32_t pairs[kRun * 240 + 16];  // pair * kRun + block
 };
 
 template <int Block>
@@ -47,12 +46,32 @@ LOOM_INLINE void transpose(const float* t, Work<Block>& work) {
     }
 }
 
-// Codes to nearest even.
+// Codes to nearest even from 0 to a top one, and a bit for each lane that is set. Numbers above 0
+// compare as integers do, for which there are more units than for comparisons and sums in f32.
 #if LOOM_LANES == 16
-LOOM_INLINE F nearest(F q) { return F(_mm512_roundscale_ps(__m512(q), _MM_FROUND_TO_NEAREST_INT)); }
+LOOM_INLINE F larger(F a, F b) { return F(_mm512_maskz_max_ps(0xFFFF, __m512(a), __m512(b))); }
+LOOM_INLINE F smaller(F a, F b) { return F(_mm512_maskz_min_ps(0xFFFF, __m512(a), __m512(b))); }
+LOOM_INLINE F code_of(F q, F top) {
+  const __m512i above = _mm512_max_epi32(__m512i(q), __m512i{});
+  return F(_mm512_roundscale_ps(__m512(_mm512_min_epi32(above, __m512i(top))),
+                                _MM_FROUND_TO_NEAREST_INT));
+}
+LOOM_INLINE unsigned mask_of(I v) { return _mm512_movepi32_mask(__m512i(v)); }
+LOOM_INLINE void put(__m256i first, __m128i last, I* to) {
+  *to = I(_mm512_inserti64x4(_mm512_castsi256_si512(first), _mm256_zextsi128_si256(last), 1));
+}
 #elif LOOM_LANES == 8
-LOOM_INLINE F nearest(F q) {
-  return F(_mm256_round_ps(__m256(q), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+LOOM_INLINE F larger(F a, F b) { return F(_mm256_max_ps(__m256(a), __m256(b))); }
+LOOM_INLINE F smaller(F a, F b) { return F(_mm256_min_ps(__m256(a), __m256(b))); }
+LOOM_INLINE F code_of(F q, F top) {
+  const __m256i above = _mm256_max_epi32(__m256i(q), __m256i{});
+  return F(_mm256_round_ps(__m256(_mm256_min_epi32(above, __m256i(top))),
+                           _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+LOOM_INLINE unsigned mask_of(I v) { return static_cast<unsigned>(_mm256_movemask_ps(__m256(v))); }
+LOOM_INLINE void put(__m256i first, __m128i last, I* to) {
+  to[0] = I(first);
+  to[1] = I(_mm256_zextsi128_si256(last));
 }
 #endif
 
@@ -60,20 +79,15 @@ LOOM_INLINE F nearest(F q) {
 // error_of: what is added up are products and differences of the same operands in the same order.
 template <int Block>
 LOOM_INLINE void try_sizes(Work<Block>& work, int g, F s, F offset, F inverse, I pair) {
-  const F zero = {}, fifteen = zero + 15.0f;
   // The quotient is that or at least 1/15 from the next integer.
   F top = __builtin_convertvector(
       __builtin_convertvector((offset + 127.0f) * inverse + 0.03125f, I), F);
-  top = top < fifteen ? top : fifteen;
+  top = smaller(top, F{} + 15.0f);
   F sums[4];
 #pragma GCC unroll 32
   for (int i = 0; i < Block; ++i) {
     const F v = load<F>(&work.t[i][g]);
-    F q = (v + offset) * inverse;
-    q = q > zero ? q : zero;
-    q = q < top ? q : top;
-    q = nearest(q);
-    const F d = (q * s - offset) - v;
+    const F d = (code_of((v + offset) * inverse, top) * s - offset) - v;
     sums[i % 4] = i < 4 ? d * d : sums[i % 4] + d * d;
   }
   const F error = (sums[0] + sums[2]) + (sums[1] + sums[3]), best = load<F>(&work.error[g]);
@@ -113,25 +127,26 @@ LOOM_INLINE void place(Work<Block>& work, int g) {
 // that centre them, some of each.
 constexpr int kOffsets[] = {2, 4, 5};
 LOOM_INLINE void guess(Work<16>& work, int g) {
-  F low = load<F>(&work.t[0][g]), high = low;
-  for (int i = 1; i < 16; ++i) {
+  F lows[4], highs[4];  // none waits for all before
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) {
     const F v = load<F>(&work.t[i][g]);
-    low = v < low ? v : low;
-    high = v > high ? v : high;
+    lows[i % 4] = i < 4 ? v : smaller(v, lows[i % 4]);
+    highs[i % 4] = i < 4 ? v : larger(v, highs[i % 4]);
   }
+  const F low = smaller(smaller(lows[0], lows[1]), smaller(lows[2], lows[3])),
+          high = larger(larger(highs[0], highs[1]), larger(highs[2], highs[3]));
   const F range = high - low, zero = {};
   std::memcpy(&work.range[g], &range, sizeof range);
   F size = range * (1.0f / 15);
-  size = size > 1.0f ? size : zero + 1.0f;
-  size = size < 13.0f ? size : zero + 13.0f;
+  size = smaller(larger(size, zero + 1.0f), zero + 13.0f);
   const I from = __builtin_convertvector(size, I);
   I windows[3];
   for (int j = 0; j < 3; ++j) {
     const int count = kOffsets[j];
     const F s = __builtin_convertvector(from + j, F), last = zero + static_cast<float>(16 - count);
     F m = (7.5f * s - 0.5f * (high + low)) * 0.125f - (0.5f * static_cast<float>(count) - 1);
-    m = m > zero ? m : zero;
-    m = m < last ? m : last;
+    m = smaller(larger(m, zero), last);
     windows[j] = __builtin_convertvector(m, I);
     const F inverse = 1.0f / s, first = __builtin_convertvector(windows[j], F);
     for (int k = 0; k < count; ++k)
@@ -149,8 +164,8 @@ LOOM_INLINE void guess(Work<16>& work, int g) {
                      ((windows[j] == 16 - kOffsets[j]) | ((over > zero) & (over * over > left)));
     looked |= closed & (I{} + (1 << j));
   }
-  looked = looked << from;
-  std::memcpy(&work.looked[g], &looked, sizeof looked);
+  const I open = ~(looked << from);
+  std::memcpy(&work.open[g], &open, sizeof open);
 }
 
 // Sums of 16 bits, one row of a table for each value.
@@ -183,33 +198,48 @@ LOOM_INLINE unsigned which(const Shorts* sums, int limit) {
 // squared distances sum up to at least (s / 2 pi)^2 * (16 * 2.462 - 3 * |sum of exp(2 pi i t /
 // s)|). The waves are within 12 of their sum.
 LOOM_INLINE unsigned open_sizes(const Tables& tables, const Work<16>& work, int block) {
-  Shorts waves[3];
-  sum_up<3>(tables.waves, work.waves, block, waves);
-  Ints open = {};
-#pragma GCC unroll 3
-  for (int j = 0; j < 3; ++j) {
-    const Ints both = load<Ints>(&waves[j]);
-    const Lanes c = __builtin_convertvector(both << 16 >> 16, Lanes),
-                n = __builtin_convertvector(both >> 16, Lanes), zero = {};
-    Lanes bound = (kAmplitude / 3 * 39.38f - 20) - work.limit[block] * tables.per_square[j];
-    bound = bound > zero ? bound : zero;
-    open |= (c * c + n * n >= bound * bound) & (Ints{16, 32, 64, 128} << (4 * j));
+  Shorts sums[3];
+  sum_up<3>(tables.waves, work.waves, block, sums);
+  I waves[16 / kLanes];
+  put(load<__m256i>(sums), load<__m128i>(sums + 2), waves);
+  unsigned open = 14;
+  for (int g = 0; g < 16; g += kLanes) {
+    const I both = waves[g / kLanes];
+    const F c = __builtin_convertvector(both << 16 >> 16, F),
+            n = __builtin_convertvector(both >> 16, F), zero = {};
+    F bound = (kAmplitude / 3 * 39.38f - 20) - work.limit[block] * load<F>(tables.per_square + g);
+    bound = larger(bound, zero);
+    open |= mask_of(c * c + n * n >= bound * bound) << (g + 4);
   }
-  return static_cast<unsigned>((open[0] | open[1]) | (open[2] | open[3])) | 14u;
+  return open;
 }
 
-// The first two that are set without a branch since few have more.
-template <class Each>
-LOOM_INLINE void each_bit(unsigned bits, Each&& each) {
-#pragma GCC unroll 2
-  for (int i = 0; i < 2; ++i, bits &= bits - 1) each(__builtin_ctz(bits | 1u << 24), bits != 0);
-  for (; bits != 0; bits &= bits - 1) each(__builtin_ctz(bits), true);
+// Writes base + step * i for each bit i of 16 that is set, with room for 16; returns how many are.
+#if LOOM_LANES == 16
+LOOM_INLINE int list_bits(unsigned bits, int base, int step, std::int32_t* to) {
+  const I all = I{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * step + base;
+  const __m512i set = _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), __m512i(all));
+  std::memcpy(to, &set, sizeof set);
+  return __builtin_popcount(bits);
 }
+#else
+LOOM_INLINE int list_bits(unsigned bits, int base, int step, std::int32_t* to) {
+  int count = 0;
+  // The first two without a branch since few have more.
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i, bits &= bits - 1) {
+    to[count] = base + step * __builtin_ctz(bits | 1u << 24);
+    count += bits != 0;
+  }
+  for (; bits != 0; bits &= bits - 1) to[count++] = base + step * __builtin_ctz(bits);
+  return count;
+}
+#endif
 
 // The errors that leave a chance. Those in f32 are within 2^-19 of the real ones.
 template <int Block>
-LOOM_INLINE void set_limits(Work<Block>& work) {
-  for (int i = 0; i < kRun; ++i) {
+LOOM_INLINE void set_limits(Work<Block>& work, int end) {
+  for (int i = 0; i < end; ++i) {
     const float root = __builtin_sqrtf(work.error[i]) + __builtin_sqrtf(work.rest[i]);
     work.limit[i] = root * root * 1.0001f;
     if constexpr (Block != 16) continue;
@@ -219,31 +249,32 @@ LOOM_INLINE void set_limits(Work<Block>& work) {
   }
 }
 
+// Adds the pairs of a block with a bit in `bits`, from `first` on, to a list of `count` except for
+// its best; returns how many.
 template <int Block>
-LOOM_INLINE void list_pair(Work<Block>& work, int block, int pair, bool counts) {
-  const int best = work.pair[block];
-  work.pairs[work.pair_count] = static_cast<std::int16_t>(pair * kRun + block);
-  work.pair_count += counts && pair != best && (work.error[block] != 0 || pair < best);
+LOOM_INLINE int list(Work<Block>& work, int block, int first, unsigned bits, int count) {
+  const int best = work.pair[block] - first;
+  bits &= ~(static_cast<unsigned>(best >= 0 && best < 16) << (best & 15));
+  if (work.error[block] == 0) bits &= best < 0 ? 0u : best < 16 ? (1u << best) - 1 : ~0u;
+  return list_bits(bits, first * kRun + block, kRun, work.pairs + count);
 }
 
-LOOM_INLINE void list_pairs(const Tables& tables, Work<16>& work, int blocks) {
-  int sizes = 0;
+LOOM_INLINE int list_pairs(const Tables& tables, Work<16>& work, int blocks) {
+  int sizes = 0, pairs = 0;
   for (int block = 0; block < blocks; ++block) {
     const unsigned open = open_sizes(tables, work, block) & ~0u << work.first[block] &
-                          ~static_cast<unsigned>(work.looked[block]);
-    each_bit(open, [&](int s, bool counts) {
-      work.sizes[sizes] = static_cast<std::int16_t>(block * 16 + s);
-      sizes += counts;
-    });
+                          static_cast<unsigned>(work.open[block]);
+    sizes += list_bits(open & 0xFFFF, block * 16, 1, work.sizes + sizes);
   }
   for (int i = 0; i < sizes; ++i) {
-    const int block = work.sizes[i] / 16, s = work.sizes[i] % 16;
+    const int block = work.sizes[i] >> 4, s = work.sizes[i] & 15;
     Shorts sums[2];
     sum_up<2>(tables.errors + (s - 1) * kOfSize, work.errors, block, sums);
     const float limit = work.limit[block] * tables.per_unit[s - 1];
-    each_bit(which(sums, static_cast<int>(limit < 32767 ? limit : 32767.0f)),
-             [&](int m, bool counts) { list_pair(work, block, (s - 1) * 16 + m, counts); });
+    pairs += list(work, block, (s - 1) * 16,
+                  which(sums, static_cast<int>(limit < 32767 ? limit : 32767.0f)), pairs);
   }
+  return pairs;
 }
 
 // Which of 16 rounded errors are at most `limit`.
@@ -272,37 +303,46 @@ LOOM_INLINE void estimate(const Tables& tables, Work<32>& work, int block) {
   work.pair[block] = __builtin_ctz(within(errors, a < b ? a : b));
 }
 
+// Errors are no less than 0, so they compare as integers do, and a pair decides where they are
+// equal.
+LOOM_INLINE std::uint64_t key_of(float error, int pair) {
+  return std::uint64_t{__builtin_bit_cast(std::uint32_t, error)} << 32 |
+         static_cast<std::uint32_t>(pair);
+}
+
 template <int Block>
 void find(const Tables& tables, const float* t, int blocks, Choice* best) {
   Work<Block> work;
+  int pairs = 0;
+  const int end = (blocks + kLanes - 1) / kLanes * kLanes;
   transpose(t, work);
-  for (int g = 0; g < kRun; g += kLanes) place(work, g);
+  for (int g = 0; g < end; g += kLanes) place(work, g);
   if constexpr (Block == 16) {
-    for (int g = 0; g < kRun; g += kLanes) guess(work, g);
-    set_limits(work);
-    list_pairs(tables, work, blocks);
+    for (int g = 0; g < end; g += kLanes) guess(work, g);
+    set_limits(work, end);
+    pairs = list_pairs(tables, work, blocks);
   } else {
-    for (int block = 0; block < kRun; ++block) estimate(tables, work, block);
-    for (int g = 0; g < kRun; g += kLanes) {
+    for (int block = 0; block < end; ++block) estimate(tables, work, block);
+    for (int g = 0; g < end; g += kLanes) {
       const I pair = load<I>(&work.pair[g]);
       const F s = __builtin_convertvector(pair + 1, F);
       try_sizes(work, g, s, s * 8.0f, 1.0f / s, pair);
     }
-    set_limits(work);
+    set_limits(work, end);
     for (int block = 0; block < blocks; ++block)
-      each_bit(within(work.estimates[block], work.limit[block]),
-               [&](int pair, bool counts) { list_pair(work, block, pair, counts); });
+      pairs += list(work, block, 0, within(work.estimates[block], work.limit[block]), pairs);
   }
-  for (int i = 0; i < work.pair_count; ++i) {
-    const int block = work.pairs[i] % kRun, pair = work.pairs[i] / kRun;
-    const float error = error_of<Block>(t + block * Block, tables.pairs[pair]);
-    float& min = work.error[block];
-    std::int32_t& chosen = work.pair[block];
-    const bool better = error < min || (error == min && pair < chosen);
-    min = better ? error : min;
-    chosen = better ? pair : chosen;
+  std::uint64_t keys[kRun];
+  for (int i = 0; i < blocks; ++i) keys[i] = key_of(work.error[i], work.pair[i]);
+  for (int i = 0; i < pairs; ++i) {
+    const int block = work.pairs[i] & (kRun - 1), pair = work.pairs[i] / kRun;
+    const std::uint64_t old = keys[block],
+                        key = key_of(error_of<Block>(t + block * Block, tables.pairs[pair]), pair);
+    keys[block] = key < old ? key : old;
   }
-  for (int i = 0; i < blocks; ++i) best[i] = {work.error[i], work.pair[i]};
+  for (int i = 0; i < blocks; ++i)
+    best[i] = {__builtin_bit_cast(float, static_cast<std::uint32_t>(keys[i] >> 32)),
+               static_cast<int>(keys[i] & 0xFFFF)};
 }
 
 }  // namespace

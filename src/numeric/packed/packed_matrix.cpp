@@ -129,23 +129,30 @@ void PackedMatrix::decode_codes(std::int64_t row, std::span<double> out) const {
   }
   const std::byte* panel = bytes_.data() + view.panel_at(row);
   const int n = static_cast<int>(row % kPanel);
+  if (is_native4(format_.layout)) {
+    const std::int64_t block = native4_block(format_.layout);
+    for (std::int64_t b = 0; b * block < cols_; ++b) {
+      const int sub = get_sub_scale(format_.layout, panel, view.code_rows(), n, b);
+      const int zero = native4_value(format_.layout, 0, sub),
+                step = native4_value(format_.layout, 1, sub) - zero;
+      double values[32];
+      for (std::int64_t eight = 0; eight < block / 8; ++eight) {
+        const std::int64_t at = stored_row(b * block / 8 + eight, view.geometry.sub_scale_rows);
+        const auto word = load_le<std::uint32_t>(panel + at * 64 + n * 4);
+#pragma GCC unroll 8
+        for (int i = 0; i < 8; ++i)
+          values[eight * 8 + i] =
+              static_cast<int>(word >> (i % 4 * 8 + i / 4 * 4) & 15) * step + zero;
+      }
+      std::copy_n(values, std::min(block, cols_ - b * block), out.begin() + b * block);
+    }
+    return;
+  }
   const std::int64_t per_row = view.geometry.k_per_row();
   std::vector<std::uint64_t> codes(
       static_cast<std::size_t>((cols_ + per_row - 1) / per_row * per_row));
   unpack_panel_row(view.geometry, panel, n, codes);
   codes.resize(static_cast<std::size_t>(cols_));
-  if (is_native4(format_.layout)) {
-    const std::int64_t block = native4_block(format_.layout);
-    for (std::int64_t b = 0; b * block < cols_; ++b) {
-      const int sub = get_sub_scale(format_.layout, panel, view.code_rows(), n, b);
-      double values[16];
-      for (int code = 0; code < 16; ++code) values[code] = native4_value(format_.layout, code, sub);
-      const std::int64_t end = std::min(cols_, (b + 1) * block);
-      for (auto k = static_cast<std::size_t>(b * block); k < static_cast<std::size_t>(end); ++k)
-        out[k] = values[codes[k]];
-    }
-    return;
-  }
   if (format_.scale != ScaleKind::block)
     return decode_group(format_.dtype, codes, view.zero(bytes_.data(), row, 0), out.data());
   for (std::int64_t b = 0, k = 0; k < cols_; ++b, k += format_.block) {
