@@ -211,7 +211,7 @@ __attribute__((noinline)) static void tile_rows(const Product<T>& g, i64 rows, i
   constexpr int kRows = kRowsOf<T>;
   i64 m = 0;
   for (; m + kRows <= rows; m += kRows) compute_tile<T, kRows, NP>(g, m, panel);
-  if constexpr (kRows > 4)
+  if constexpr (kTilePanels > 1)
     for (; m + 2 <= rows; m += 2) compute_tile<T, 2, NP>(g, m, panel);
   for (; m < rows; ++m) compute_tile<T, 1, NP>(g, m, panel);
 }
