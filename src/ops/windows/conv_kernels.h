@@ -126,8 +126,10 @@ struct Im2colPlan {
       for (i64 t = 0; t < count && wide < n; ++t) {
         const T* a = from[i] + taps[t];
         T* b = lanes + t * kMax + begin[i];
-        for (i64 j = wide; j < whole; j += 4) __builtin_memcpy(b + j, a + j, 4 * sizeof(T));
-        for (i64 j = whole; j < n; ++j) b[j] = a[j * step];
+        i64 j = wide;
+        for (; j + 8 <= whole; j += 8) __builtin_memcpy(b + j, a + j, 8 * sizeof(T));
+        for (; j < whole; j += 4) __builtin_memcpy(b + j, a + j, 4 * sizeof(T));
+        for (; j < n; ++j) b[j] = a[j * step];
       }
     }
     for (i64 t = 0; t < count && begin[runs] < kMax; ++t)
