@@ -153,9 +153,9 @@ Status Executor::check_inputs() {
   return {};
 }
 
-// Every value of every run goes through here: a loop that becomes vectors.
-static void settle(float* values, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) values[i] = cpu::stored(values[i]);
+void Executor::settle(float* values, std::int64_t rows, std::int64_t cols, std::int64_t stride) {
+  for (std::int64_t r = 0; r < rows; ++r, values += stride)
+    for (std::int64_t c = 0; c < cols; ++c) values[c] = cpu::stored(values[c]);
 }
 
 void Executor::settle_inputs() {
@@ -163,10 +163,9 @@ void Executor::settle_inputs() {
     const Buffer& buffer = program_.buffers[b];
     if (buffer.kind != BufferKind::input || buffer.type != ValueType::f32) continue;
     auto* values = reinterpret_cast<float*>(row_bytes(static_cast<BufferId>(b), 0));
-    if (!values) continue;
-    const std::int64_t rows = program_.rows(static_cast<BufferId>(b), u32_),
-                       stride = row_stride(buffer);
-    for (std::int64_t r = 0; r < rows; ++r) settle(values + r * stride, buffer.cols);
+    if (values)
+      settle(values, program_.rows(static_cast<BufferId>(b), u32_), buffer.cols,
+             row_stride(buffer));
   }
 }
 

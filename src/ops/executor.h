@@ -158,6 +158,7 @@ class Executor {
   static Status cancelled_run() { return Status(Code::cancelled, "the run was cancelled"); }
   // What the host wrote becomes what an instruction would have stored.
   void settle_inputs();
+  virtual void settle(float* values, std::int64_t rows, std::int64_t cols, std::int64_t stride);
   // Measured registers get the most that they may become in a run of the others' values.
   void bound_counts();
   // The store a parameter buffer names, of the shape and arithmetic form that the program expects.

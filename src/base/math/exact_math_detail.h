@@ -290,9 +290,23 @@ inline T sigmoid_by(T x, T e) {
   return q - q * (lost * inverse);
 }
 
+// exp(x) for x <= 0, the same bits in less time; NaN is taken for -inf.
+template <class T>
+inline T exp_falling(T x) {
+  using C = Constants<T>;
+  const T zero = sizeof(T) == 4 ? T{-100} : T{-1000};  // where exp has long been 0
+  const T c = x >= zero ? x : zero, t = c * C::kLog2e + C::kRound;
+  const T n = t - C::kRound;
+  const T r = (c - n * C::kLn2High12) - n * C::kLn2Rest;
+  const T m = T{1} + (r + r * r * polynomial(r, C::kExp));
+  const Bits<T> y = bits(m) + ((bits(t) - bits(C::kRound)) << C::kMantissa);
+  return static_cast<Int<T>>(y) < (Int<T>{1} << C::kMantissa) ? T{0} : from_bits<T>(y);
+}
+
 template <class T>
 inline T sigmoid(T x) {
-  return canonical(sigmoid_by(x, exp(-magnitude(x))));
+  const T y = sigmoid_by(x, exp_falling(-magnitude(x)));
+  return x == x ? y : nan<T>();
 }
 
 // exp(x) for |x| <= 64, whose result needs no care for its range: the same bits in less time.

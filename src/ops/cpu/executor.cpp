@@ -7,6 +7,7 @@
 
 #include "base/files/bytes.h"
 #include "base/math/fp_env.h"
+#include "ops/elementwise/activation_ids.h"
 #include "ops/lowering/lowered.h"
 #include "ops/lowering/prepared_weights.h"
 
@@ -311,6 +312,14 @@ void Executor::bind_registers() {
 
 std::int64_t Executor::barriers() const {
   return std::count_if(steps_.begin(), steps_.end(), [](const Step& s) { return s.barrier; });
+}
+
+// As a kernel of the instruction set: all values of all inputs go through here.
+void Executor::settle(float* values, std::int64_t rows, std::int64_t cols, std::int64_t stride) {
+  KernelArgs args{};
+  args.t[0] = args.t[1] = {reinterpret_cast<char*>(values), rows, cols, stride};
+  args.ints[0] = static_cast<i64>(Activation::linear);
+  kernels_->f32[static_cast<std::size_t>(LoweredOp::activation)](args);
 }
 
 Status Executor::run(Segment first, Segment last) {

@@ -68,6 +68,7 @@ class Executor final : public loom::Executor {
   Status resolve_call(const LoweredInstruction& ins, Step& step);
   void call(const Step& step, const KernelArgs& args) noexcept;
   void bind_registers();
+  void settle(float* values, std::int64_t rows, std::int64_t cols, std::int64_t stride) override;
   bool meet(std::size_t step, bool barrier, int worker, int workers);
   bool stops();
   Result<bool> resume_at(std::int64_t deadline);

@@ -55,11 +55,9 @@ static inline Range share(i64 n, i64 grain, int worker, int workers) {
 // canonical NaN (rule 8).
 template <int Exponent>
 static inline float stored_above(float x) {
-  const int bits = __builtin_bit_cast(int, x), magnitude = bits & 0x7FFFFFFF;
-  const int settled = magnitude < ((127 + Exponent) << 23) ? 0
-                      : magnitude > 0x7F800000             ? 0x7FC00000
-                                                           : bits;
-  return __builtin_bit_cast(float, settled);
+  constexpr float kFirst = __builtin_bit_cast(float, (127 + Exponent) << 23);
+  const float settled = __builtin_fabsf(x) < kFirst ? 0 : x;
+  return x == x ? settled : __builtin_nanf("");
 }
 template <int>
 static inline double stored_above(double x) {

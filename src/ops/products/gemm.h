@@ -75,15 +75,20 @@ struct TileShape {
   using Sums = Register<T>[MR][Q];
 };
 
-template <class T, int MR, int NP, class R>
+// `Begins`: the sums are none yet. In f32 the first products are what they begin with: to add them
+// to +0 would change the sign of zeros alone, which stored() drops.
+template <class T, int MR, int NP, bool Begins = false, class R>
 __attribute__((always_inline)) static inline void add_products(
     const R& rows, i64 k, const T* b, i64 bp, i64 bk, typename TileShape<T, MR, NP>::Sums& sum) {
   using G = TileShape<T, MR, NP>;
   Register<T> values[G::Q];
   LOOM_UNROLL for (int q = 0; q < G::Q; ++q) values[q] =
       load_register(b + q / G::kParts * bp + q % G::kParts * G::W + k * bk);
-  LOOM_UNROLL for (int m = 0; m < MR; ++m) LOOM_UNROLL for (int q = 0; q < G::Q; ++q) sum[m][q] +=
-      times(rows.at(m, k), values[q]);
+  LOOM_UNROLL for (int m = 0; m < MR; ++m) LOOM_UNROLL for (int q = 0; q < G::Q; ++q) {
+    if constexpr (!Begins) sum[m][q] += times(rows.at(m, k), values[q]);
+    else if constexpr (sizeof(T) == 4) sum[m][q] = times(rows.at(m, k), values[q]);
+    else sum[m][q] = Register<T>{} + times(rows.at(m, k), values[q]);
+  }
 }
 
 #ifdef LOOM_FUSED
@@ -114,10 +119,14 @@ __attribute__((always_inline)) static inline void micro_kernel(i64 n, const A a,
   for (i64 k0 = 0; k0 < n; k0 += 32) {
     const i64 k1 = min(k0 + 32, n);
     typename G::Sums even, odd;
-    clear(even);
-    i64 k = k0;
+    add_products<T, MR, NP, true>(rows, k0, b, bp, bk, even);
+    const auto begin_odd = [&]() __attribute__((always_inline)) {
+      if (k0 + 1 < k1) add_products<T, MR, NP, true>(rows, k0 + 1, b, bp, bk, odd);
+      else clear(odd);
+    };
+    i64 k = k0 + 2;
     if constexpr (G::kBoth) {
-      clear(odd);
+      begin_odd();
       for (; k + 1 < k1; k += 2) {
         add_products<T, MR, NP>(rows, k, b, bp, bk, even);
         add_products<T, MR, NP>(rows, k + 1, b, bp, bk, odd);
@@ -129,8 +138,8 @@ __attribute__((always_inline)) static inline void micro_kernel(i64 n, const A a,
       LOOM_UNROLL for (int m = 0; m < MR; ++m) LOOM_UNROLL for (int q = 0; q < G::Q; ++q)
           first[m][q] = even[m][q];
       park(first);
-      clear(odd);
-      for (k = k0 + 1; k < k1; k += 2) add_products<T, MR, NP>(rows, k, b, bp, bk, odd);
+      begin_odd();
+      for (k = k0 + 3; k < k1; k += 2) add_products<T, MR, NP>(rows, k, b, bp, bk, odd);
       LOOM_UNROLL for (int m = 0; m < MR; ++m) LOOM_UNROLL for (int q = 0; q < G::Q; ++q)
           even[m][q] = first[m][q];
     }
@@ -202,7 +211,7 @@ __attribute__((noinline)) static void tile_rows(const Product<T>& g, i64 rows, i
   constexpr int kRows = kRowsOf<T>;
   i64 m = 0;
   for (; m + kRows <= rows; m += kRows) compute_tile<T, kRows, NP>(g, m, panel);
-  if constexpr (kRows > 4)
+  if constexpr (kTilePanels > 1)
     for (; m + 2 <= rows; m += 2) compute_tile<T, 2, NP>(g, m, panel);
   for (; m < rows; ++m) compute_tile<T, 1, NP>(g, m, panel);
 }

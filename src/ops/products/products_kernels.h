@@ -134,7 +134,7 @@ static inline void outer_rows(const Product<T>& g, Range r, i64 panel) {
   constexpr int kRows = kRowsOf<T>;
   i64 m = r.begin;
   for (; m + kRows <= r.end; m += kRows) outer_tile<T, kRows, NP>(g, m, panel);
-  if constexpr (kRows > 4 && NP == kTilePanels)
+  if constexpr (kTilePanels > 1 && NP == kTilePanels)
     for (; m + 2 <= r.end; m += 2) outer_tile<T, 2, NP>(g, m, panel);
   for (; m < r.end; ++m) outer_tile<T, 1, NP>(g, m, panel);
 }

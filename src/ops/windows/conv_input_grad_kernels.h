@@ -178,7 +178,7 @@ struct Gather {
   static void each_tile(i64 count, F f) {
     i64 m = 0;
     for (; m + kTileRows <= count; m += kTileRows) f(m, Count<kTileRows>{});
-    if constexpr (kTileRows > 4)
+    if constexpr (kTilePanels > 1)
       for (; m + 2 <= count; m += 2) f(m, Count<2>{});
     for (; m < count; ++m) f(m, Count<1>{});
   }

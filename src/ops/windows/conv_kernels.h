@@ -109,7 +109,8 @@ struct Im2colPlan {
     begin[runs] = static_cast<int>(count);
   }
   // What lies under each of the taps, kMax values apart.
-  void read(const int* taps, i64 count, i64 step, T* lanes) const {
+  __attribute__((noinline)) void read(const int* taps, i64 count, i64 step, T* lanes) const {
+    constexpr i64 W = 16 / V<T>::kParts;
     if (runs == 1 && begin[1] == kMax && step == 1) {
       for (i64 t = 0; t < count; ++t)
         __builtin_memcpy(lanes + t * kMax, from[0] + taps[t], kMax * sizeof(T));
@@ -117,11 +118,18 @@ struct Im2colPlan {
     }
     for (int i = 0; i < runs; ++i) {
       const i64 n = begin[i + 1] - begin[i], whole = step == 1 ? n / 4 * 4 : 0;
-      for (i64 t = 0; t < count; ++t) {
+      i64 wide = 0;
+      for (; wide + W <= whole; wide += W)  // all taps of a register after the other
+        for (i64 t = 0; t < count; ++t)
+          __builtin_memcpy(lanes + t * kMax + begin[i] + wide, from[i] + taps[t] + wide,
+                           W * sizeof(T));
+      for (i64 t = 0; t < count && wide < n; ++t) {
         const T* a = from[i] + taps[t];
         T* b = lanes + t * kMax + begin[i];
-        for (i64 j = 0; j < whole; j += 4) __builtin_memcpy(b + j, a + j, 4 * sizeof(T));
-        for (i64 j = whole; j < n; ++j) b[j] = a[j * step];
+        i64 j = wide;
+        for (; j + 8 <= whole; j += 8) __builtin_memcpy(b + j, a + j, 8 * sizeof(T));
+        for (; j < whole; j += 4) __builtin_memcpy(b + j, a + j, 4 * sizeof(T));
+        for (; j < n; ++j) b[j] = a[j * step];
       }
     }
     for (i64 t = 0; t < count && begin[runs] < kMax; ++t)
@@ -235,13 +243,16 @@ struct WindowSums {
                 16 * NP);
       k += n;
     }
+    const auto tile = [&](i64 t, auto tile_of) {
+      tile_of({x, taps + tap + t, rows + first}, count, lanes, sums + t * 16 * NP, first == 0);
+    };
+    // Taps of a tile of one panel: as many as have the sums of two.
+    constexpr int kTaps = kTileRows > 4 ? kTileRows : kTileRows * kTilePanels / NP;
     i64 t = 0;
-    for (; t + kTileRows <= some; t += kTileRows)
-      window_tile<T, kTileRows, NP>({x, taps + tap + t, rows + first}, count, lanes,
-                                    sums + t * 16 * NP, first == 0);
-    for (; t < some; ++t)
-      window_tile<T, 1, NP>({x, taps + tap + t, rows + first}, count, lanes, sums + t * 16 * NP,
-                            first == 0);
+    for (; t + kTaps <= some; t += kTaps) tile(t, window_tile<T, kTaps, NP>);
+    if constexpr (kTilePanels > 1)
+      for (; t + 2 <= some; t += 2) tile(t, window_tile<T, 2, NP>);
+    for (; t < some; ++t) tile(t, window_tile<T, 1, NP>);
   }
   // The sums of a block join those of the blocks before it, of which there are `before`, as
   // BinaryCounter adds them.

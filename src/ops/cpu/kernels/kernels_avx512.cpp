@@ -1,7 +1,7 @@
 #if defined(__x86_64__)
 #define LOOM_ISA isa_avx512
 #define LOOM_VECTOR_BYTES 64
-#define LOOM_TILE_ROWS 6
+#define LOOM_TILE_ROWS 4
 #define LOOM_TILE_PANELS 2
 #define LOOM_F32_KERNELS kHot
 #define LOOM_F64_KERNELS kNone

@@ -2,7 +2,7 @@
 #define LOOM_ISA isa_avx512_fast
 #define LOOM_FUSED
 #define LOOM_VECTOR_BYTES 64
-#define LOOM_TILE_ROWS 6
+#define LOOM_TILE_ROWS 4
 #define LOOM_TILE_PANELS 2
 #define LOOM_F32_KERNELS kProducts
 #define LOOM_F64_KERNELS kNone
