@@ -51,6 +51,20 @@ static inline void plain_sums(const unsigned char* (&panels)[S], i64 groups,
       kChains == 2 ? plus(sum[0][s][i], sum[kChains - 1][s][i]) : sum[0][s][i];
 }
 
+// Adds products of codes and the four activations at x.
+static inline void add_repeated(Block& sum, Bytes codes, const signed char* x) {
+#if defined(__AVX512VNNI__) && LOOM_VECTOR_BYTES == 64 && !defined(__clang__)
+  // The product spreads them itself: gcc would do so in registers, for all streams, of which there
+  // are too few.
+  typedef int Four __attribute__((may_alias, aligned(1)));
+  __asm__("vpdpbusd %2%{1to16%}, %1, %0"
+          : "+v"(sum.sum)
+          : "v"(codes), "m"(*reinterpret_cast<const Four*>(x)));
+#else
+  sum.add(codes, repeat_four(x));
+#endif
+}
+
 // Two byte rows of codes below 16: sixteen k.
 template <int X>
 static inline void block_of_sixteen(const unsigned char* rows, const signed char* const (&x)[X],
@@ -60,8 +74,8 @@ static inline void block_of_sixteen(const unsigned char* rows, const signed char
     fetch_ahead(rows + r * 64);
     const Bytes row = load_bytes(rows + r * 64), low = row & 15, high = row >> 4;
     LOOM_UNROLL for (int i = 0; i < X; ++i) {
-      sum[i].add(low, repeat_four(x[i] + k + 8 * r));
-      sum[i].add(high, repeat_four(x[i] + k + 8 * r + 4));
+      add_repeated(sum[i], low, x[i] + k + 8 * r);
+      add_repeated(sum[i], high, x[i] + k + 8 * r + 4);
     }
   }
   LOOM_UNROLL for (int i = 0; i < X; ++i) acc[i] = sum[i].into(acc[i], scales);
