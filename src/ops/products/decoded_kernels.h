@@ -8,15 +8,6 @@
 
 namespace loom::cpu::LOOM_ISA {
 
-static inline Dwords load_words(const unsigned char* p) {  // of four bytes, the lowest first
-  Dwords v;
-  __builtin_memcpy(&v, p, sizeof v);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  for (i64 i = 0; i < LOOM_VECTOR_BYTES / 4; ++i) v[i] = __builtin_bswap32(v[i]);
-#endif
-  return v;
-}
-
 // Codes lie in words, [k / Codes][16][Codes]: value(code, part) of those of `count` k, as [k][16];
 // a code has the upper bits of its lane, above zeros. Every format has a separate loop.
 template <int Codes, class F>

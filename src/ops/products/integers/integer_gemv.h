@@ -83,13 +83,7 @@ static inline void block_of_sixteen(const unsigned char* rows, const signed char
 
 // Sub-scales: byte b of an output's four in bits 8b and up.
 static inline Ints load_sub_scales(const unsigned char* p) {
-  Ints v;
-  __builtin_memcpy(&v, p, sizeof v);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  for (i64 i = 0; i < LOOM_VECTOR_BYTES / 4; ++i)
-    v[i] = static_cast<int>(__builtin_bswap32(static_cast<unsigned>(v[i])));
-#endif
-  return v;
+  return __builtin_bit_cast(Ints, load_words(p));
 }
 
 // total + minus, of all streams and planes.
