@@ -290,25 +290,6 @@ inline T sigmoid_by(T x, T e) {
   return q - q * (lost * inverse);
 }
 
-// exp(x) for x <= 0, the same bits in less time; NaN is taken for -inf.
-template <class T>
-inline T exp_falling(T x) {
-  using C = Constants<T>;
-  const T zero = sizeof(T) == 4 ? T{-100} : T{-1000};  // where exp has long been 0
-  const T c = x >= zero ? x : zero, t = c * C::kLog2e + C::kRound;
-  const T n = t - C::kRound;
-  const T r = (c - n * C::kLn2High12) - n * C::kLn2Rest;
-  const T m = T{1} + (r + r * r * polynomial(r, C::kExp));
-  const Bits<T> y = bits(m) + ((bits(t) - bits(C::kRound)) << C::kMantissa);
-  return static_cast<Int<T>>(y) < (Int<T>{1} << C::kMantissa) ? T{0} : from_bits<T>(y);
-}
-
-template <class T>
-inline T sigmoid(T x) {
-  const T y = sigmoid_by(x, exp_falling(-magnitude(x)));
-  return x == x ? y : nan<T>();
-}
-
 // exp(x) for |x| <= 64, whose result needs no care for its range: the same bits in less time.
 template <class T>
 inline T exp_within(T x) {
@@ -318,6 +299,21 @@ inline T exp_within(T x) {
   const T r = (x - n * C::kLn2High12) - n * C::kLn2Rest;
   const T m = T{1} + (r + r * r * polynomial(r, C::kExp));
   return from_bits<T>(bits(m) + ((bits(t) - bits(C::kRound)) << C::kMantissa));
+}
+
+// exp(x) for x <= 0, likewise; NaN is taken for -inf.
+template <class T>
+inline T exp_falling(T x) {
+  using C = Constants<T>;
+  const T zero = sizeof(T) == 4 ? T{-100} : T{-1000};  // where exp has long been 0
+  const T y = exp_within(x >= zero ? x : zero);
+  return static_cast<Int<T>>(bits(y)) < (Int<T>{1} << C::kMantissa) ? T{0} : y;
+}
+
+template <class T>
+inline T sigmoid(T x) {
+  const T y = sigmoid_by(x, exp_falling(-magnitude(x)));
+  return x == x ? y : nan<T>();
 }
 
 // sigmoid(x) for |x| <= 64, likewise.

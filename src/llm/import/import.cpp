@@ -112,12 +112,11 @@ struct Reading {
 
   static Status share(void* context, int worker, int workers) {
     auto* self = static_cast<Reading*>(context);
-    const std::size_t count = self->values.size(), w = static_cast<std::size_t>(worker),
-                      of = static_cast<std::size_t>(workers), begin = count / of * w,
-                      end = w + 1 == of ? count : count / of * (w + 1);
     constexpr std::size_t kPart = 1 << 14;  // looked at while they are in the cache
-    for (std::size_t at = begin; at < end; at += kPart) {
-      const std::span<float> part = self->values.subspan(at, std::min(kPart, end - at));
+    const auto w = static_cast<std::size_t>(worker), of = static_cast<std::size_t>(workers);
+    for (std::size_t at = w * kPart; at < self->values.size(); at += of * kPart) {
+      const std::span<float> part =
+          self->values.subspan(at, std::min(kPart, self->values.size() - at));
       LOOM_TRY(read_f32(self->tensor, at, part));
       if (!within<float>(part, std::numeric_limits<float>::max())) self->finite = false;
     }

@@ -1,8 +1,7 @@
 #include "ops/lowering/prepared_weights.h"
 
-#include <cmath>
-
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 

@@ -31,12 +31,12 @@ static inline void unpack_words(i64 count, const unsigned char* codes, float* ou
 struct SmallFloats {
   explicit SmallFloats(const WeightArg& w)
       : shorter(w.shorter),
-        kept(0x80000000u | 0x7FFFFFFFu >> w.shorter),
+        mask(0x80000000u | 0x7FFFFFFFu >> w.shorter),
         largest(w.largest << (32 - w.bits)),
         factor(w.factor) {}
   V<float>::Native operator()(Dwords codes, int) const {
     const Ints placed = __builtin_bit_cast(Ints, codes) >> shorter;
-    const Dwords bits = __builtin_bit_cast(Dwords, placed) & kept;
+    const Dwords bits = __builtin_bit_cast(Dwords, placed) & mask;
     const V<float>::Native value = __builtin_bit_cast(V<float>::Native, bits) * factor;
     const auto beyond = (codes & 0x7FFFFFFFu) > largest;
     return __builtin_bit_cast(
@@ -44,7 +44,7 @@ struct SmallFloats {
         __builtin_bit_cast(Dwords, value) | (__builtin_bit_cast(Dwords, beyond) & 0x7F800000u));
   }
   int shorter;
-  unsigned kept, largest;
+  unsigned mask, largest;
   float factor;
 };
 

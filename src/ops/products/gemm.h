@@ -205,15 +205,25 @@ static inline void compute_tile(const Product<T, A>& g, i64 m, i64 panel) {
     }
 }
 
+template <int N>
+struct Count {
+  static constexpr int value = N;
+};
+// f(row, Count of them) for tiles that cover rows [m, end): of Rows, then of two where large tiles
+// leave many rows, then single ones.
+template <int Rows, bool Two = (kTileRows * kTilePanels > 4), class F>
+__attribute__((always_inline)) static inline void each_tile(i64 m, i64 end, F f) {
+  for (; m + Rows <= end; m += Rows) f(m, Count<Rows>{});
+  if constexpr (Two)
+    for (; m + 2 <= end; m += 2) f(m, Count<2>{});
+  for (; m < end; ++m) f(m, Count<1>{});
+}
+
 // Not inlined, for size: its many tiles are made once.
 template <class T, int NP>
 __attribute__((noinline)) static void tile_rows(const Product<T>& g, i64 rows, i64 panel) {
-  constexpr int kRows = kRowsOf<T>;
-  i64 m = 0;
-  for (; m + kRows <= rows; m += kRows) compute_tile<T, kRows, NP>(g, m, panel);
-  if constexpr (kTilePanels > 1)
-    for (; m + 2 <= rows; m += 2) compute_tile<T, 2, NP>(g, m, panel);
-  for (; m < rows; ++m) compute_tile<T, 1, NP>(g, m, panel);
+  each_tile<kRowsOf<T>>(0, rows,
+                        [&]<int N>(i64 m, Count<N>) { compute_tile<T, N, NP>(g, m, panel); });
 }
 
 // Copies of a part of a panel, [k][16]. W row by row is B of gx = gy W, and column by column that

@@ -131,12 +131,9 @@ static inline void outer_tile(const Product<T>& g, i64 m, i64 panel) {
 
 template <class T, int NP>
 static inline void outer_rows(const Product<T>& g, Range r, i64 panel) {
-  constexpr int kRows = kRowsOf<T>;
-  i64 m = r.begin;
-  for (; m + kRows <= r.end; m += kRows) outer_tile<T, kRows, NP>(g, m, panel);
-  if constexpr (kTilePanels > 1 && NP == kTilePanels)
-    for (; m + 2 <= r.end; m += 2) outer_tile<T, 2, NP>(g, m, panel);
-  for (; m < r.end; ++m) outer_tile<T, 1, NP>(g, m, panel);
+  constexpr bool kTwo = kTileRows * kTilePanels > 4 && NP == kTilePanels;
+  each_tile<kRowsOf<T>, kTwo>(r.begin, r.end,
+                              [&]<int N>(i64 m, Count<N>) { outer_tile<T, N, NP>(g, m, panel); });
 }
 
 // Some columns of gy, a tile after the other, and the panels of x that they meet lie in copies: in

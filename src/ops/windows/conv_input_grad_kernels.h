@@ -104,10 +104,6 @@ static void spread_item(const KernelArgs& k, const Spatial& s, const Padded& pad
   }
 }
 
-template <int N>
-struct Count {
-  static constexpr int value = N;
-};
 // The gradient by gather, for windows that step by one: gx[i] = sum over taps of gy * w, taps in
 // reverse order. Outside the output gy is 0, which adds nothing if the weights are finite. A kernel
 // of 3 with padding 1:
@@ -172,15 +168,6 @@ struct Gather {
           to[((taps - 1 - t) * filters + f) * MR + m] = value;
         }
     return probe == T(0);
-  }
-  // f(channel, Count of them) for `count` channels.
-  template <class F>
-  static void each_tile(i64 count, F f) {
-    i64 m = 0;
-    for (; m + kTileRows <= count; m += kTileRows) f(m, Count<kTileRows>{});
-    if constexpr (kTilePanels > 1)
-      for (; m + 2 <= count; m += 2) f(m, Count<2>{});
-    for (; m < count; ++m) f(m, Count<1>{});
   }
   // Lanes of MR channels, from `from` on in `around`.
   template <int MR, int NP>
@@ -273,7 +260,7 @@ static void conv_input_grad(const KernelArgs& k) {
     const T* weight = static_cast<const T*>(w.dense) + first * taps;
     if (u == r.begin || u % units == 0) {
       finite = true;
-      g.each_tile(some, [&](i64 m, auto rows) {
+      each_tile<kTileRows>(0, some, [&](i64 m, auto rows) {
         finite &= g.template take<rows.value>(weight + m * taps, w.dense_stride,
                                               g.pack + m * taps * w.rows);
       });
@@ -286,7 +273,7 @@ static void conv_input_grad(const KernelArgs& k) {
               x = at % across * piece.width;
     g.surround(row<T>(gy, item), z, y, x);
     T* const to = row<T>(gx, item) + first * s.inputs() + (z * s.in[1] + y) * s.in[2] + x;
-    g.each_tile(some, [&](i64 m, auto rows) {
+    each_tile<kTileRows>(0, some, [&](i64 m, auto rows) {
       g.template channels<rows.value>(g.pack + m * taps * w.rows, to + m * s.inputs(),
                                       min(piece.lines, s.in[1] - y), min(piece.width, s.in[2] - x));
     });

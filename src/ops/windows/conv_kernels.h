@@ -243,16 +243,11 @@ struct WindowSums {
                 16 * NP);
       k += n;
     }
-    const auto tile = [&](i64 t, auto tile_of) {
-      tile_of({x, taps + tap + t, rows + first}, count, lanes, sums + t * 16 * NP, first == 0);
-    };
     // Taps of a tile of one panel: as many as have the sums of two.
-    constexpr int kTaps = kTileRows > 4 ? kTileRows : kTileRows * kTilePanels / NP;
-    i64 t = 0;
-    for (; t + kTaps <= some; t += kTaps) tile(t, window_tile<T, kTaps, NP>);
-    if constexpr (kTilePanels > 1)
-      for (; t + 2 <= some; t += 2) tile(t, window_tile<T, 2, NP>);
-    for (; t < some; ++t) tile(t, window_tile<T, 1, NP>);
+    each_tile<kTileRows * kTilePanels / NP>(0, some, [&]<int N>(i64 t, Count<N>) {
+      window_tile<T, N, NP>({x, taps + tap + t, rows + first}, count, lanes, sums + t * 16 * NP,
+                            first == 0);
+    });
   }
   // The sums of a block join those of the blocks before it, of which there are `before`, as
   // BinaryCounter adds them.
