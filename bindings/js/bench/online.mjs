@@ -1,4 +1,4 @@
-// node bindings/js/test/online_bench.mjs [DTYPE] [OUTPUTS]: what `loom adapt` measures, in
+// node bindings/js/bench/online.mjs [DTYPE] [OUTPUTS]: what `loom adapt` measures, in
 // WebAssembly: four tasks of patterns in noise, a deadline of 10 ms, 5 ms of learning after each
 // answer. One line of JSON.
 import { initLoom, Network } from '../src/index.js';

@@ -1,4 +1,4 @@
-// node test/peers.mjs FILE.gguf [--threads N] [--wllama FOLDER]... [--transformers FOLDER]:
+// node bench/peers.mjs FILE.gguf [--threads N] [--wllama FOLDER]... [--transformers FOLDER]:
 // decoding and prefill beside other programs in WebAssembly, by turns in one page of headless
 // Chromium. FILE holds q4_0: `./dev bench peers` makes some. The folders are packages of npm, of
 // any version from @wllama/wllama 2.4 and @huggingface/transformers 4 on:
@@ -11,11 +11,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Transformer } from '../src/index.js';
-import { Browser, findChromium } from './chromium.mjs';
+import { Browser, findChromium } from '../test/chromium.mjs';
 import { withTokens } from './peers_gguf.js';
 
 const USAGE =
-  'node test/peers.mjs FILE.gguf [--threads N] [--wllama FOLDER]... [--transformers FOLDER]';
+  'node bench/peers.mjs FILE.gguf [--threads N] [--wllama FOLDER]... [--transformers FOLDER]';
 // of transformers.js: the file's name, and how Loom exports it
 const DTYPES = { q4: ['model_q4.onnx', { dtype: 'q4_0', matmulNbits: true }],
   fp32: ['model.onnx', { dtype: 'f32' }] };
@@ -106,7 +106,7 @@ try {
   await browser.goto(url);
   await browser.until(`location.href === '${url}' && document.readyState === 'complete'`);
   const ask = (what, argument) => browser.evaluate(
-    `import('/welvet/test/peers_page.js').then((m) => m.${what}(${JSON.stringify(argument)}))`);
+    `import('/welvet/bench/peers_page.js').then((m) => m.${what}(${JSON.stringify(argument)}))`);
   await ask('start', { peers, threads, prompt: PROMPT, tokens: TOKENS });
   const rounds = []; // of [prefill, decode] in tokens/s: Loom's, then those of the peers
   for (let k = 0; k <= PAIRS; ++k) {

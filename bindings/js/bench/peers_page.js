@@ -52,7 +52,7 @@ async function wllamaSide(at, threads, context, batch) {
 }
 
 async function transformersSide(at, threads, dtype) {
-  const worker = new Worker('/welvet/test/peers_onnx.js', { type: 'module' });
+  const worker = new Worker('/welvet/bench/peers_onnx.js', { type: 'module' });
   const ask = (message) => new Promise((resolve, reject) => {
     worker.onmessage = ({ data }) => data.error ? reject(new Error(data.error)) : resolve(data);
     worker.onerror = (e) => reject(new Error(e.message ?? 'the worker did not start'));
