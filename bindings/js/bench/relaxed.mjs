@@ -1,6 +1,6 @@
-// node bench/relaxed.mjs [FILE=FORMAT...]: kernels in relaxed SIMD against those without, one thread,
-// interleaved; medians of seven. Takes a host that has relaxed SIMD: Node 24 does. FORMAT: how the
-// weights of a file run, for example q4_0.
+// node bench/relaxed.mjs [FILE=FORMAT...]: kernels in relaxed SIMD against those without, one
+// thread, interleaved; medians of seven. Takes a host that has relaxed SIMD: Node 24 does. FORMAT:
+// how the weights of a file run, for example q4_0.
 import { createWorker } from '../src/index.js';
 import { asset } from '../src/runtime/module.js';
 import { relaxedHere } from '../src/runtime/relaxed.js';

@@ -111,7 +111,13 @@ TEST(ThreadPool, BriefJobsAreDoneAlone) {
     }
     return count;
   };
-  EXPECT_GT(alone(1000, std::chrono::microseconds(0)), 300);  // others may hold the core
+  // A job that an interrupt makes long is a reason to try the team for some milliseconds, and in
+  // those a thousand jobs may end.
+  bool mostly = false;
+  for (const auto start = std::chrono::steady_clock::now();
+       !mostly && std::chrono::steady_clock::now() - start < std::chrono::seconds(10);)
+    mostly = alone(1000, std::chrono::microseconds(0)) > 300;
+  EXPECT_TRUE(mostly);
   const Together together;
   EXPECT_EQ(alone(20, std::chrono::microseconds(0)), 0);
 }
