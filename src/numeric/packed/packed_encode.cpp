@@ -15,7 +15,9 @@ namespace {
 struct AlignedFree {
   void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
 };
-// Zeroed bytes at a multiple of 64, or nothing.
+
+}  // namespace
+
 std::shared_ptr<std::byte> aligned_bytes(std::uint64_t size) {
   if (size > std::numeric_limits<std::size_t>::max()) return nullptr;
   auto* p = static_cast<std::byte*>(
@@ -23,6 +25,15 @@ std::shared_ptr<std::byte> aligned_bytes(std::uint64_t size) {
   if (p != nullptr) std::fill_n(p, static_cast<std::size_t>(size), std::byte{0});
   return std::shared_ptr<std::byte>(p, AlignedFree{});
 }
+
+Status no_memory(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
+                 std::uint64_t bytes) {
+  return Status(Code::out_of_memory, "a " + shape_text(rows, cols) + " matrix in " +
+                                         to_string(format) + " takes " + std::to_string(bytes) +
+                                         " bytes");
+}
+
+namespace {
 
 // The largest magnitude that can be encoded: what the scales' own type holds.
 double largest_value(const WeightFormat& f) {
@@ -204,10 +215,7 @@ Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows,
   constexpr std::size_t kWorthATeam = 1 << 14;  // values
   LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows, cols));
   auto bytes = aligned_bytes(layout.total);
-  if (bytes == nullptr)
-    return Status(Code::out_of_memory, "a " + shape_text(rows, cols) + " matrix in " +
-                                           to_string(format) + " takes " +
-                                           std::to_string(layout.total) + " bytes");
+  if (bytes == nullptr) return no_memory(format, rows, cols, layout.total);
   const PackedView view(format, layout);
   for (std::int64_t first = 0; first < rows;) {
     LOOM_ASSIGN(const auto part, next(first));

@@ -48,17 +48,24 @@ struct SmallFloats {
   float factor;
 };
 
-// f32 values of `count` k from `first` on of one panel of classes F and B, without the row scale,
-// as [k][16]. `first` is a multiple of 32. Not inlined, for size.
+// f32 values (as they lie where codes have 32 bits) of `count` k from `first` on of one panel of
+// classes F and B, without the row scale, as [k][16]. `first` is a multiple of 32. Not inlined, for
+// size.
 __attribute__((noinline)) static void unpack_values(const WeightArg& w, const unsigned char* panel,
                                                     i64 first_row, i64 first, i64 count,
                                                     float* out) {
   using N = V<float>::Native;
   panel += first * 2 * w.bits;
+  if (w.bits == 32) {
+    __builtin_memcpy(out, panel, static_cast<unsigned long>(count) * 64);
+    return;
+  }
   if (w.bits == 8) return unpack_words<4>(count, panel, out, SmallFloats(w));
   if (w.dtype == kBf16)
-    return unpack_words<2>(count, panel, out,
-                           [](Dwords codes, int) { return __builtin_bit_cast(N, codes); });
+    return unpack_words<2>(count, panel, out, [floor = w.floor](Dwords codes, int) {
+      const auto stays = (codes & 0x7FFFFFFFu) >= floor;
+      return __builtin_bit_cast(N, codes & __builtin_bit_cast(Dwords, stays));
+    });
 #if defined(__AVX512F__) && LOOM_VECTOR_BYTES == 64
   if (w.factor != 0 && w.shorter == 3)  // the processor's own, of half the instructions
     return unpack_words<2>(count, panel, out, [](Dwords codes, int) -> N {
