@@ -299,7 +299,7 @@ def run_c(language):
 
 
 def run_node():
-    script = ROOT / "bindings/js/test/cases.mjs"
+    script = ROOT / "bindings/js/test/cases/node.mjs"
     return subprocess.run(["node", str(script)]).returncode == 0
 
 

@@ -8,7 +8,7 @@ that name; Python blocks run with the package of this tree; C blocks of the guid
 are compiled (syntax alone, but for whole programs, which run, and one that makes a network, whose
 digest is compared), the CMake block is configured. Where a document shows a digest on a line of its
 own, each of its programs prints it, and so do its commands that name one. JavaScript blocks are run
-by bindings/js/test/readme.test.js. Ends with 0 where all of it works.
+by bindings/js/test/docs/readme.test.js. Ends with 0 where all of it works.
 """
 import argparse
 import json

@@ -338,18 +338,18 @@ run_javascript() {
     do skip_script "javascript/$name" "$need"; done
     return
   fi
-  run_node javascript/unit bindings/js/test/*.test.js
-  run_script javascript/cases-node node bindings/js/test/cases.mjs
-  run_script javascript/cases-chromium node bindings/js/test/cases_chromium.mjs
-  run_script javascript/webgpu node bindings/js/test/webgpu.mjs
-  run_script javascript/page node bindings/js/test/page.mjs
-  run_script javascript/tutorial node bindings/js/test/tutorial.mjs
+  run_node javascript/unit bindings/js/test/*/*.test.js
+  run_script javascript/cases-node node bindings/js/test/cases/node.mjs
+  run_script javascript/cases-chromium node bindings/js/test/cases/chromium.mjs
+  run_script javascript/webgpu node bindings/js/test/browser/webgpu.mjs
+  run_script javascript/page node bindings/js/test/browser/page.mjs
+  run_script javascript/tutorial node bindings/js/test/docs/tutorial.mjs
   if python=$(bridge_python); then
     run_script javascript/phone env PYTHONPATH="$PWD/bindings/python" \
-      LOOM_LIBRARY="$PWD/build/release/libloom.so" node bindings/js/test/phone.mjs "$python"
+      LOOM_LIBRARY="$PWD/build/release/libloom.so" node bindings/js/test/docs/phone.mjs "$python"
   else skip_script javascript/phone "needs torch 2.1 and scikit-learn"; fi
   run_script javascript/bridge node tests/tooling/bridge_page.mjs build/release/loom
-  run_script javascript/page-webgpu node bindings/js/test/page.mjs --gpu
+  run_script javascript/page-webgpu node bindings/js/test/browser/page.mjs --gpu
   if present command:npm; then run_script javascript/npm-install tools/check/package/npm.sh
   else skip_script javascript/npm-install "needs npm"; fi
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Network, Trainer, initLoom } from '../src/index.js';
+import { Network, Trainer, initLoom } from '../../src/index.js';
 
 await initLoom();
 const x = Array.from({ length: 12 }, (_, i) => [Math.sin(i), Math.cos(3 * i), i / 12]);

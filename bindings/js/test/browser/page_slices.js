@@ -1,4 +1,4 @@
-// Of test/page.mjs: the parts of the page that compute in slices, in the page's own thread.
+// Of test/browser/page.mjs: the parts of the page that compute in slices, in the page's own thread.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 
@@ -113,7 +113,7 @@ export async function ticks(page) {
 /** XOR evolves: the champion of each seed is that of the native library. */
 export async function evolves(page, golden) {
   const { browser, click, good, text } = page;
-  const cases = fs.readFileSync(new URL('../../../tests/cases/population.json', import.meta.url),
+  const cases = fs.readFileSync(new URL('../../../../tests/cases/population.json', import.meta.url),
     'utf8');
   assert.ok(cases.includes(golden.champions[1]));
   await click('evolve');

@@ -1,9 +1,9 @@
-// node test/page.mjs [--gpu] [SCREENSHOT]: opens the page of examples/browser in headless Chromium,
-// and looks at what it says: on WebAssembly, or on WebGPU, whose adapter is SwiftShader. Ends with
-// 77 where something is missing, which the last line names.
+// node test/browser/page.mjs [--gpu] [SCREENSHOT]: opens the page of examples/browser in headless
+// Chromium, and looks at what it says: on WebAssembly, or on WebGPU, whose adapter is SwiftShader.
+// Ends with 77 where something is missing, which the last line names.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { Browser, WEBGPU, findChromium, serve } from './chromium.mjs';
+import { Browser, WEBGPU, findChromium, serve } from '../chromium.mjs';
 import { evolves, follows, ticks } from './page_slices.js';
 
 const gpu = process.argv.includes('--gpu');
@@ -14,7 +14,7 @@ if (!program) {
   process.exit(77);
 }
 const { story, training, evolution } =
-  JSON.parse(fs.readFileSync(new URL('../../../examples/browser/golden.json', import.meta.url)));
+  JSON.parse(fs.readFileSync(new URL('../../../../examples/browser/golden.json', import.meta.url)));
 const server = await serve();
 const browser = await Browser.start(program, '--window-size=900,1300', ...(gpu ? WEBGPU : []));
 const text = (id) => browser.evaluate(`document.getElementById('${id}').textContent`);

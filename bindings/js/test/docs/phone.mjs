@@ -1,7 +1,7 @@
-// node test/phone.mjs PYTHON [SCREENSHOT]: docs/guide/from-pytorch-to-a-phone.md as it is written.
-// PYTHON has PyTorch, scikit-learn and the package welvet. The page in headless Chromium answers
-// and learns with the bits that Python prints, can be installed, and goes on without its server.
-// Ends with 77 where something is missing, which the last line names.
+// node test/docs/phone.mjs PYTHON [SCREENSHOT]: docs/guide/from-pytorch-to-a-phone.md as it is
+// written. PYTHON has PyTorch, scikit-learn and the package welvet. The page in headless Chromium
+// answers and learns with the bits that Python prints, can be installed, and goes on without its
+// server. Ends with 77 where something is missing, which the last line names.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -9,9 +9,9 @@ import { createServer } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Browser, findChromium } from './chromium.mjs';
+import { Browser, findChromium } from '../chromium.mjs';
 
-const at = (name) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
+const at = (name) => fileURLToPath(new URL(`../../../../${name}`, import.meta.url));
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm',
   '.json': 'application/json', '.svg': 'image/svg+xml',
   '.webmanifest': 'application/manifest+json' };

@@ -1,7 +1,7 @@
 // Observed steps, layers inside cells, and ticks.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { initLoom, InvalidArgumentError, Network, StepMesh, Trainer } from '../src/index.js';
+import { initLoom, InvalidArgumentError, Network, StepMesh, Trainer } from '../../src/index.js';
 
 await initLoom();
 

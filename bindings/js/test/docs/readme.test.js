@@ -5,8 +5,8 @@ import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test from 'node:test';
 
-const here = fileURLToPath(new URL('..', import.meta.url));
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const here = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const markdown = (folder) =>
   fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.endsWith('.md'))
     .map((name) => folder + name) : [];

@@ -1,14 +1,14 @@
-// node test/tutorial.mjs [SCREENSHOT]: the page of docs/tutorial.md, beside what ./dev page puts
-// there, in headless Chromium: it learns, and ends with the digest that the tutorial's Python has.
-// Ends with 77 where something is missing, which the last line names.
+// node test/docs/tutorial.mjs [SCREENSHOT]: the page of docs/tutorial.md, beside what ./dev page
+// puts there, in headless Chromium: it learns, and ends with the digest that the tutorial's Python
+// has. Ends with 77 where something is missing, which the last line names.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Browser, findChromium } from './chromium.mjs';
+import { Browser, findChromium } from '../chromium.mjs';
 
-const at = (name) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
+const at = (name) => fileURLToPath(new URL(`../../../../${name}`, import.meta.url));
 const program = findChromium();
 if (!program) {
   console.log('needs Chromium');

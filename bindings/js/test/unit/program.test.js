@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { initLoom, InvalidArgumentError, Network, Program, StepMesh, UnsupportedError }
-  from '../src/index.js';
+  from '../../src/index.js';
 
 await initLoom();
 const NET = { format: 'loom-topology', version: 3, layers_per_cell: 2, input: { width: 3 }, cells: [

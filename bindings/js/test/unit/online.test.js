@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { initLoom, Network, Online, CancelledError, InvalidArgumentError, NotFoundError }
-  from '../src/index.js';
+  from '../../src/index.js';
 
 await initLoom();
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { initLoom, createWorker, defaultTweenConfig, gpu, Network, Seq2Seq, StepMesh, CorruptError,
-  InvalidArgumentError, OutOfRangeError, UnsupportedError } from '../src/index.js';
+  InvalidArgumentError, OutOfRangeError, UnsupportedError } from '../../src/index.js';
 
 await initLoom();
 

@@ -6,9 +6,9 @@ import path from 'node:path';
 import test, { before, after } from 'node:test';
 import { initLoom, Data, ModelFile, Network, Session, Trainer, Transformer, convert, createWorker,
   evaluate, fakeQuantize, formatInfo, liveHandles, numericsVersion, InvalidArgumentError,
-  NotFoundError, UnsupportedError } from '../src/index.js';
+  NotFoundError, UnsupportedError } from '../../src/index.js';
 
-const cases = (name) => new URL(`../../../tests/cases/${name}`, import.meta.url);
+const cases = (name) => new URL(`../../../../tests/cases/${name}`, import.meta.url);
 const DENSE = { format: 'loom-topology', version: 3, layers_per_cell: 2, input: { width: 2 },
   cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 8, activation: 'tanh' },
     { at: [0, 0, 0, 1], type: 'dense', out: 1 }] };

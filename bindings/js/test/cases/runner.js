@@ -1,8 +1,8 @@
 // Runs the cases of tests/cases (README.md there) over the raw layer. The same code in Node and in
 // a page.
-import { FUNCTIONS, KINDS } from '../src/runtime/raw.js';
-import { LoomError } from '../src/runtime/errors.js';
-import { Null } from '../src/runtime/call.js';
+import { FUNCTIONS, KINDS } from '../../src/runtime/raw.js';
+import { LoomError } from '../../src/runtime/errors.js';
+import { Null } from '../../src/runtime/call.js';
 
 const TESTS =
   new Set(['sha256', 'contains', 'has', 'length', 'near', 'within', 'above', 'below', 'not']);

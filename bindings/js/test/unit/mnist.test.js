@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';
 import zlib from 'node:zlib';
-import { initLoom, Network, Trainer } from '../src/index.js';
+import { initLoom, Network, Trainer } from '../../src/index.js';
 
-const folder = new URL('../../../../shared/data/mnist/', import.meta.url);
+const folder = new URL('../../../../../shared/data/mnist/', import.meta.url);
 const file = (name, header) =>
   new Uint8Array(zlib.gunzipSync(fs.readFileSync(new URL(name, folder)))).subarray(header);
 
@@ -15,7 +15,7 @@ test('200 steps of a convolutional network on MNIST end with the golden digest',
   await initLoom();
   const { digest, spec: { network: topology, format, version, ...spec } } =
     JSON.parse(
-      fs.readFileSync(new URL('../../../tests/golden/mnist_training.json', import.meta.url)));
+      fs.readFileSync(new URL('../../../../tests/golden/mnist_training.json', import.meta.url)));
   const network = new Network(topology, { seed: spec.seed });
   const data = { x: Float32Array.from(file('t10k-images-idx3-ubyte.gz', 16)),
     classes: Int32Array.from(file('t10k-labels-idx1-ubyte.gz', 8)) };

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test, { before, after } from 'node:test';
 import { initLoom, InferenceSession, Network, Seq2Seq, Tensor, Tokenizer, Trainer, Transformer,
-  createWorker, evaluate, liveHandles, verify, InvalidArgumentError } from '../src/index.js';
-import { asset, instantiate } from '../src/runtime/module.js';
-import { bringEmbedded } from '../src/runtime/runtime.js';
+  createWorker, evaluate, liveHandles, verify, InvalidArgumentError } from '../../src/index.js';
+import { asset, instantiate } from '../../src/runtime/module.js';
+import { bringEmbedded } from '../../src/runtime/runtime.js';
 
 const NETWORK = { format: 'loom-topology', version: 3, layers_per_cell: 2, input: { width: 64 },
   cells: [{ at: [0, 0, 0, 0], type: 'dense', out: 256, activation: 'tanh' },
@@ -59,7 +59,7 @@ test('texts end where they are aborted, and the next one is whole', async () => 
 
 test('a conversation is aborted, in the shapes of OpenAI too', async () => {
   const tiny = await Transformer.loadModel(
-    new URL('../../../tests/cases/data/tiny.entity', import.meta.url));
+    new URL('../../../../tests/cases/data/tiny.entity', import.meta.url));
   const said = [{ role: 'user', content: 'hi' }], lives = liveHandles();
   const endless = { ignoreEos: true, maxTokens: 0 };
   const gone = (signal) => ({ ...endless, signal });
@@ -127,7 +127,7 @@ test('trainings end between two steps, and go on with the same bits', async () =
 });
 
 test('a search goes row by row with a signal, and finds the same', async () => {
-  const file = new URL('../../../tests/conformance/seq2seq/transformer.json', import.meta.url);
+  const file = new URL('../../../../tests/conformance/seq2seq/transformer.json', import.meta.url);
   const network = new Network(JSON.parse(fs.readFileSync(file)), { seed: 3 });
   const seq2seq = new Seq2Seq(network, { target: 'target', lanes: 6 });
   const source = [[1, 2, 3], [4, 5, 6, 7, 8], [2, 2]], { signal } = new AbortController();
@@ -183,10 +183,10 @@ test('where nothing could see a signal it is refused by name', async () => {
 });
 
 test('a run of a graph takes no signal', async () => {
-  const { data } = JSON.parse(fs.readFileSync(
-    new URL('../../../tests/cases/onnx.json', import.meta.url))).cases.flatMap(({ steps }) => steps)
-    .find((step) => step.write && step.data.file);
-  const file = fs.readFileSync(new URL(`../../../tests/cases/data/${data.file}`, import.meta.url));
+  const folder = new URL('../../../../tests/cases/', import.meta.url);
+  const { data } = JSON.parse(fs.readFileSync(new URL('onnx.json', folder)))
+    .cases.flatMap(({ steps }) => steps).find((step) => step.write && step.data.file);
+  const file = fs.readFileSync(new URL(`data/${data.file}`, folder));
   const session = await InferenceSession.create(file);
   const feeds = { x: new Tensor('float32', [1], [1]) };
   await assert.rejects(session.run(feeds, [], { signal: AbortSignal.abort() }), /"signal"/);

@@ -1,7 +1,7 @@
 // Runs that pause after some microseconds and continue.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { initLoom, InvalidArgumentError, Network, Session, StepMesh } from '../src/index.js';
+import { initLoom, InvalidArgumentError, Network, Session, StepMesh } from '../../src/index.js';
 
 await initLoom();
 

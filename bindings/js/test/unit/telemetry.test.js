@@ -1,7 +1,7 @@
 // Totals of observed runs, blueprints, and the interface as data.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { initLoom, methods, Network } from '../src/index.js';
+import { initLoom, methods, Network } from '../../src/index.js';
 
 await initLoom();
 

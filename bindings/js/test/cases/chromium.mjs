@@ -1,21 +1,21 @@
-// node test/cases_chromium.mjs: runs tests/cases in a page of headless Chromium. Ends with 77
+// node test/cases/chromium.mjs: runs tests/cases in a page of headless Chromium. Ends with 77
 // without Chromium.
 import fs from 'node:fs';
-import { Browser, findChromium, serve } from './chromium.mjs';
+import { Browser, findChromium, serve } from '../chromium.mjs';
 
 const program = findChromium();
 if (!program) {
   console.log('needs Chromium');
   process.exit(77);
 }
-const folder = new URL('../../../tests/cases/', import.meta.url);
+const folder = new URL('../../../../tests/cases/', import.meta.url);
 const names = fs.readdirSync(folder).filter((name) => name.endsWith('.json')).sort();
 
 // Runs in the page.
 async function runThere(names) {
   const [{ instantiate }, { bringEmbedded }, { runCases }] = await Promise.all(
     ['src/runtime/module.js', 'src/runtime/runtime.js',
-        'test/case_runner.js'].map((name) => import(`/welvet/${name}`)));
+        'test/cases/runner.js'].map((name) => import(`/welvet/${name}`)));
   const library = await instantiate();
   await bringEmbedded(library);
   const files =

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test, { before } from 'node:test';
-import { initLoom, InferenceSession, Tensor } from '../src/index.js';
+import { initLoom, InferenceSession, Tensor } from '../../src/index.js';
 
-const FILE = new URL('../../../tests/cases/data/tiny.onnx', import.meta.url);
+const FILE = new URL('../../../../tests/cases/data/tiny.onnx', import.meta.url);
 const X = new Tensor('float32', Float32Array.of(1, 2, 3, -1, 0, 1), [2, 3]);
 
 before(() => initLoom());

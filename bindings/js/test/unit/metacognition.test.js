@@ -1,7 +1,7 @@
 // Rules that change a network between the runs of a session.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { initLoom, Network, CorruptError, InvalidArgumentError } from '../src/index.js';
+import { initLoom, Network, CorruptError, InvalidArgumentError } from '../../src/index.js';
 
 await initLoom();
 

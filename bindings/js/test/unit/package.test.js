@@ -7,10 +7,10 @@ import test, { before, after } from 'node:test';
 import zlib from 'node:zlib';
 import { initLoom, Network, Seq2Seq, Tokenizer, Trainer, Transformer, createWorker, gpu, verify,
   LoomError, InvalidArgumentError, InvalidHandleError, NotFoundError, TruncatedError, CorruptError,
-    UnsupportedError } from '../src/index.js';
-import { asset } from '../src/runtime/module.js';
-import { library } from '../src/runtime/runtime.js';
-import { yinYang } from '../../../examples/browser/points.js';
+    UnsupportedError } from '../../src/index.js';
+import { asset } from '../../src/runtime/module.js';
+import { library } from '../../src/runtime/runtime.js';
+import { yinYang } from '../../../../examples/browser/points.js';
 
 const XOR = { x: [[0, 0], [0, 1], [1, 0], [1, 1]], y: [0, 1, 1, 0] };
 const SPEC = { loss: 'mse', steps: 200, batch: 4, optimizer: { type: 'adamw', weightDecay: 0.01 },
@@ -24,7 +24,7 @@ const STORY = { maxTokens: 40, temperature: 0.7, seed: 3 };
 const live = () => library().call('live_handles').count;
 // What the native build computes: tools/page_golden.cpp.
 const { story, training } =
-  JSON.parse(fs.readFileSync(new URL('../../../examples/browser/golden.json', import.meta.url)));
+  JSON.parse(fs.readFileSync(new URL('../../../../examples/browser/golden.json', import.meta.url)));
 
 let loom, model;
 before(async () => {
@@ -158,7 +158,7 @@ test('a model of its parts', async () => {
 
 test('variables of chat templates', () => {
   const file = (name) =>
-    fs.readFileSync(new URL('../../../tests/cases/data/' + name, import.meta.url), 'utf8');
+    fs.readFileSync(new URL('../../../../tests/cases/data/' + name, import.meta.url), 'utf8');
   const template = '{{ messages[0].content }}{% if think is defined %}{{ think }}{% endif %}';
   const tokenizer = Tokenizer.parse(file('tiny.tokenizer.json'),
       JSON.stringify({ chat_template: template }));
@@ -306,7 +306,7 @@ test('sequences of unequal length are padded, and their lengths filled in', () =
 });
 
 test('the layer of the guide is the same network in every language', () => {
-  const guide = fs.readFileSync(new URL('../../../docs/guide/own-layers.md', import.meta.url),
+  const guide = fs.readFileSync(new URL('../../../../docs/guide/own-layers.md', import.meta.url),
       'utf8');
   const [, program] = guide.match(/```js\n([^]*?)```/),
     [, digest] = guide.match(/digest\(\)\.startswith\("(\w+)"\)/);
@@ -510,7 +510,7 @@ test('what is saved keeps links and modes, and replaces files alone',
 });
 
 test('an encoder-decoder goes step by step, and finds sequences', () => {
-  const file = new URL('../../../tests/conformance/seq2seq/transformer.json', import.meta.url);
+  const file = new URL('../../../../tests/conformance/seq2seq/transformer.json', import.meta.url);
   const network = new Network(JSON.parse(fs.readFileSync(file)), { seed: 3 });
   const source = [[1, 2, 3], [4, 5, 6, 7, 8]], target = [[1, 2, 3, 4, 5], [1, 3, 5, 7, 0]];
   const pad = (row) => [...row, ...Array(6 - row.length).fill(0)];

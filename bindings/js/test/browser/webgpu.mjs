@@ -1,7 +1,7 @@
-// node test/webgpu.mjs: devices of the package in headless Chromium, on SwiftShader: turns of
-// calls, errors, a device that is lost. Ends with 77 where something is missing, which the last
+// node test/browser/webgpu.mjs: devices of the package in headless Chromium, on SwiftShader: turns
+// of calls, errors, a device that is lost. Ends with 77 where something is missing, which the last
 // line names.
-import { Browser, WEBGPU, findChromium, serve } from './chromium.mjs';
+import { Browser, WEBGPU, findChromium, serve } from '../chromium.mjs';
 
 const program = findChromium();
 if (!program) {
@@ -16,7 +16,7 @@ try {
   await browser.until(
     `location.origin + '/' === '${server.url}' && document.readyState === 'complete'`);
   const { missing, held } = await browser.evaluate(
-    `import('/welvet/test/webgpu_checks.js').then(({ runThere }) => runThere())`);
+    `import('/welvet/test/browser/webgpu_checks.js').then(({ runThere }) => runThere())`);
   for (const name of held ?? []) console.log(`ok  ${name}`);
   console.log(missing ?? `webgpu in Chromium: ${held.length} checks`);
   process.exitCode = missing ? 77 : 0;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { initLoom, cluster, matches, Ensemble, InvalidArgumentError,
-  Network } from '../src/index.js';
+  Network } from '../../src/index.js';
 
 await initLoom();
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { initLoom, Network, Population, CorruptError, InvalidArgumentError, OutOfRangeError }
-  from '../src/index.js';
+  from '../../src/index.js';
 
 await initLoom();
 

@@ -1,13 +1,14 @@
-// node test/cases.mjs [FOLDER]: runs tests/cases in Node, and says how many passed.
+// node test/cases/node.mjs [FOLDER]: runs tests/cases in Node, and says how many passed.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { instantiate } from '../src/runtime/module.js';
-import { bringEmbedded } from '../src/runtime/runtime.js';
-import { runCases, uncalled } from './case_runner.js';
+import { instantiate } from '../../src/runtime/module.js';
+import { bringEmbedded } from '../../src/runtime/runtime.js';
+import { runCases, uncalled } from './runner.js';
 
-const folder = process.argv[2] ?? fileURLToPath(new URL('../../../tests/cases', import.meta.url));
+const folder =
+  process.argv[2] ?? fileURLToPath(new URL('../../../../tests/cases', import.meta.url));
 const files = fs.readdirSync(folder).filter((name) => name.endsWith('.json')).sort()
   .map((name) => ({ file: name, ...JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8')) }));
 

@@ -1,7 +1,7 @@
 // What webgpu.mjs runs in a page: devices of the package.
 import { Network, Trainer, Transformer, createWorker, gpu, initLoom,
-  liveHandles } from '../src/index.js';
-import { GpuHost } from '../src/runtime/gpu.js';
+  liveHandles } from '../../src/index.js';
+import { GpuHost } from '../../src/runtime/gpu.js';
 
 const held = [];
 const check = (name, holds, ...more) => {
