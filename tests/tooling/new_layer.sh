@@ -42,7 +42,7 @@ grep -q "^matrix: 1 layers x 21 dtypes x 2 directions" matrix.log ||
 ran="the matrix"
 python=/usr/bin/python3
 if "$python" -c 'import torch, numpy' 2>/dev/null; then
-  "$python" tests/parity/torch_random.py --type soft_gate --count 20 >torch.log ||
+  "$python" tests/parity/pytorch/torch_random.py --type soft_gate --count 20 >torch.log ||
     { cat torch.log; fail "PyTorch disagrees"; }
   ran+=", PyTorch"
 else

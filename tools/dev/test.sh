@@ -230,15 +230,15 @@ table_holds() {
 # The checks against answers made with Python: name, then the command; PYTHON is the interpreter.
 parity_checks() {
   cat <<'TABLE'
-tokenizers   PYTHON tests/parity/tokenizers.py build/release/loom tokenize --count 20000
-gguf-blocks  table_holds src/formats/decode_test.cpp PYTHON tests/parity/gguf_blocks.py
-sampler      table_holds src/llm/generate/sampler_test.cpp PYTHON tests/parity/sampler.py
+tokenizers   PYTHON tests/parity/models/tokenizers.py build/release/loom tokenize --count 20000
+gguf-blocks  table_holds src/formats/decode_test.cpp PYTHON tests/parity/models/gguf_blocks.py
+sampler      table_holds src/llm/generate/sampler_test.cpp PYTHON tests/parity/models/sampler.py
 cases        PYTHON tests/cases/reference.py
 packing      PYTHON tools/check/kernels/packing.py build/release
 train-curves PYTHON tests/parity/train_curves.py build/release/tests/train_curves_driver
 series       PYTHON tests/parity/series.py build/release/loom
 dna          PYTHON tests/parity/dna.py build/release/libloom.so
-torch-curves /usr/bin/python3 tests/parity/torch_curves.py build/release/tests/train_curves_driver
+torch-curves /usr/bin/python3 tests/parity/pytorch/torch_curves.py build/release/tests/train_curves_driver
 TABLE
 }
 
@@ -257,10 +257,10 @@ run_parity() {
     else skip_script "parity/$name" "needs Python 3 with PyTorch and NumPy: Debian's python3-torch"
     fi
   done <<'TABLE'
-torch-random    tests/parity/torch_random.py
-torch-natural   tests/parity/torch_natural.py
-torch-naturals  tests/parity/torch_natural.py --random 30
-torch-streams   tests/parity/torch_streams.py
+torch-random    tests/parity/pytorch/torch_random.py
+torch-natural   tests/parity/pytorch/torch_natural.py
+torch-naturals  tests/parity/pytorch/torch_natural.py --random 30
+torch-streams   tests/parity/pytorch/torch_streams.py
 TABLE
   while read -r name command; do
     # shellcheck disable=SC2086
@@ -287,7 +287,7 @@ keras-continues tests/parity/bridges/continued.py --count 6
 onnx-exports    tests/parity/onnx/networks.py --count 60 --seed 2
 bridge-docs     tools/check/docs.py build/release docs/guide/bridges-pytorch.md docs/guide/export.md
 state-dicts     tests/parity/bridges/state_dicts.py --count 12
-weight-files    tests/parity/torch_files.py --count 30
+weight-files    tests/parity/pytorch/torch_files.py --count 30
 bedrocks        tests/parity/bridges/bedrocks.py
 TABLE
   if [ -n "$python" ]; then run_script parity/onnx-decoders env PYTHONPATH=bindings/python \
@@ -296,8 +296,9 @@ TABLE
   else skip_script parity/onnx-decoders "needs onnx and onnxruntime"; fi
   run_machines
   if python=$(peft_python); then
-    run_script parity/peft "$python" tests/parity/peft_adapter.py build/release/loom
-    run_script parity/model-exports "$python" tests/parity/model_exports.py build/release/loom
+    run_script parity/peft "$python" tests/parity/models/peft_adapter.py build/release/loom
+    run_script parity/model-exports "$python" tests/parity/models/model_exports.py \
+      build/release/loom
   else skip_script parity/peft "needs Python 3 with PyTorch, transformers and peft"; fi
 }
 

@@ -1,5 +1,5 @@
-"""Network.train(..., streams=): epochs, what is refused, resuming (tests/parity/torch_streams.py
-compares with PyTorch)."""
+"""Network.train(..., streams=): epochs, what is refused, resuming.
+tests/parity/pytorch/torch_streams.py compares with PyTorch."""
 import unittest
 
 import numpy as np

@@ -25,7 +25,7 @@ import warnings
 # imported.
 os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
 # In place of this script's folder, whose tokenizers.py would be taken for the package of that name.
-sys.path[0] = str(pathlib.Path(__file__).resolve().parents[1] / "cases")
+sys.path[0] = str(pathlib.Path(__file__).resolve().parents[2] / "cases")
 try:
     import numpy as np
     import torch

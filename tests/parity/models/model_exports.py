@@ -25,8 +25,8 @@ import tempfile
 
 os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
 HERE = pathlib.Path(__file__).resolve()
-ROOT = HERE.parents[2]
-sys.path[0] = str(HERE.parents[1] / "cases")  # this folder's tokenizers.py is no package
+ROOT = HERE.parents[3]
+sys.path[0] = str(HERE.parents[2] / "cases")  # this folder's tokenizers.py is no package
 try:
     import numpy as np
 except ImportError as e:

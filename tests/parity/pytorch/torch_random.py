@@ -26,7 +26,7 @@ except ImportError as e:
     print(f"needs PyTorch and NumPy: {e}")
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bindings" / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bindings" / "python"))
 from torch_configs import ABSENT, KINDS, make
 from torch_model import Model
 import welvet
@@ -192,7 +192,7 @@ def main():
         if unknown:
             print(f"FAILED: no configurations of the layer types {', '.join(unknown)}: add "
                   f"<folder>_torch.py to their folders in src/layers, or them to "
-                  f"tests/parity/torch_configs.py")
+                  f"tests/parity/pytorch/torch_configs.py")
             failed += 1
     for i in range(1 if args.only else args.count):
         kind = kinds[i % len(kinds)]
@@ -221,7 +221,7 @@ def main():
             failed += 1
             print(f"FAILED {kind}: "
                   + ", ".join(f"{name} {e:.2e}" for name, e in errors.items() if not e < BOUND))
-            print(f"  tests/parity/torch_random.py --only '{json.dumps(config)}'")
+            print(f"  tests/parity/pytorch/torch_random.py --only '{json.dumps(config)}'")
     for kind in worst:
         print(f"{kind:22} {counts[kind]:4} configurations, worst {worst[kind]:.2e}")
     print(f"{sum(counts.values())} configurations of {len(worst)} kinds ({redrawn} drawn again), "

@@ -1,7 +1,7 @@
-// loom tokenize for tests/parity/tokenizers.py: PATH [--lines] [--decode] [--no-special]. PATH: a
-// folder or a tokenizer.json. stdin to a JSON array of ids; --lines: one JSON string per line in,
-// one JSON array per line out; --decode: the reverse. With --section, the tokenizer makes a round
-// trip through its binary form first.
+// loom tokenize for tests/parity/models/tokenizers.py: PATH [--lines] [--decode] [--no-special].
+// PATH: a folder or a tokenizer.json. stdin to a JSON array of ids; --lines: one JSON string per
+// line in, one JSON array per line out; --decode: the reverse. With --section, the tokenizer makes
+// a round trip through its binary form first.
 #include <iostream>
 #include <iterator>
 #include <string>

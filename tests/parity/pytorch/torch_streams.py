@@ -18,7 +18,7 @@ except ImportError as e:
     print(f"needs PyTorch and NumPy: {e}")
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bindings" / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bindings" / "python"))
 import welvet
 from natural_networks import set_from
 from welvet import layers as L

@@ -14,7 +14,7 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-GOLDEN = HERE.parent / "golden" / "chat_templates.json"
+GOLDEN = HERE.parents[1] / "golden" / "chat_templates.json"
 DATE = "2026-11-24"
 TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
 
@@ -116,7 +116,7 @@ def small_cases(env, data):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=pathlib.Path,
-                        default=HERE.parents[2] / "shared" / "data" / "chat_templates")
+                        default=HERE.parents[3] / "shared" / "data" / "chat_templates")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--show", nargs=2, metavar=("TEMPLATE", "CONVERSATION"))
     args = parser.parse_args()

@@ -694,7 +694,7 @@ KINDS = {
 # ...}}.
 OWN = {path.stem[:-len("_torch")]: runpy.run_path(str(path))
        for path in sorted(
-           pathlib.Path(__file__).resolve().parents[2].glob("src/layers/*/*_torch.py"))}
+           pathlib.Path(__file__).resolve().parents[3].glob("src/layers/*/*_torch.py"))}
 KINDS.update({kind: (lambda r, own=own: own["config"](r, behind_dense)) for kind,
               own in OWN.items()})
 # Layer types that cannot be written in PyTorch, and why.

@@ -27,7 +27,7 @@ except ImportError as e:
     print(f"needs PyTorch and NumPy: {e}")
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bindings" / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bindings" / "python"))
 import welvet
 import natural_sequences  # noqa: F401: they name themselves
 from natural_networks import NETWORKS, Sizes, set_from

@@ -1,7 +1,7 @@
 """Writes torch_layers.json: outputs and gradients of layers as PyTorch has them, computed in
 double.
 
-    python3 tests/parity/torch_layers.py > tests/golden/torch_layers.json
+    python3 tests/parity/pytorch/torch_layers.py > tests/golden/torch_layers.json
 
 A case is a network of a dense layer of 4 inputs (so that the gradient of the layer's input is
 seen), a reshape and the layer. `y` is the output of inference, `loss` the sum over rows of the mean

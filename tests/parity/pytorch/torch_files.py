@@ -28,7 +28,7 @@ except ImportError as e:
     print(f"needs PyTorch and NumPy: {e}")
     sys.exit(77)
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bindings" / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bindings" / "python"))
 import welvet
 from welvet._core.call import call
 from welvet._core.source import open_file
@@ -327,7 +327,7 @@ def main():
     args = parser.parse_args()
     check_dtypes()
     check_refused()
-    families = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data" / "families"
+    families = pathlib.Path(__file__).resolve().parents[4] / "shared" / "data" / "families"
     for name in ("llama2_untied", "qwen2_bias") if families.exists() else ():
         check_folder(families / name)
     worst, failed = 0.0, 0

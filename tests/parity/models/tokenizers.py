@@ -234,7 +234,7 @@ def main():
     parser.add_argument("driver", nargs="+")
     parser.add_argument("--data",
                         default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
-                                             "..", "shared", "data"))
+                                             "..", "..", "shared", "data"))
     parser.add_argument("--count", type=int, default=20000)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
