@@ -427,7 +427,7 @@ run_compiled() {
   GTEST_FILTER='*Thread*' run_program tsan c_api_test
   # Another compiler, another instruction set, the other order of bytes, and WebAssembly, whose
   # modules JavaScript needs anyway. ./dev verify --all-targets has the rest.
-  run_script verify-targets tools/verify_targets.sh clang-O3 aarch64 s390x wasm
+  run_script verify-targets tools/verify/verify_targets.sh clang-O3 aarch64 s390x wasm
   if [ ! -x tests/fuzz/run.sh ]; then skip_script fuzz "this tree has no fuzz targets"
   elif ! present command:clang++-19; then skip_script fuzz "needs clang++-19"
   else run_script fuzz tests/fuzz/run.sh "$1"; fi

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# tools/verify_targets.sh [TARGET...]: builds the verifying program (loom_verify) for every target,
-# runs it and prints its fingerprint, a line per target: that of the numerics table, and the
+# tools/verify/verify_targets.sh [TARGET...]: builds the verifying program (loom_verify) for every
+# target, runs it and prints its fingerprint, a line per target: that of the numerics table, and the
 # beginning of that of the matrix of layers. Ends with 0 only where all are equal. A target without
 # its tools is skipped; with LOOM_CI set that is a failure.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 out=build/targets
 limit=${LOOM_VERIFY_SECONDS:-900}  # of one run
 jobs=${LOOM_JOBS:-$(nproc 2>/dev/null || echo 2)}
@@ -47,7 +47,7 @@ report() {
 # runner TARGET: the command that runs its programs; nothing where the machine itself does.
 runner() {
   case $1 in
-    wasm) echo node --no-warnings tools/wasi_run.mjs ;;
+    wasm) echo node --no-warnings tools/verify/wasi_run.mjs ;;
     aarch64 | riscv64 | s390x) first_of "qemu-$1-static|qemu-$1" ;;
   esac
 }

@@ -1,10 +1,11 @@
-// Runs a WASI program: node --no-warnings tools/wasi_run.mjs PROGRAM [ARGUMENT...]. It sees no
-// files and no environment. The imports are those of the bindings, not node:wasi: in Node.js 20 a
-// collection of garbage during one of its fast calls loses objects of the calling frames, and about
-// one run in fifty ended with SIGSEGV after the program's last line (nodejs/node issue 53087).
+// Runs a WASI program: node --no-warnings tools/verify/wasi_run.mjs PROGRAM [ARGUMENT...]. It sees
+// no files and no environment. The imports are those of the bindings, not node:wasi: in Node.js 20
+// a collection of garbage during one of its fast calls loses objects of the calling frames, and
+// about one run in fifty ended with SIGSEGV after the program's last line (nodejs/node issue
+// 53087).
 import { readFileSync, writeSync } from 'node:fs';
 import { argv } from 'node:process';
-import { wasiImports } from '../bindings/js/src/runtime/wasi.js';
+import { wasiImports } from '../../bindings/js/src/runtime/wasi.js';
 
 class Exit extends Error {
   constructor(status) {
