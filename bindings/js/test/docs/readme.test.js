@@ -14,7 +14,7 @@ const documents = [`${here}README.md`];
 if (fs.existsSync(`${root}CMakePresets.json`)) {
   // In Loom's tree; a package alone has its README.md only.
   documents.push(`${root}README.md`, ...markdown(`${root}docs/`),
-      ...markdown(`${root}docs/guide/`));
+      ...markdown(`${root}docs/guide/`), ...markdown(`${root}docs/inside/`));
 }
 const blocks = documents.flatMap((file) =>
   [...fs.readFileSync(file, 'utf8').matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) =>
