@@ -5,8 +5,8 @@ import pathlib
 import struct
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+CASES = pathlib.Path(__file__).resolve().parents[1]
+ROOT = CASES.parent.parent
 sys.path.insert(0, str(ROOT / "api"))
 import option_structs  # noqa: E402
 
@@ -112,7 +112,7 @@ class Writer:
                                   % (name, string(v["path"]), number))
                 return "(const char*)%s.data" % name, "%s.size" % name
             data = bytes.fromhex(v["hex"]) if "hex" in v else (
-                HERE / "data" / v["file"]).read_bytes()
+                CASES / "data" / v["file"]).read_bytes()
         else:
             data = (v[1:] if v.startswith("$$") else v).encode()
         if len(data) > 4000:
@@ -226,7 +226,7 @@ class Writer:
                 d["size"]) if "size" in d else "from.size - %d" % begin
         else:
             raw = bytes.fromhex(d["hex"]) if "hex" in d else (
-                HERE / "data" / d["file"]).read_bytes()
+                CASES / "data" / d["file"]).read_bytes()
             data, size = self.constant(raw), str(len(raw))
         self.check("write_bytes(v_%s.handle, %d, %s, %s)" % (step["write"][1:], at, data, size),
                    number, "write", "does not fit")
