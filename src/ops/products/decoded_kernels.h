@@ -166,9 +166,45 @@ static void matmul_planes(const KernelArgs& k) {
   }
 }
 
+// Class F without scales, of many rows: the tiles of float products, a part of some panels at a
+// time. scratch: kPackedSums of kTilePanels panels.
+static void matmul_parts(const KernelArgs& k) {
+  const WeightArg& w = *k.weight;
+  const TensorArg &x = k.t[1], &y = k.t[3];
+  float* const values = reinterpret_cast<float*>(k.scratch);
+  Product<float> g{w.cols,
+                   {row<float>(x, 0), x.stride, 1},
+                   nullptr,
+                   0,
+                   16,
+                   row<float>(y, 0),
+                   y.stride,
+                   w.rows,
+                   k.has[2] ? row<float>(k.t[2], 0) : nullptr,
+                   false};
+  const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
+  for (i64 panel = r.begin; panel < r.end; panel += kTilePanels)
+    for (i64 at = 0; at < w.cols; at += kPackedSums) {
+      const i64 end = min(panel + kTilePanels, r.end);
+      g.k = min(w.cols - at, kPackedSums);
+      g.a.a = row<float>(x, 0) + at;
+      g.bp = g.k * 16;
+      g.b = values - panel * g.bp;
+      g.accumulate = at > 0;
+      g.partial = at + g.k < w.cols;
+      for (i64 p = panel; p < end; ++p)
+        unpack_values(w, static_cast<const unsigned char*>(w.panels) + p * w.panel_bytes, p * 16,
+                      at, g.k, values + (p - panel) * g.bp);
+      if (end - panel == kTilePanels) tile_rows<float, kTilePanels>(g, y.rows, panel);
+      else
+        for (i64 p = panel; p < end; ++p) tile_rows<float, 1>(g, y.rows, p);
+    }
+}
+
 template <class T>
 static void matmul_decoded(const KernelArgs& k) {
-  matmul_planes<1>(k);
+  if (k.weight->scales || k.t[3].rows <= kRowsAtOnce) matmul_planes<1>(k);
+  else matmul_parts(k);
 }
 template <class T>
 static void matmul_split(const KernelArgs& k) {
