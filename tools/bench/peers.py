@@ -146,7 +146,7 @@ def run_loom(name, dtype, threads, activations):
 def main():
     p = argparse.ArgumentParser(prog="./dev bench peers", description=__doc__)
     p.add_argument("--models", nargs="+", default=list(SHAPES), choices=list(SHAPES))
-    p.add_argument("--formats", nargs="+", default=list(FORMATS), choices=list(FORMATS),
+    p.add_argument("--formats", nargs="+", default=list(FORMATS), choices=[*FORMATS, "f16"],
                    help="of llama.cpp")
     p.add_argument("--dtype", default="i4", help="Loom's weights")
     p.add_argument("--activations", default="q15", choices=("q15", "i8"),
