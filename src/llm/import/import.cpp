@@ -53,16 +53,20 @@ std::optional<WeightFormat> blocks_format(StorageType type) {
 
 // Row r of the result is row h*d + 2i + s of the file, where r = h*d + s*d/2 + i: rotary pairs (2i,
 // 2i+1) become (i, i + d/2).
+std::size_t interleaved_row(std::int64_t row, std::int64_t head_dim) {
+  const std::int64_t r = row % head_dim, half = head_dim / 2;
+  return static_cast<std::size_t>(row - r + 2 * (r % half) + r / half);
+}
 template <class T>
 void deinterleave(std::span<T> values, std::int64_t rows, std::int64_t head_dim) {
   const auto width = values.size() / static_cast<std::size_t>(rows),
-             d = static_cast<std::size_t>(head_dim), half = d / 2;
+             d = static_cast<std::size_t>(head_dim);
   std::vector<T> head(d * width);
   for (std::size_t at = 0; at < values.size(); at += head.size()) {
     std::copy_n(values.data() + at, head.size(), head.data());
     for (std::size_t r = 0; r < d; ++r)
-      std::copy_n(head.data() + (2 * (r % half) + r / half) * width, width,
-                  values.data() + at + r * width);
+      std::copy_n(head.data() + interleaved_row(static_cast<std::int64_t>(r), head_dim) * width,
+                  width, values.data() + at + r * width);
   }
 }
 
@@ -127,8 +131,13 @@ struct Reading {
 class Importer {
  public:
   Importer(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming,
-           const WeightFormat& format, GgufBlocks blocks)
-      : config_(config), tensors_(tensors), naming_(naming), format_(format), blocks_(blocks) {}
+           const WeightFormat& format, GgufBlocks blocks, PackWatch* watch)
+      : config_(config),
+        tensors_(tensors),
+        naming_(naming),
+        format_(format),
+        blocks_(blocks),
+        watch_(watch) {}
 
   // `values`: read them; otherwise everything but them is looked at.
   Result<Network> run(bool values) {
@@ -311,7 +320,7 @@ class Importer {
       if (ternary && format == WeightFormat{}) {
         LOOM_ASSIGN(format, parse_weight_format("ternary:tensor"));
       }
-      LOOM_ASSIGN(*store, values_of(tensor, order, spec, format));
+      LOOM_TRY(fill_values(tensor, order, spec, format, *store));
       return {};
     }();
     return status.at("tensor " + quoted(tensor.name));
@@ -335,25 +344,30 @@ class Importer {
     return WeightStore::from_packed(std::move(matrix));
   }
 
-  Result<WeightStore> values_of(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec,
-                                const WeightFormat& format) const {
+  Status fill_values(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec,
+                     const WeightFormat& format, WeightStore& store) const {
     const bool packs = format.dtype != DType::f32 && format.dtype != DType::f64;
     const bool interleaved = naming_ == Naming::gguf && config_.architecture->gguf_interleaves_qk &&
                              order != RowOrder::plain;
     if (const auto stays = blocks_format(tensor.type);
-        stays && spec.quantized && blocks_ == GgufBlocks::keep)
-      return blocks_of(tensor, *stays, interleaved, spec);
-    if (packs && !interleaved) {
+        stays && spec.quantized && blocks_ == GgufBlocks::keep) {
+      LOOM_ASSIGN(store, blocks_of(tensor, *stays, interleaved, spec));
+      return {};
+    }
+    if (packs) {
       // Rows go through in parts: the tensor is never held in f32.
+      const PackedMatrix::ReadRows read = [&](std::int64_t first, std::span<float> rows) -> Status {
+        const auto cols = static_cast<std::size_t>(spec.cols);
+        if (!interleaved) return read_f32(tensor, static_cast<std::uint64_t>(first) * cols, rows);
+        for (std::size_t at = 0; at < rows.size(); at += cols, ++first)
+          LOOM_TRY(read_f32(tensor, cols * interleaved_row(first, config_.head_dim),
+                            rows.subspan(at, cols)));
+        return {};
+      };
       LOOM_ASSIGN(PackedMatrix packed,
-                  PackedMatrix::encode(
-                      format, spec.rows, spec.cols,
-                      [&](std::int64_t first, std::span<float> rows) {
-                        return read_f32(tensor, static_cast<std::uint64_t>(first * spec.cols),
-                                        rows);
-                      },
-                      team()));
-      return WeightStore::from_packed(std::move(packed));
+                  PackedMatrix::encode(format, spec.rows, spec.cols, read, team()));
+      store = WeightStore::from_packed(std::move(packed));
+      return watch_ ? watch_->packed(store, read, *team()) : Status();
     }
     std::vector<float> values(static_cast<std::size_t>(spec.rows) *
                               static_cast<std::size_t>(spec.cols));
@@ -370,10 +384,8 @@ class Importer {
                                                     "; weights are finite numbers"));
     if (interleaved)
       deinterleave(std::span(values), spec.quantized ? spec.rows : spec.cols, config_.head_dim);
-    LOOM_ASSIGN(WeightStore loaded, WeightStore::from_f32(spec.rows, spec.cols, std::move(values)));
-    LOOM_TRY(loaded.morph(format, team()));
-    if (packs) LOOM_TRY(loaded.drop_master());
-    return loaded;
+    LOOM_ASSIGN(store, WeightStore::from_f32(spec.rows, spec.cols, std::move(values)));
+    return store.morph(format, team());
   }
 
   // A tied model may store its output projection as well, as long as it is the same.
@@ -406,6 +418,7 @@ class Importer {
   Naming naming_;
   WeightFormat format_;
   GgufBlocks blocks_;
+  PackWatch* watch_;
   bool values_ = true;
   std::set<std::string_view> used_;
   mutable std::optional<ThreadPool> team_;
@@ -415,15 +428,17 @@ class Importer {
 
 Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors,
                                Naming naming, std::string_view where, const WeightFormat& format,
-                               GgufBlocks blocks) {
-  auto network = Importer(config, tensors, naming, format, blocks).run(true);
+                               GgufBlocks blocks, PackWatch* watch) {
+  const bool leave = watch && config.ternary != Ternary::none;
+  auto network =
+      Importer(config, tensors, naming, leave ? WeightFormat{} : format, blocks, watch).run(true);
   if (!network.ok()) return network.status().at(where);
   return network;
 }
 
 Status check_import(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming,
                     std::string_view where) {
-  return Importer(config, tensors, naming, {}, GgufBlocks::decode).run(false).status().at(where);
+  return Importer(config, tensors, naming, {}, GgufBlocks::decode, nullptr).run(false).status().at(where);
 }
 
 }  // namespace loom

@@ -15,12 +15,14 @@ namespace {
 struct AlignedFree {
   void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
 };
-// Zeroed bytes at a multiple of 64, or nothing.
-std::shared_ptr<std::byte> aligned_bytes(std::uint64_t size) {
-  if (size > std::numeric_limits<std::size_t>::max()) return nullptr;
-  auto* p = static_cast<std::byte*>(
-      ::operator new[](static_cast<std::size_t>(size), std::align_val_t{64}, std::nothrow));
-  if (p != nullptr) std::fill_n(p, static_cast<std::size_t>(size), std::byte{0});
+// Bytes at a multiple of 64, or nothing; zeroed but for the panels, which who fills them clears.
+std::shared_ptr<std::byte> aligned_bytes(const PackedLayout& layout) {
+  if (layout.total > std::numeric_limits<std::size_t>::max()) return nullptr;
+  const auto size = static_cast<std::size_t>(layout.total),
+             from = static_cast<std::size_t>(layout.codes + layout.codes_size);
+  auto* p =
+      static_cast<std::byte*>(::operator new[](size, std::align_val_t{64}, std::nothrow));
+  if (p != nullptr) std::fill(p + from, p + size, std::byte{0});
   return std::shared_ptr<std::byte>(p, AlignedFree{});
 }
 
@@ -169,61 +171,80 @@ void encode_gguf(const PackedView& view, const Part<T>& part, std::byte* bytes) 
   }
 }
 
-// A part that a team encodes: each worker takes some panels, which share no byte and no scale but
-// that of the tensor.
+// What a team encodes: each worker takes some panels, which share no byte and no scale but that of
+// the tensor.
 template <class T>
 struct Encoding {
   const PackedView& view;
-  const Part<T>& part;
-  GroupScale tensor;  // where one scale serves all
+  Part<T> part;                          // all rows; no values where they are read
+  const PackedMatrix::ReadRows* read;    // null: `part` has them
+  GroupScale tensor;                     // where one scale serves all
   std::byte* bytes;
 
   void encode(const Part<T>& some) const {
-    if (is_gguf(view.format.layout)) encode_gguf(view, some, bytes);
+    const bool gguf = is_gguf(view.format.layout);
+    const std::uint64_t size = view.layout.panel_bytes;
+    const std::int64_t per = gguf ? 1 : kPanel;
+    std::fill_n(bytes + view.layout.codes + static_cast<std::uint64_t>(some.first / per) * size,
+                static_cast<std::uint64_t>((some.count() + per - 1) / per) * size, std::byte{0});
+    if (gguf) encode_gguf(view, some, bytes);
     else if (is_native4(view.format.layout)) encode_native(view, some, bytes);
     else encode_plain(view, some, tensor, bytes);
   }
+  // In pieces that a core's cache holds.
+  Status encode_range(std::int64_t first, std::int64_t end) const {
+    constexpr std::int64_t kPiece = std::int64_t{1} << 15;  // values
+    const std::int64_t step = std::max<std::int64_t>(kPiece / part.cols / kPanel, 1) * kPanel;
+    std::vector<T> room;
+    for (; first < end; first += step) {
+      const std::size_t count = static_cast<std::size_t>(std::min(step, end - first) * part.cols);
+      Part<T> piece{part.rows, part.cols, first, {}};
+      if constexpr (sizeof(T) == sizeof(float)) {
+        if (read != nullptr) {
+          room.resize(count);
+          LOOM_TRY((*read)(first, room));
+          piece.values = room;
+        }
+      }
+      if (read == nullptr)
+        piece.values = part.values.subspan(static_cast<std::size_t>(first * part.cols), count);
+      LOOM_TRY(check_values(view.format, piece));
+      encode(piece);
+    }
+    return {};
+  }
   static Status share(void* context, int worker, int workers) {
     const auto* self = static_cast<const Encoding*>(context);
-    const Part<T>& all = self->part;
-    const std::int64_t count = all.count(), panels = (count + kPanel - 1) / kPanel;
-    const std::int64_t begin = std::min(count, panels * worker / workers * kPanel),
-                       end = std::min(count, panels * (worker + 1) / workers * kPanel);
-    if (begin == end) return {};
-    self->encode({all.rows, all.cols, all.first + begin,
-                  all.values.subspan(static_cast<std::size_t>(begin * all.cols),
-                                     static_cast<std::size_t>((end - begin) * all.cols))});
-    return {};
+    const std::int64_t rows = self->part.rows, panels = (rows + kPanel - 1) / kPanel;
+    return self->encode_range(panels * worker / workers * kPanel,
+                             std::min(rows, panels * (worker + 1) / workers * kPanel));
   }
 };
 
-// `next(first)` gives the part that begins with row `first`.
-template <class Next>
-Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
-                                  ThreadPool* pool, const Next& next) {
-  constexpr std::size_t kWorthATeam = 1 << 14;  // values
+// Of `values`, or of those that `read` brings.
+template <class T>
+Result<PackedMatrix> encode_all(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
+                                std::span<const T> values, const PackedMatrix::ReadRows* read,
+                                ThreadPool* pool) {
+  constexpr std::int64_t kWorthATeam = 1 << 14;  // values
   LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows, cols));
-  auto bytes = aligned_bytes(layout.total);
+  auto bytes = aligned_bytes(layout);
   if (bytes == nullptr)
     return Status(Code::out_of_memory, "a " + shape_text(rows, cols) + " matrix in " +
                                            to_string(format) + " takes " +
                                            std::to_string(layout.total) + " bytes");
+  if (format.layout == Layout::q4_k || format.layout == Layout::q6_k)
+    return Status(Code::unsupported,
+                  to_string(format) + " is read and run, not written; write q4_0, q8_0 or i4");
   const PackedView view(format, layout);
-  for (std::int64_t first = 0; first < rows;) {
-    LOOM_ASSIGN(const auto part, next(first));
-    LOOM_TRY(check_values(format, part));
-    if (format.layout == Layout::q4_k || format.layout == Layout::q6_k)
-      return Status(Code::unsupported,
-                    to_string(format) + " is read and run, not written; write q4_0, q8_0 or i4");
-    using T = typename decltype(part)::Value;
-    Encoding<T> encoding{view, part, GroupScale{1, 0}, bytes.get()};
-    if (format.scale == ScaleKind::tensor)
-      encoding.tensor = choose_tensor_scale<T>(format.dtype, part.values);
-    if (pool != nullptr && part.values.size() >= kWorthATeam)
-      LOOM_TRY(pool->run_allocating(&Encoding<T>::share, &encoding));
-    else encoding.encode(part);
-    first = part.end();
+  Encoding<T> encoding{view, {rows, cols, 0, values}, read, GroupScale{1, 0}, bytes.get()};
+  if (format.scale == ScaleKind::tensor) {
+    LOOM_TRY(check_values(format, encoding.part));
+    encoding.tensor = choose_tensor_scale<T>(format.dtype, values);
   }
+  if (pool != nullptr && rows * cols >= kWorthATeam)
+    LOOM_TRY(pool->run_allocating(&Encoding<T>::share, &encoding));
+  else LOOM_TRY(encoding.encode_range(0, rows));
   const std::span<const std::byte> all(bytes.get(), static_cast<std::size_t>(layout.total));
   return PackedMatrix::wrap(format, rows, cols, all, std::move(bytes));
 }
@@ -236,9 +257,7 @@ Result<PackedMatrix> encode_whole(const WeightFormat& format, std::int64_t rows,
     return Status(Code::invalid_argument, "a " + shape_text(rows, cols) + " matrix has " +
                                               std::to_string(rows * cols) + " values, got " +
                                               std::to_string(values.size()));
-  return encode_parts(format, rows, cols, pool, [&](std::int64_t) -> Result<Part<T>> {
-    return Part<T>{rows, cols, 0, values};
-  });
+  return encode_all(format, rows, cols, values, nullptr, pool);
 }
 
 }  // namespace
@@ -257,16 +276,11 @@ Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64
                                           std::int64_t cols, const ReadRows& read,
                                           ThreadPool* pool) {
   LOOM_TRY(packed_layout(format, rows, cols).status());
-  constexpr std::int64_t kPart = std::int64_t{1} << 18;  // values
-  const std::int64_t step = format.scale == ScaleKind::tensor
-                                ? rows
-                                : std::max<std::int64_t>(kPart / cols / kPanel, 1) * kPanel;
-  std::vector<float> values;
-  return encode_parts(format, rows, cols, pool, [&](std::int64_t first) -> Result<Part<float>> {
-    values.resize(static_cast<std::size_t>(std::min(step, rows - first) * cols));
-    LOOM_TRY(read(first, values));
-    return Part<float>{rows, cols, first, values};
-  });
+  if (format.scale != ScaleKind::tensor)
+    return encode_all<float>(format, rows, cols, {}, &read, pool);
+  std::vector<float> values(static_cast<std::size_t>(rows * cols));
+  LOOM_TRY(read(0, values));
+  return encode_all<float>(format, rows, cols, values, nullptr, pool);
 }
 
 }  // namespace loom
