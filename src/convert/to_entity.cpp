@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "base/threads/thread_pool.h"
@@ -19,6 +20,54 @@ std::uint64_t stored_bytes(const WeightStore& store) {
     return static_cast<std::uint64_t>(store.rows() * store.cols()) * (dtype == DType::f32 ? 4 : 8);
   return store.packed_bytes();
 }
+
+// Four sums of squares and of squared errors, and four largest errors, none of which waits for
+// another.
+typedef double Four __attribute__((vector_size(32)));
+struct FourSums {
+  Four squares = {}, error_squares = {}, largest = {};
+};
+template <class T>
+__attribute__((always_inline)) inline void sum_up(const T* before, const double* after,
+                                                  std::size_t count, FourSums& to) {
+  typedef T Some __attribute__((vector_size(4 * sizeof(T))));
+  FourSums sums = to;
+  for (std::size_t i = 0; i < count; i += 4) {
+    Some from;
+    Four b, d;
+    std::memcpy(&from, before + i, sizeof from);
+    std::memcpy(&d, after + i, sizeof d);
+    b = __builtin_convertvector(from, Four);
+    d -= b;
+    const Four error = d > -d ? d : -d;
+    sums.squares += b * b;
+    sums.error_squares += d * d;
+    sums.largest = sums.largest > error ? sums.largest : error;
+  }
+  to = sums;
+}
+template <class T>
+void sum_narrow(const T* before, const double* after, std::size_t count, FourSums& to) {
+  sum_up(before, after, count, to);
+}
+template <class T>
+using SumUp = void (*)(const T*, const double*, std::size_t, FourSums&);
+#if defined(__x86_64__)
+template <class T>
+[[gnu::target("avx2")]] void sum_avx2(const T* before, const double* after, std::size_t count,
+                                      FourSums& to) {
+  sum_up(before, after, count, to);
+}
+template <class T>
+SumUp<T> best_sum() {
+  return __builtin_cpu_supports("avx2") ? sum_avx2<T> : sum_narrow<T>;
+}
+#else
+template <class T>
+SumUp<T> best_sum() {
+  return sum_narrow<T>;
+}
+#endif
 
 // What became of the values that a store was made from, its master or those that `read` brings: the
 // sums of whole parts, each by one of a team, added in order so that they are the same whoever took
@@ -68,30 +117,18 @@ class Comparison {
       LOOM_TRY((*read_)(first, room.before));
       add(std::span<const float>(room.before), after, parts_[part]);
     } else if (store_.master_is_f64()) add(store_.master64().subspan(from), after, parts_[part]);
-    else
-      add(store_.master().subspan(from), after, parts_[part]);
+    else add(store_.master().subspan(from), after, parts_[part]);
     return {};
   }
 
-  // Four sums at a time, none of which waits for another.
   template <class T>
   static void add(std::span<const T> before, std::span<const double> after, ErrorSum& sum) {
-    typedef double Two __attribute__((vector_size(16)));
-    Two squares[2] = {}, error_squares[2] = {}, largest[2] = {};
-    std::size_t i = 0;
-    for (; i + 4 <= after.size(); i += 4)
-#pragma GCC unroll 2
-      for (std::size_t j = 0; j < 2; ++j) {
-        const std::size_t at = i + 2 * j;
-        const Two b = {static_cast<double>(before[at]), static_cast<double>(before[at + 1])},
-                  d = Two{after[at], after[at + 1]} - b, error = d > -d ? d : -d;
-        squares[j] += b * b;
-        error_squares[j] += d * d;
-        largest[j] = largest[j] > error ? largest[j] : error;
-      }
+    FourSums four;
+    const std::size_t end = after.size() / 4 * 4;
+    best_sum<T>()(before.data(), after.data(), end, four);
     for (std::size_t j = 0; j < 4; ++j) {
-      ErrorSum one{squares[j / 2][j % 2], error_squares[j / 2][j % 2], largest[j / 2][j % 2]};
-      if (i + j < after.size()) one.add(static_cast<double>(before[i + j]), after[i + j]);
+      ErrorSum one{four.squares[j], four.error_squares[j], four.largest[j]};
+      if (end + j < after.size()) one.add(static_cast<double>(before[end + j]), after[end + j]);
       sum.add(one);
     }
   }
@@ -182,7 +219,8 @@ Status convert_to_entity(const std::string& in, const std::string& out,
   const GgufBlocks blocks =
       dtype.empty() && adapter.empty() ? GgufBlocks::keep : GgufBlocks::decode;
   Losses losses(options.tokenizer);
-  LOOM_ASSIGN(Model model, load_model(in, adapter.empty() ? format : std::nullopt, blocks, &losses));
+  LOOM_ASSIGN(Model model,
+              load_model(in, adapter.empty() ? format : std::nullopt, blocks, &losses));
   if (const auto file = open_model_file(in); file.ok() && file->entity)
     note_training(*file->entity, in, report);
   if (!options.tokenizer) model.tokenizer = Status(Code::not_found, "it was left out");

@@ -438,7 +438,10 @@ Result<Network> import_network(const ModelConfig& config, std::span<const Tensor
 
 Status check_import(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming,
                     std::string_view where) {
-  return Importer(config, tensors, naming, {}, GgufBlocks::decode, nullptr).run(false).status().at(where);
+  return Importer(config, tensors, naming, {}, GgufBlocks::decode, nullptr)
+      .run(false)
+      .status()
+      .at(where);
 }
 
 }  // namespace loom

@@ -47,8 +47,7 @@ class PackWatch {
 Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors,
                                Naming naming, std::string_view where,
                                const WeightFormat& format = {},
-                               GgufBlocks blocks = GgufBlocks::decode,
-                               PackWatch* watch = nullptr);
+                               GgufBlocks blocks = GgufBlocks::decode, PackWatch* watch = nullptr);
 
 // What import_network would say before it reads a value.
 Status check_import(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming,

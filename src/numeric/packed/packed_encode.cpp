@@ -20,8 +20,7 @@ std::shared_ptr<std::byte> aligned_bytes(const PackedLayout& layout) {
   if (layout.total > std::numeric_limits<std::size_t>::max()) return nullptr;
   const auto size = static_cast<std::size_t>(layout.total),
              from = static_cast<std::size_t>(layout.codes + layout.codes_size);
-  auto* p =
-      static_cast<std::byte*>(::operator new[](size, std::align_val_t{64}, std::nothrow));
+  auto* p = static_cast<std::byte*>(::operator new[](size, std::align_val_t{64}, std::nothrow));
   if (p != nullptr) std::fill(p + from, p + size, std::byte{0});
   return std::shared_ptr<std::byte>(p, AlignedFree{});
 }
@@ -176,9 +175,9 @@ void encode_gguf(const PackedView& view, const Part<T>& part, std::byte* bytes) 
 template <class T>
 struct Encoding {
   const PackedView& view;
-  Part<T> part;                          // all rows; no values where they are read
-  const PackedMatrix::ReadRows* read;    // null: `part` has them
-  GroupScale tensor;                     // where one scale serves all
+  Part<T> part;                        // all rows; no values where they are read
+  const PackedMatrix::ReadRows* read;  // null: `part` has them
+  GroupScale tensor;                   // where one scale serves all
   std::byte* bytes;
 
   void encode(const Part<T>& some) const {
@@ -209,6 +208,10 @@ struct Encoding {
       if (read == nullptr)
         piece.values = part.values.subspan(static_cast<std::size_t>(first * part.cols), count);
       LOOM_TRY(check_values(view.format, piece));
+      if (view.format.layout == Layout::q4_k || view.format.layout == Layout::q6_k)
+        return Status(Code::unsupported, to_string(view.format) +
+                                             " is read and run, not written; write q4_0, q8_0 "
+                                             "or i4");
       encode(piece);
     }
     return {};
@@ -217,7 +220,7 @@ struct Encoding {
     const auto* self = static_cast<const Encoding*>(context);
     const std::int64_t rows = self->part.rows, panels = (rows + kPanel - 1) / kPanel;
     return self->encode_range(panels * worker / workers * kPanel,
-                             std::min(rows, panels * (worker + 1) / workers * kPanel));
+                              std::min(rows, panels * (worker + 1) / workers * kPanel));
   }
 };
 
@@ -233,9 +236,6 @@ Result<PackedMatrix> encode_all(const WeightFormat& format, std::int64_t rows, s
     return Status(Code::out_of_memory, "a " + shape_text(rows, cols) + " matrix in " +
                                            to_string(format) + " takes " +
                                            std::to_string(layout.total) + " bytes");
-  if (format.layout == Layout::q4_k || format.layout == Layout::q6_k)
-    return Status(Code::unsupported,
-                  to_string(format) + " is read and run, not written; write q4_0, q8_0 or i4");
   const PackedView view(format, layout);
   Encoding<T> encoding{view, {rows, cols, 0, values}, read, GroupScale{1, 0}, bytes.get()};
   if (format.scale == ScaleKind::tensor) {
