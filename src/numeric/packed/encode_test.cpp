@@ -517,7 +517,9 @@ void compare_native4(Layout layout, std::vector<float> v, const std::string& wha
   // Of every instruction set that this machine has.
   for (const native4::Search* search : native4::searches()) {
     std::vector<std::uint8_t> codes(512), subs(64);
-    const float scale = encode_native4(layout, v, codes.data(), subs.data(), search);
+    float scale = -1;
+    encode_native4({layout, 1, v.size(), v.data(), codes.data(), 512, subs.data(), 64, &scale},
+                   search);
     EXPECT_EQ(std::bit_cast<std::uint32_t>(scale), std::bit_cast<std::uint32_t>(expected)) << what;
     EXPECT_EQ(codes, expected_codes) << what;
     EXPECT_EQ(subs, expected_subs) << what;

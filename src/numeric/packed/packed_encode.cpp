@@ -136,24 +136,35 @@ void encode_plain(const PackedView& view, const Part<T>& part, const GroupScale&
 
 template <class T>
 void encode_native(const PackedView& view, const Part<T>& part, std::byte* bytes) {
-  const std::size_t padded = static_cast<std::size_t>(view.layout.padded_cols);
+  constexpr std::int64_t kTogether = 4;  // a panel has whole ones of them
+  const std::size_t padded = static_cast<std::size_t>(view.layout.padded_cols),
+                    blocks = static_cast<std::size_t>(view.layout.blocks),
+                    cols = static_cast<std::size_t>(part.cols);
   const Layout layout = view.format.layout;
-  const std::int64_t block = native4_block(layout);
-  std::vector<float> weights(static_cast<std::size_t>(part.cols));
-  std::vector<std::uint8_t> codes(padded), subs(static_cast<std::size_t>(view.layout.blocks));
-  for (std::int64_t row = part.first; row < part.padded_end(); ++row) {
+  std::vector<float> weights(kTogether * cols);
+  std::vector<std::uint8_t> codes(kTogether * padded), subs(kTogether * blocks);
+  float scales[kTogether];
+  for (std::int64_t first = part.first; first < part.padded_end(); first += kTogether) {
     std::fill(weights.begin(), weights.end(), 0.0f);
-    flush<T>(view.format.dtype, part.row(row), weights.data());
+    for (std::size_t r = 0; r < kTogether; ++r)
+      flush<T>(view.format.dtype, part.row(first + static_cast<std::int64_t>(r)),
+               weights.data() + r * cols);
     // Padding blocks are blocks of zeros: w8 = 0 with s = 1.
     std::fill(codes.begin(), codes.end(), static_cast<std::uint8_t>(layout == Layout::a4 ? 0 : 8));
     std::fill(subs.begin(), subs.end(), std::uint8_t{1});
-    const float scale = encode_native4(layout, weights, codes.data(), subs.data());
-    view.put_group(bytes, row, 0, {static_cast<double>(scale), 0});
-    std::byte* panel = bytes + view.panel_at(row);
-    pack_panel_row<std::uint8_t>(view.geometry, codes, static_cast<int>(row % kPanel), panel);
-    for (std::int64_t b = 0; b < view.layout.padded_cols / block; ++b)
-      put_sub_scale(layout, panel, view.code_rows(), static_cast<int>(row % kPanel), b,
-                    subs[static_cast<std::size_t>(b)]);
+    encode_native4({layout, kTogether, cols, weights.data(), codes.data(), padded, subs.data(),
+                    blocks, scales});
+    std::byte* const panel = bytes + view.panel_at(first);
+    for (std::size_t r = 0; r < kTogether; ++r) {
+      const std::int64_t row = first + static_cast<std::int64_t>(r);
+      const int n = static_cast<int>(row % kPanel);
+      view.put_group(bytes, row, 0, {static_cast<double>(scales[r]), 0});
+      pack_panel_row<std::uint8_t>(view.geometry, std::span(codes).subspan(r * padded, padded), n,
+                                   panel);
+      for (std::size_t b = 0; b < blocks; ++b)
+        put_sub_scale(layout, panel, view.code_rows(), n, static_cast<std::int64_t>(b),
+                      subs[r * blocks + b]);
+    }
   }
 }
 
