@@ -32,8 +32,8 @@ void convert_bf16(const std::byte* from, std::size_t count, T* out) {
     for (; done + 8 <= count; done += 8) {
       Eight v;
       std::memcpy(&v, from + 2 * done, sizeof v);
-      const Eight halves[2] = {__builtin_shufflevector(Eight{}, v, 0, 8, 0, 9, 0, 10, 0, 11),
-                               __builtin_shufflevector(Eight{}, v, 0, 12, 0, 13, 0, 14, 0, 15)};
+      const Eight halves[2] = {__builtin_shufflevector(Eight{}, v, 0, 8, 1, 9, 2, 10, 3, 11),
+                               __builtin_shufflevector(Eight{}, v, 4, 12, 5, 13, 6, 14, 7, 15)};
       std::memcpy(out + done, halves, sizeof halves);
     }
   }

@@ -109,6 +109,16 @@ struct RowState {
   double min;
 };
 
+// A row in units of its scale.
+LOOM_INLINE void scale_row(const Native4Rows& rows, std::size_t row, float scale,
+                           std::vector<float>& t) {
+  const std::size_t block = static_cast<std::size_t>(native4_block(rows.layout));
+  const float* const from = rows.values + row * rows.cols;
+  float* __restrict to = t.data() + row * ((rows.cols + block - 1) / block * block);
+  if (scale == 0) return;  // of a row of zeros
+  for (std::size_t i = 0; i < rows.cols; ++i) to[i] = from[i] / scale;
+}
+
 // The best pairs of all blocks under the best of four R, row by row; `t` has room for whole runs.
 LOOM_INLINE void pick(const Native4Rows& rows, const Tables& tables, Find find,
                       std::vector<float>& t, std::vector<RowState>& states,
@@ -118,10 +128,8 @@ LOOM_INLINE void pick(const Native4Rows& rows, const Tables& tables, Find find,
   std::vector<Choice> found((total + kRun - 1) / kRun * kRun);
   for (const float divisor : kDivisors) {
     for (std::size_t r = 0; r < rows.count; ++r) {
-      const float scale = states[r].scale = states[r].peak / divisor;
-      float* const to = t.data() + r * blocks * block;
-      if (states[r].peak == 0) continue;
-      for (std::size_t i = 0; i < rows.cols; ++i) to[i] = rows.values[r * rows.cols + i] / scale;
+      states[r].scale = states[r].peak / divisor;
+      scale_row(rows, r, states[r].scale, t);
     }
     for (std::size_t b = 0; b < total; b += kRun)
       find(tables, t.data() + b * block, static_cast<int>(std::min<std::size_t>(kRun, total - b)),
@@ -152,10 +160,9 @@ LOOM_INLINE void encode(const Native4Rows& rows, const Search& search) {
     states[r] = {peak_of({rows.values + r * cols, cols}), 0, 0, -1};
   pick(rows, tables, layout == Layout::a4 ? search.a4 : search.s4, t, states, picked);
   // Codes of the winner, and the scale that suits them best: the projection of the values on w8.
-  for (std::size_t r = 0; r < rows.count; ++r)
-    for (std::size_t i = 0; i < cols; ++i)
-      t[r * blocks * block + i] =
-          states[r].best_scale == 0 ? 0.0f : rows.values[r * cols + i] / states[r].best_scale;
+  for (std::size_t r = 0; r < rows.count; ++r) scale_row(rows, r, states[r].best_scale, t);
+  typedef double Reals __attribute__((vector_size(32)));
+  typedef std::uint8_t Bytes __attribute__((vector_size(4)));
   struct Fit {
     double dot = 0, square = 0;
   };
@@ -163,7 +170,7 @@ LOOM_INLINE void encode(const Native4Rows& rows, const Search& search) {
   // Block by block of all rows, since a row's sum waits for each value of it.
   for (std::size_t b = 0; b < blocks; ++b)
     for (std::size_t r = 0; r < rows.count; ++r) {
-      const float* const values = rows.values + r * cols;
+      const float* const here = rows.values + r * cols + b * block;
       const float* const from = t.data() + (r * blocks + b) * block;
       std::uint8_t* const codes = rows.codes + r * rows.code_stride + b * block;
       const std::size_t count = std::min(block, cols - b * block);
@@ -174,10 +181,15 @@ LOOM_INLINE void encode(const Native4Rows& rows, const Search& search) {
         const Lanes code = code_of(load<Lanes>(from + i), p), w = code * p.s - p.offset;
         const Ints c = __builtin_convertvector(code, Ints), w8 = __builtin_convertvector(w, Ints);
         squares += w8 * w8;
-        for (std::size_t j = 0; j < 4; ++j) {
-          codes[i + j] = static_cast<std::uint8_t>(c[j]);
-          if (i + j < count)
-            dot += static_cast<double>(w[j]) * static_cast<double>(values[b * block + i + j]);
+        const Bytes bytes = __builtin_convertvector(c, Bytes);
+        std::memcpy(codes + i, &bytes, sizeof bytes);
+        if (i + 4 <= count) {
+          const Reals products = __builtin_convertvector(w, Reals) *
+                                 __builtin_convertvector(load<Lanes>(here + i), Reals);
+          dot = (((dot + products[0]) + products[1]) + products[2]) + products[3];
+        } else {
+          for (std::size_t j = 0; i + j < count; ++j)
+            dot += static_cast<double>(w[j]) * static_cast<double>(here[i + j]);
         }
       }
       fits[r].dot = dot;
