@@ -215,12 +215,12 @@ Status convert_to_entity(const std::string& in, const std::string& out,
   if (!dtype.empty()) {
     LOOM_ASSIGN(format, parse_weight_format(dtype));
   }
-  // An adapter is merged with values.
+  // An adapter is merged with values. Formats of class D, like f32, keep all that there is.
+  const bool packs = format && adapter.empty() && format->arith() != ArithClass::real;
   const GgufBlocks blocks =
       dtype.empty() && adapter.empty() ? GgufBlocks::keep : GgufBlocks::decode;
   Losses losses(options.tokenizer);
-  LOOM_ASSIGN(Model model,
-              load_model(in, adapter.empty() ? format : std::nullopt, blocks, &losses));
+  LOOM_ASSIGN(Model model, load_model(in, packs ? format : std::nullopt, blocks, &losses));
   if (const auto file = open_model_file(in); file.ok() && file->entity)
     note_training(*file->entity, in, report);
   if (!options.tokenizer) model.tokenizer = Status(Code::not_found, "it was left out");
