@@ -88,8 +88,8 @@ LOOM_INLINE F top_of(F offset, F inverse) {
 }
 
 // The error of a pair for each of kLanes blocks from g on, in fewer operations than try_sizes
-// takes. Its root is within 2^-11 of that of the error which that finds: no value, with the offset,
-// is above 2^8, so none of 16 distances is more than 2^-14 off in either.
+// takes. Its root is within 2^-10 of that of the error which that finds: no value, with the offset,
+// is above 2^8, so none of 16 distances is 2^-13 off in either.
 LOOM_INLINE F near_error(const Work<16>& work, int g, F s, F offset, F inverse) {
   const F top = top_of(offset, inverse), shift = offset * inverse;
   F sums[4] = {};
