@@ -1,5 +1,5 @@
 # wasm32 with WASI, from packages of Debian: clang-19, lld-19, wasi-libc, libc++-19-dev-wasm32.
-# Without exceptions, threads and RTTI, as libc++ is built there. tools/wasi_run.mjs runs the
+# Without exceptions, threads and RTTI, as libc++ is built there. tools/verify/wasi_run.mjs runs the
 # programs in Node.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR wasm32)

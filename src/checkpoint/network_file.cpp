@@ -45,6 +45,21 @@ EntityWriter::Producer seen_values(WeightStore& store) {
   };
 }
 
+// Of one that is f32, which is not made for it.
+EntityWriter::Producer master(const WeightStore& store) {
+  return [&store](const EntityWriter::Sink& sink) -> Status {
+    const std::int64_t rows = store.held() ? std::max<std::int64_t>(65536 / store.cols(), 1) : 0;
+    if (rows == 0) return elements(store.master())(sink);
+    std::vector<float> some;
+    for (std::int64_t first = 0; first < store.rows(); first += rows) {
+      some.resize(static_cast<std::size_t>(std::min(rows, store.rows() - first) * store.cols()));
+      store.read_master(first, some);
+      LOOM_TRY(elements(std::span<const float>(some))(sink));
+    }
+    return store.held()->intact();
+  };
+}
+
 bool is_plain(const WeightFormat& format) {
   return format.dtype == DType::f32 || format.dtype == DType::f64;
 }
@@ -60,9 +75,9 @@ Status add_parameter(EntityWriter& writer, const std::string& name, WeightStore&
     return {};
   }
   if (store.format().dtype == DType::f32) {
-    LOOM_TRY(writer.tensor(
-        name, f32, shape,
-        !store.has_master() || in_f64 ? seen_values<float>(store) : elements(store.master())));
+    LOOM_TRY(
+        writer.tensor(name, f32, shape,
+                      !store.has_master() || in_f64 ? seen_values<float>(store) : master(store)));
     keep_master = keep_master && in_f64;
   } else {
     LOOM_TRY(writer.tensor(name, TensorType::matrix(store.format()), shape,
@@ -137,6 +152,7 @@ class Loader {
       if (!p.borrowed()) {
         // In place: tied cells share the store.
         LOOM_ASSIGN(*p.param->store, store_of(p));
+        if (p.param->spec.quantized) LOOM_TRY(p.param->store->hold());
       }
     return network;
   }

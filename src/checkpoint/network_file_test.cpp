@@ -75,8 +75,8 @@ TEST(NetworkFile, RoundTripsOfEveryFormat) {
   }
 }
 
-// tools/read_entity.py knows docs/reference/entity.md and packing.md and no code of ours. The file
-// carries what each tensor must decode to.
+// tools/readers/read_entity.py knows docs/reference/entity.md and packing.md and no code of ours.
+// The file carries what each tensor must decode to.
 TEST(NetworkFile, AnIndependentReaderGetsTheSameValues) {
   // The first python3 may be a user's own; the system's has what a package manager installed.
   std::string python;
@@ -86,7 +86,8 @@ TEST(NetworkFile, AnIndependentReaderGetsTheSameValues) {
       python = program;
   if (python.empty()) GTEST_SKIP() << "python3 with numpy is absent";
   const TempFolder folder;
-  const std::string tools = loom::test::source_dir() + "/tools", script = folder / "check.py";
+  const std::string tools = loom::test::source_dir() + "/tools/readers",
+                    script = folder / "check.py";
   ASSERT_TRUE(write_file(script, as_bytes(R"(import sys
 sys.path.insert(0, sys.argv[1])
 import read_entity, numpy

@@ -1,6 +1,6 @@
 // Stored elements to float or double, whole blocks at a time. Internal to this module; the block
 // layouts are ggml's, described in docs/reference/formats.md, decoded by numeric/gguf/gguf_blocks.h
-// and checked against tests/parity/gguf_blocks.py.
+// and checked against tests/parity/models/gguf_blocks.py.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Element decoding against other people's answers: the OCP value tables of gfloat, and the digests
-// of tests/parity/gguf_blocks.py.
+// of tests/parity/models/gguf_blocks.py.
 #include <gtest/gtest.h>
 
 #include <bit>

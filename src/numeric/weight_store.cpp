@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/files/bytes.h"
+#include "numeric/packed/exact.h"
 #include "numeric/packed/quantize.h"
 
 namespace loom {
@@ -37,8 +38,15 @@ std::vector<float> narrowed(std::span<const double> values) {
 }  // namespace
 
 void WeightStore::fill() const {
-  if (!blank_) return;
   const std::size_t count = static_cast<std::size_t>(rows_) * static_cast<std::size_t>(cols_);
+  if (held_) {
+    std::vector<float> values(count);
+    read_master(0, values);
+    master_ = std::move(values);
+    packed_ = {};
+    packed_fresh_ = held_ = false;
+  }
+  if (!blank_) return;
   if (wants_f64(format_)) master64_.resize(count);
   else master_.resize(count);
   blank_ = false;
@@ -75,6 +83,35 @@ WeightStore WeightStore::from_packed(PackedMatrix packed) {
   return w;
 }
 
+WeightStore WeightStore::from_held(PackedMatrix packed) {
+  WeightStore w;
+  w.rows_ = packed.rows();
+  w.cols_ = packed.cols();
+  w.packed_ = std::move(packed);
+  w.held_ = true;
+  return w;
+}
+
+Status WeightStore::hold(ThreadPool* pool) {
+  if (format_ != WeightFormat{} || master_.empty()) return {};
+  const auto rows = [this](std::int64_t first, std::span<float> out) -> Status {
+    read_master(first, out);
+    return {};
+  };
+  LOOM_ASSIGN(const auto packed, pack_exactly(rows_, cols_, rows, pool));
+  if (!packed) return {};
+  packed_ = *packed;
+  held_ = true;
+  master_ = std::vector<float>();
+  return {};
+}
+
+void WeightStore::read_master(std::int64_t first, std::span<float> out) const {
+  if (held_) return unpack_exactly(packed_, first, out);
+  fill();
+  std::copy_n(master_.begin() + first * cols_, out.size(), out.begin());
+}
+
 void WeightStore::touch() {
   if (!has_master()) return;
   packed_fresh_ = false;
@@ -91,6 +128,7 @@ Status WeightStore::morph(const WeightFormat& format, ThreadPool* pool) {
     ++epoch_;
     return Status();
   }
+  fill();
   // Everything that can fail happens on the side, so that a refusal leaves the store as it was.
   const std::size_t count = static_cast<std::size_t>(rows_) * static_cast<std::size_t>(cols_);
   std::vector<float> single;
@@ -175,6 +213,14 @@ Status WeightStore::check_count(std::size_t room) const {
 
 template <class T>
 Status WeightStore::values_as(std::int64_t first, std::span<T> out) {
+  if (held_) {
+    std::vector<float> row(static_cast<std::size_t>(cols_));
+    for (std::size_t at = 0; at < out.size(); at += row.size()) {
+      unpack_exactly(packed_, first++, row);
+      flush<float>(format_.dtype, row, out.data() + at);
+    }
+    return packed_.intact();
+  }
   fill();
   // f32 and f64 decode to their masters but for the flush; no packed form is made only to be read
   // back.

@@ -25,11 +25,17 @@ class WeightStore {
                                       std::vector<double> values);
   // Without a master: a packed matrix as loaded from a file.
   static WeightStore from_packed(PackedMatrix packed);
+  // f32, whose values pack_exactly() packed: the master is made when somebody asks for it. Until
+  // then kernels read the packed form, and it is all that is in memory.
+  static WeightStore from_held(PackedMatrix packed);
+  // The same of the values that are there, if f16 or bf16 hold each of them.
+  Status hold(ThreadPool* pool = nullptr);
+  const PackedMatrix* held() const { return held_ ? &packed_ : nullptr; }
 
   std::int64_t rows() const { return rows_; }
   std::int64_t cols() const { return cols_; }
   const WeightFormat& format() const { return format_; }
-  bool has_master() const { return blank_ || !master_.empty() || !master64_.empty(); }
+  bool has_master() const { return blank_ || held_ || !master_.empty() || !master64_.empty(); }
   bool master_is_f64() const {
     return blank_ ? format_.arith() == ArithClass::real : !master64_.empty();
   }
@@ -40,6 +46,8 @@ class WeightStore {
   std::span<const double> master64() const { return fill(), master64_; }
   std::span<float> mutable_master() { return fill(), master_; }
   std::span<double> mutable_master64() { return fill(), master64_; }
+  // Some whole rows of an f32 master, which is not made for it.
+  void read_master(std::int64_t first, std::span<float> out) const;
   // The master changed: the packed form is stale.
   void touch();
 
@@ -68,15 +76,17 @@ class WeightStore {
   std::uint64_t epoch() const { return epoch_; }
   // Bytes of the packed form of the current format, encoded already or not.
   std::uint64_t packed_bytes() const;
+  // What the master takes, or what is held in its place.
   std::uint64_t master_bytes() const {
-    return master_.size() * sizeof(float) + master64_.size() * sizeof(double);
+    return held_ ? packed_.bytes().size()
+                 : master_.size() * sizeof(float) + master64_.size() * sizeof(double);
   }
 
  private:
   Status check_count(std::size_t room) const;
   template <class T>
   Status values_as(std::int64_t first, std::span<T> out);
-  // Makes the zeros of a blank store.
+  // Makes the master of a blank store, or of one that holds it packed.
   void fill() const;
 
   std::int64_t rows_ = 0, cols_ = 0;
@@ -84,8 +94,9 @@ class WeightStore {
   mutable bool blank_ = false;  // all zero, and nothing is allocated
   mutable std::vector<float> master_;
   mutable std::vector<double> master64_;
-  PackedMatrix packed_;
-  bool packed_fresh_ = false;
+  mutable PackedMatrix packed_;
+  mutable bool packed_fresh_ = false;
+  mutable bool held_ = false;  // packed_ has the master's values, in a format that is not format_
   std::uint64_t epoch_ = 0;
 };
 

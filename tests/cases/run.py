@@ -18,7 +18,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(HERE), str(ROOT / "bindings/python")]
+sys.path[:0] = [str(HERE), str(HERE / "c"), str(ROOT / "bindings/python")]
 
 TESTS = {"sha256", "contains", "has", "length", "near", "within", "above", "below", "not"}
 
@@ -288,9 +288,9 @@ def run_c(language):
         source.write_text(write_program([(p, cases) for p, _, cases in load_cases()], language))
         flags = ["-std=c99"] if language == "c" else ["-std=c++20"]
         flags += ["-pedantic", "-Wall", "-Wextra", "-Werror", "-O0", "-I", str(ROOT / "include"),
-                  "-I", str(HERE)]
+                  "-I", str(HERE / "c")]
         good = True
-        for program in (HERE / {"c": "structs.c", "cpp": "typed.cpp"}[language], source):
+        for program in (HERE / "c" / {"c": "structs.c", "cpp": "typed.cpp"}[language], source):
             made = folder + "/" + program.stem
             subprocess.run([compiler, *flags, str(program), "-o", made, str(library),
                             "-Wl,-rpath," + str(library.parent)], check=True)
@@ -299,7 +299,7 @@ def run_c(language):
 
 
 def run_node():
-    script = ROOT / "bindings/js/test/cases.mjs"
+    script = ROOT / "bindings/js/test/cases/node.mjs"
     return subprocess.run(["node", str(script)]).returncode == 0
 
 

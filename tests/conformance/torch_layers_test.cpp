@@ -1,5 +1,5 @@
 // Layers against PyTorch: outputs of inference, losses and gradients of training, within 1e-5
-// (tests/parity/torch_layers.py).
+// (tests/parity/pytorch/torch_layers.py).
 #include <fstream>
 #include <sstream>
 

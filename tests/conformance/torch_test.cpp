@@ -1,5 +1,5 @@
 // Learning rates and loss curves beside PyTorch's (tests/golden/torch.json, made by
-// tests/parity/torch_golden.py in f64).
+// tests/parity/pytorch/torch_golden.py in f64).
 #include <gtest/gtest.h>
 
 #include <cmath>

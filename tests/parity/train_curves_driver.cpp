@@ -1,5 +1,5 @@
 // Trains what a JSON file says and prints initial weights and losses: the other half of
-// tests/parity/train_curves.py and torch_curves.py.
+// tests/parity/train_curves.py and pytorch/torch_curves.py.
 //   train_curves_driver FILE    {"spec": training spec, "data": {"x": [...], "width": N, "y":
 //   [...], "targets": M}, "classes": [...] in place of y and
 //                               targets, or {"ids": [...], "length": N}, and "weights": [...] of

@@ -42,7 +42,7 @@ grep -q "^matrix: 1 layers x 21 dtypes x 2 directions" matrix.log ||
 ran="the matrix"
 python=/usr/bin/python3
 if "$python" -c 'import torch, numpy' 2>/dev/null; then
-  "$python" tests/parity/torch_random.py --type soft_gate --count 20 >torch.log ||
+  "$python" tests/parity/pytorch/torch_random.py --type soft_gate --count 20 >torch.log ||
     { cat torch.log; fail "PyTorch disagrees"; }
   ran+=", PyTorch"
 else
@@ -51,7 +51,8 @@ fi
 
 python3 tools/generate
 written=$(git status --short | grep -v '^??' | cut -c4- | tr '\n' ' ')
-want="bindings/js/src/types/topology.d.ts bindings/python/welvet/layers/__init__.py "
+want="bindings/js/src/types/layers/others.d.ts bindings/js/src/types/topology.d.ts "
+want+="bindings/python/welvet/layers/__init__.py "
 want+="docs/reference/layers.md docs/reference/topology.md docs/reference/topology.schema.json "
 want+="include/loom/layers.hpp "
 [ "$written" = "$want" ] ||
@@ -59,7 +60,8 @@ want+="include/loom/layers.hpp "
 grep -q "^    def __init__(self, gain: float = 1.0, \*, dtype" \
   bindings/python/welvet/layers/others.py || fail "no SoftGate in Python"
 grep -q '^### soft_gate' docs/reference/layers.md || fail "no reference"
-grep -q "type: 'soft_gate';" bindings/js/src/types/topology.d.ts || fail "no type for JavaScript"
+grep -q "type: 'soft_gate';" bindings/js/src/types/layers/others.d.ts ||
+  fail "no type for JavaScript"
 python3 -c 'import json
 gate = json.load(open("docs/reference/topology.schema.json"))["$defs"]["soft_gate"]
 assert gate["properties"]["gain"]["type"] == "number", gate' || fail "not in the schema"

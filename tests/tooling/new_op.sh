@@ -33,7 +33,7 @@ ran="every instruction set here"
 
 if command -v clang++-19 >/dev/null && command -v node >/dev/null; then
   build wasm loom_run_op
-  there=$(node --no-warnings tools/wasi_run.mjs build/wasm/tools/loom_run_op twice_squared \
+  there=$(node --no-warnings tools/verify/wasi_run.mjs build/wasm/tools/loom_run_op twice_squared \
     twice_squared_back)
   [ "$here" = "$there" ] || { echo "WebAssembly gives other bits: $there, here $here"; exit 1; }
   ran+=", WebAssembly"

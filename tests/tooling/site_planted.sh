@@ -8,7 +8,7 @@ site=$PWD/build/site
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 git ls-files -z --cached --others --exclude-standard |
-  grep -zvE '^(third_party|tests/data)/' | xargs -0 cp --parents -t "$copy" 2>/dev/null || true
+  grep -zvE '^(third_party|tests/data)/.*/' | xargs -0 cp --parents -t "$copy" 2>/dev/null || true
 cd "$copy"
 mkdir -p build && ln -s "$site" build/site
 build() { ./dev docs >"$copy/log" 2>&1; }

@@ -36,7 +36,7 @@ snippets() {
   # The module of WebAssembly that ./dev test --all has made in the tree, in place of another hour.
   if [ -e "$root/bindings/js/dist/loom.wasm" ] && command -v node >/dev/null; then
     cp -r "$root/bindings/js/dist" bindings/js/dist
-    (cd bindings/js && node --test --test-name-pattern='of README.md$' test/readme.test.js) \
+    (cd bindings/js && node --test --test-name-pattern='of README.md$' test/docs/readme.test.js) \
       >js.txt ||
       { cat js.txt; fail "JavaScript of README.md"; }
     grep -q '^# pass [1-9]' js.txt || { cat js.txt; fail "README.md has no JavaScript"; }

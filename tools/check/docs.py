@@ -8,7 +8,7 @@ that name; Python blocks run with the package of this tree; C blocks of the guid
 are compiled (syntax alone, but for whole programs, which run, and one that makes a network, whose
 digest is compared), the CMake block is configured. Where a document shows a digest on a line of its
 own, each of its programs prints it, and so do its commands that name one. JavaScript blocks are run
-by bindings/js/test/readme.test.js. Ends with 0 where all of it works.
+by bindings/js/test/docs/readme.test.js. Ends with 0 where all of it works.
 """
 import argparse
 import json
@@ -134,6 +134,7 @@ def show_json(what, text, folder):
     return run(what, f"loom train spec.json --data {file} --out {out}", folder)
 
 
+PLACES = ("*.md", "docs/*.md", "docs/guide/*.md", "docs/inside/*.md", "docs/reference/*.md")
 # Modules that a document's Python needs beside NumPy. ./dev test runs it again where they are.
 NEEDED = {"docs/guide/bridges-pytorch.md": "torch.export",
           "docs/guide/from-pytorch-to-a-phone.md": "torch.export, sklearn"}
@@ -191,8 +192,7 @@ def main():
                 f"{'win a prize' if number == 0 else 'see you at noon'} on day {i}\n")
     (folder / "text.txt").write_text(
         "Once upon a time there was a little dog who lived in a small house.\n")
-    places = ("*.md", "docs/*.md", "docs/guide/*.md", "docs/reference/*.md")
-    documents = [p for place in places for p in sorted(ROOT.glob(place))]
+    documents = [p for place in PLACES for p in sorted(ROOT.glob(place))]
     if ARGS.documents:
         documents = [ROOT / name for name in ARGS.documents]
     found = [(f"{p.relative_to(ROOT)}:{line}", language, text) for p in documents for line,

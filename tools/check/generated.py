@@ -64,7 +64,7 @@ def plant_in_lists(described, scratch):
           lambda w: field(w, "swiglu", "sub_norm_eps")["only"].update(key="sub"))
     plant("a condition on no value", ["\"rows\": \"gird\" is no value of \"kind\""],
           lambda w: field(w, "softmax", "rows")["only"].update(values=["gird"]))
-    plant("a range that changed", ["topology.schema.json", "layers.md", "topology.d.ts",
+    plant("a range that changed", ["topology.schema.json", "layers.md", "layers/products.d.ts",
                                    "layers/linear.py"],
           lambda w: field(w, "dense", "out").update(min=2))
     plant("a key that only the library has", ["training-spec.schema.json", "training-spec.md",
@@ -78,7 +78,7 @@ def plant_in_lists(described, scratch):
           lambda w: next(f for o in w["options"] if o["type"] == "generator_start"
                          for f in o["fields"] if f["key"] == "stop").update(doc=""))
     plant("a layer that is new", ["layers.md", "layers/others.py", "topology.d.ts",
-                                  "topology.schema.json", "layers.hpp"],
+                                  "layers/others.d.ts", "topology.schema.json", "layers.hpp"],
           lambda w: w["layers"].append({**layer(w, "dense"), "type": "gate"}))
     plant("a layer type that stands twice", ["layers dense: stands twice"],
           lambda w: w["layers"].append(layer(w, "dense")))

@@ -1,4 +1,4 @@
-// describe: what every layer type, cell and topology takes, as JSON on stdout. tools/generate.py
+// describe: what every layer type, cell and topology takes, as JSON on stdout. tools/generate
 // makes of it the schemas, the reference and the types of the bindings. Built from the layers'
 // sources with LOOM_DESCRIBE, which keeps the documentation that the library leaves out.
 #include <cstdio>

@@ -230,15 +230,15 @@ table_holds() {
 # The checks against answers made with Python: name, then the command; PYTHON is the interpreter.
 parity_checks() {
   cat <<'TABLE'
-tokenizers   PYTHON tests/parity/tokenizers.py build/release/loom tokenize --count 20000
-gguf-blocks  table_holds src/formats/decode_test.cpp PYTHON tests/parity/gguf_blocks.py
-sampler      table_holds src/llm/generate/sampler_test.cpp PYTHON tests/parity/sampler.py
+tokenizers   PYTHON tests/parity/models/tokenizers.py build/release/loom tokenize --count 20000
+gguf-blocks  table_holds src/formats/decode_test.cpp PYTHON tests/parity/models/gguf_blocks.py
+sampler      table_holds src/llm/generate/sampler_test.cpp PYTHON tests/parity/models/sampler.py
 cases        PYTHON tests/cases/reference.py
 packing      PYTHON tools/check/kernels/packing.py build/release
 train-curves PYTHON tests/parity/train_curves.py build/release/tests/train_curves_driver
 series       PYTHON tests/parity/series.py build/release/loom
 dna          PYTHON tests/parity/dna.py build/release/libloom.so
-torch-curves /usr/bin/python3 tests/parity/torch_curves.py build/release/tests/train_curves_driver
+torch-curves /usr/bin/python3 tests/parity/pytorch/torch_curves.py build/release/tests/train_curves_driver
 TABLE
 }
 
@@ -257,10 +257,10 @@ run_parity() {
     else skip_script "parity/$name" "needs Python 3 with PyTorch and NumPy: Debian's python3-torch"
     fi
   done <<'TABLE'
-torch-random    tests/parity/torch_random.py
-torch-natural   tests/parity/torch_natural.py
-torch-naturals  tests/parity/torch_natural.py --random 30
-torch-streams   tests/parity/torch_streams.py
+torch-random    tests/parity/pytorch/torch_random.py
+torch-natural   tests/parity/pytorch/torch_natural.py
+torch-naturals  tests/parity/pytorch/torch_natural.py --random 30
+torch-streams   tests/parity/pytorch/torch_streams.py
 TABLE
   while read -r name command; do
     # shellcheck disable=SC2086
@@ -287,7 +287,7 @@ keras-continues tests/parity/bridges/continued.py --count 6
 onnx-exports    tests/parity/onnx/networks.py --count 60 --seed 2
 bridge-docs     tools/check/docs.py build/release docs/guide/bridges-pytorch.md docs/guide/export.md
 state-dicts     tests/parity/bridges/state_dicts.py --count 12
-weight-files    tests/parity/torch_files.py --count 30
+weight-files    tests/parity/pytorch/torch_files.py --count 30
 bedrocks        tests/parity/bridges/bedrocks.py
 TABLE
   if [ -n "$python" ]; then run_script parity/onnx-decoders env PYTHONPATH=bindings/python \
@@ -296,8 +296,9 @@ TABLE
   else skip_script parity/onnx-decoders "needs onnx and onnxruntime"; fi
   run_machines
   if python=$(peft_python); then
-    run_script parity/peft "$python" tests/parity/peft_adapter.py build/release/loom
-    run_script parity/model-exports "$python" tests/parity/model_exports.py build/release/loom
+    run_script parity/peft "$python" tests/parity/models/peft_adapter.py build/release/loom
+    run_script parity/model-exports "$python" tests/parity/models/model_exports.py \
+      build/release/loom
   else skip_script parity/peft "needs Python 3 with PyTorch, transformers and peft"; fi
 }
 
@@ -338,18 +339,18 @@ run_javascript() {
     do skip_script "javascript/$name" "$need"; done
     return
   fi
-  run_node javascript/unit bindings/js/test/*.test.js
-  run_script javascript/cases-node node bindings/js/test/cases.mjs
-  run_script javascript/cases-chromium node bindings/js/test/cases_chromium.mjs
-  run_script javascript/webgpu node bindings/js/test/webgpu.mjs
-  run_script javascript/page node bindings/js/test/page.mjs
-  run_script javascript/tutorial node bindings/js/test/tutorial.mjs
+  run_node javascript/unit bindings/js/test/*/*.test.js
+  run_script javascript/cases-node node bindings/js/test/cases/node.mjs
+  run_script javascript/cases-chromium node bindings/js/test/cases/chromium.mjs
+  run_script javascript/webgpu node bindings/js/test/browser/webgpu.mjs
+  run_script javascript/page node bindings/js/test/browser/page.mjs
+  run_script javascript/tutorial node bindings/js/test/docs/tutorial.mjs
   if python=$(bridge_python); then
     run_script javascript/phone env PYTHONPATH="$PWD/bindings/python" \
-      LOOM_LIBRARY="$PWD/build/release/libloom.so" node bindings/js/test/phone.mjs "$python"
+      LOOM_LIBRARY="$PWD/build/release/libloom.so" node bindings/js/test/docs/phone.mjs "$python"
   else skip_script javascript/phone "needs torch 2.1 and scikit-learn"; fi
   run_script javascript/bridge node tests/tooling/bridge_page.mjs build/release/loom
-  run_script javascript/page-webgpu node bindings/js/test/page.mjs --gpu
+  run_script javascript/page-webgpu node bindings/js/test/browser/page.mjs --gpu
   if present command:npm; then run_script javascript/npm-install tools/check/package/npm.sh
   else skip_script javascript/npm-install "needs npm"; fi
 }
@@ -426,7 +427,7 @@ run_compiled() {
   GTEST_FILTER='*Thread*' run_program tsan c_api_test
   # Another compiler, another instruction set, the other order of bytes, and WebAssembly, whose
   # modules JavaScript needs anyway. ./dev verify --all-targets has the rest.
-  run_script verify-targets tools/verify_targets.sh clang-O3 aarch64 s390x wasm
+  run_script verify-targets tools/verify/verify_targets.sh clang-O3 aarch64 s390x wasm
   if [ ! -x tests/fuzz/run.sh ]; then skip_script fuzz "this tree has no fuzz targets"
   elif ! present command:clang++-19; then skip_script fuzz "needs clang++-19"
   else run_script fuzz tests/fuzz/run.sh "$1"; fi

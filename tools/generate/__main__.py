@@ -34,6 +34,8 @@ OUTPUTS = {
     "docs/reference/topology.md": reference.topology,
     "docs/reference/training-spec.md": training.reference,
     "bindings/js/src/types/topology.d.ts": typescript.topology,
+    **{"bindings/js/src/types/layers/%s.d.ts" % file: typescript.layers(file)
+       for file in typescript.FILES},
     "bindings/js/src/types/training_spec.d.ts": training.typescript,
     "bindings/js/src/types/options.d.ts": options.typescript,
     "bindings/python/welvet/layers/__init__.py": python_layers.layers,

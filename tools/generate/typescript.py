@@ -1,8 +1,10 @@
-"""Types of the JavaScript package."""
+"""Types of the JavaScript package: topology.d.ts, and a file of layers/ for each section of the
+reference."""
+import re
 import textwrap
 
 from description import NOTE, condition_text, number, range_text
-from reference import sections
+from reference import SECTIONS, sections
 
 KINDS = {"integer": "number", "number": "number", "boolean": "boolean", "string": "string",
          "integers": "number | number[]", "integer lists": "number[][]", "strings": "string[]",
@@ -53,12 +55,60 @@ def interface_name(group):
     return "".join(word.capitalize() for word in base.split("_")) + "Cell"
 
 
+def file_of(heading):
+    return heading.split()[0].lower()
+
+
+FILES = [file_of(heading) for heading, _ in SECTIONS] + ["others"]
+
+
+def by_file(described):
+    return {file_of(heading): groups for heading, groups in sections(described)}
+
+
+def names_of(names, wrapped_in):
+    """An import of names, in lines."""
+    line = wrapped_in % (" " + ", ".join(names) + " ")
+    if len(line) <= 100:
+        return line + "\n"
+    lines = textwrap.wrap(", ".join(names), 98)
+    return wrapped_in % ("\n  " + "\n  ".join(lines) + ",\n") + "\n"
+
+
+def layers(file):
+    """What makes layers/FILE.d.ts."""
+    def made(described, old):
+        inner = next(f for f in described["cell"]["fields"] if f["key"] == "layers")
+        out = []
+        for group in by_file(described).get(file, ()):
+            out.append("\n" + comment(group[0]["about"]))
+            out.append("export interface %s extends AnyCell {\n" % interface_name(group))
+            out.append("  type: %s;\n" % " | ".join("'%s'" % one["type"] for one in group))
+            out += [member(f) for f in group[0]["fields"]]
+            if group[0]["container"]:
+                out.append(member({**inner, "required": True}))
+            out.append("}\n")
+        body = "".join(out)
+        if not body:
+            return ""
+        code = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
+        used = [name for name in ("Activation", "AnyCell", "Cell", "Coordinate", "Input", "Link",
+                                  "Rule") if re.search(r"\b%s\b" % name, code)]
+        return ("// %s\n// Layers: docs/reference/layers.md.\n\n" % NOTE
+                + names_of(used, "import type {%s} from '../topology.js';") + body)
+    return made
+
+
 def topology(described, old):
     cell = [f for f in described["cell"]["fields"] if f["key"] not in ("type", "layers")]
-    layers = next(f for f in described["cell"]["fields"] if f["key"] == "layers")
     dense = next(one for one in described["layers"] if one["type"] == "dense")
     activation = next(f for f in dense["fields"] if f["key"] == "activation")
-    out = ["// %s\n// Topologies: docs/reference/topology.md, docs/reference/layers.md.\n\n" % NOTE]
+    named = {file: [interface_name(group) for group in groups]
+             for file, groups in by_file(described).items()}
+    out = ["// %s\n// Topologies: docs/reference/topology.md; layers are in layers/.\n\n" % NOTE]
+    for file, names in named.items():
+        out.append(names_of(names, "import type {%%s} from './layers/%s.js';" % file))
+    out.append("".join("export type * from './layers/%s.js';\n" % file for file in named) + "\n")
     names = textwrap.wrap(" | ".join("'%s'" % n for n in activation["names"]), 96)
     out.append("export type Activation =\n  %s;\n\n" % "\n  ".join(names))
     out.append("/** A cell: [z, y, x, l]. */\n"
@@ -75,19 +125,9 @@ def topology(described, old):
     out.append("\n/** A rule of a metacognition. */\nexport interface Rule {\n")
     out += [member(f) for f in described["rule"]["fields"]]
     out.append("}\n")
-    interfaces = ["EmptyCell"]
+    interfaces = ["EmptyCell"] + [name for names in named.values() for name in names]
     out.append("\n/** An empty cell, which passes its input on, or one that runs another. */\n"
                "export interface EmptyCell extends AnyCell {\n  type?: undefined;\n}\n")
-    for _, groups in sections(described):
-        for group in groups:
-            interfaces.append(interface_name(group))
-            out.append("\n" + comment(group[0]["about"]))
-            out.append("export interface %s extends AnyCell {\n" % interfaces[-1])
-            out.append("  type: %s;\n" % " | ".join("'%s'" % one["type"] for one in group))
-            out += [member(f) for f in group[0]["fields"]]
-            if group[0]["container"]:
-                out.append(member({**layers, "required": True}))
-            out.append("}\n")
     out.append("\nexport type Cell =\n  | %s;\n" % "\n  | ".join(interfaces))
     out.append("\n" + comment(described["topology"]["about"]))
     out.append("export interface Topology {\n")

@@ -18,13 +18,11 @@ import unittest
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-if os.environ.get("WELVET_INSTALLED") != "1":
-    sys.path.insert(0, str(ROOT / "bindings/python"))
+from source import ROOT
 sys.path.insert(0, str(ROOT / "tests/cases"))
 
-import welvet  # noqa: E402
-from welvet import Data, Network, Session, Tokenizer, Trainer, Transformer  # noqa: E402
+import welvet
+from welvet import Data, Network, Session, Tokenizer, Trainer, Transformer
 
 TINY = ROOT / "tests/cases/data/tiny.entity"
 SMALL = {"format": "loom-topology", "version": 1, "layers_per_cell": 2, "input": {"width": 3},
@@ -204,8 +202,8 @@ class Calls(unittest.TestCase):
 
     def test_the_whole_interface_is_bound(self):
         api = json.loads((ROOT / "api/loom.json").read_text())
-        # What takes functions is called by hand (custom.py, test_custom.py) or is for hosts in C;
-        # structs are C's alone.
+        # What takes functions is called by hand (custom.py, networks/test_custom.py) or is for
+        # hosts in C; structs are C's alone.
         functions = {f["name"] for g in api["groups"] for f in g["functions"]
                      if all(kind not in ("layer", "image_decoder", "source", "function")
                             and not kind.startswith("options ")
@@ -786,7 +784,3 @@ class Proof(unittest.TestCase):
         self.assertTrue(report.equal, report.fingerprint)
         self.assertGreater(len(report.rows), 10)
         self.assertEqual(report.numerics_version, welvet.numerics_version())
-
-
-if __name__ == "__main__":
-    unittest.main()

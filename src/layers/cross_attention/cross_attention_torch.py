@@ -1,4 +1,4 @@
-"""cross_attention in PyTorch, for tests/parity/torch_random.py."""
+"""cross_attention in PyTorch, for tests/parity/pytorch/torch_random.py."""
 import math
 
 import torch
@@ -6,8 +6,8 @@ import torch.nn.functional as F
 
 
 def config(r, behind_dense):
-    """A random configuration (tests/parity/torch_configs.py): what attends, what is attended to,
-    and often a mask."""
+    """A random configuration (tests/parity/pytorch/torch_configs.py): what attends, what is
+    attended to, and often a mask."""
     steps, keys, heads = r.randint(1, 6), r.randint(1, 6), r.randint(1, 3)
     width, memory = heads * r.randint(1, 4), r.randint(1, 6)
     cell = {"type": "cross_attention", "heads": heads}

@@ -1,4 +1,4 @@
-"""genome in PyTorch, for tests/parity/torch_random.py."""
+"""genome in PyTorch, for tests/parity/pytorch/torch_random.py."""
 import torch
 
 FUNCTIONS = {
@@ -9,7 +9,7 @@ FUNCTIONS = {
 
 
 def config(r, behind_dense):
-    """A random configuration (tests/parity/torch_configs.py)."""
+    """A random configuration (tests/parity/pytorch/torch_configs.py)."""
     inputs, nodes, ticks = r.randint(1, 5), r.randint(1, 12), r.choice([0, 0, r.randint(1, 4)])
     # In runs, as evolution writes them, so that several nodes are computed together.
     kinds = r.sample(sorted(set(FUNCTIONS) - {"relu", "abs"}), 2)

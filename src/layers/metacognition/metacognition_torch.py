@@ -1,9 +1,9 @@
-"""metacognition in PyTorch, for tests/parity/torch_random.py."""
+"""metacognition in PyTorch, for tests/parity/pytorch/torch_random.py."""
 
 
 def config(r, behind_dense):
-    """A random configuration (tests/parity/torch_configs.py): a layer, what acts appended, a gate,
-    and rules, which no plain pass evaluates."""
+    """A random configuration (tests/parity/pytorch/torch_configs.py): a layer, what acts
+    appended, a gate, and rules, which no plain pass evaluates."""
     width, out = r.randint(2, 8), r.randint(2, 8)
     layers = [{"type": "dense", "out": out, "activation": r.choice(["tanh", "silu", "linear"])}]
     if r.random() < 0.3:

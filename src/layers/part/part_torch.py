@@ -1,4 +1,4 @@
-"""part in PyTorch, for tests/parity/torch_random.py."""
+"""part in PyTorch, for tests/parity/pytorch/torch_random.py."""
 import math
 
 
@@ -7,8 +7,8 @@ def count(part):
 
 
 def config(r, behind_dense):
-    """A random configuration (tests/parity/torch_configs.py): inputs by name, values or ids, each
-    with a layer of its own."""
+    """A random configuration (tests/parity/pytorch/torch_configs.py): inputs by name, values or
+    ids, each with a layer of its own."""
     rows, parts, branches, ids, column = r.randint(1, 5), [], [], [], 0
     for i in range(r.randint(1, 4)):
         part = {"name": "n%d" % i}

@@ -1,11 +1,11 @@
-"""pool_steps in PyTorch, for tests/parity/torch_random.py."""
+"""pool_steps in PyTorch, for tests/parity/pytorch/torch_random.py."""
 
 import torch
 
 
 def config(r, behind_dense):
-    """A random configuration (tests/parity/torch_configs.py): steps of values, and often their
-    lengths, 0 among them."""
+    """A random configuration (tests/parity/pytorch/torch_configs.py): steps of values, and often
+    their lengths, 0 among them."""
     rows, steps, features, op = (
         r.randint(1, 5),
         r.randint(1, 6),

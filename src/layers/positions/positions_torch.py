@@ -1,9 +1,9 @@
-"""positions in PyTorch, for tests/parity/torch_random.py."""
+"""positions in PyTorch, for tests/parity/pytorch/torch_random.py."""
 import torch
 
 
 def config(r, behind_dense):
-    """A random configuration (tests/parity/torch_configs.py)."""
+    """A random configuration (tests/parity/pytorch/torch_configs.py)."""
     steps = r.randint(1, 7)
     if r.random() < 0.4:
         return behind_dense("positions", {"kind": "sinusoidal"}, [steps, 2 * r.randint(1, 4)],

@@ -1,4 +1,4 @@
-"""trees in PyTorch, for tests/parity/torch_random.py."""
+"""trees in PyTorch, for tests/parity/pytorch/torch_random.py."""
 import base64
 import struct
 
@@ -30,7 +30,7 @@ def grow(r, features, nodes, thresholds):
 
 
 def config(r, behind_dense):
-    """A random configuration (tests/parity/torch_configs.py)."""
+    """A random configuration (tests/parity/pytorch/torch_configs.py)."""
     features, outputs, single = r.randint(1, 6), r.randint(1, 4), r.random() < 0.5
     nodes, thresholds = [], []
     sizes = [grow(r, features, nodes, thresholds)

@@ -15,7 +15,7 @@ Sampler sampler(const SamplerOptions& options) {
   return *s;
 }
 
-// Made by tests/parity/sampler.py, an independent sampler in NumPy.
+// Made by tests/parity/models/sampler.py, an independent sampler in NumPy.
 struct Row {
   SamplerOptions options;
   std::vector<std::int32_t> picks;

@@ -11,6 +11,7 @@
 #include "base/message.h"
 #include "base/threads/thread_pool.h"
 #include "llm/config/architecture.h"
+#include "numeric/packed/exact.h"
 #include "numeric/packed/quantize.h"
 
 namespace loom {
@@ -51,12 +52,12 @@ std::optional<WeightFormat> blocks_format(StorageType type) {
   }
 }
 
-// Row r of the result is row h*d + 2i + s of the file, where r = h*d + s*d/2 + i: rotary pairs (2i,
-// 2i+1) become (i, i + d/2).
-std::size_t interleaved_row(std::int64_t row, std::int64_t head_dim) {
-  const std::int64_t r = row % head_dim, half = head_dim / 2;
-  return static_cast<std::size_t>(row - r + 2 * (r % half) + r / half);
+// Row r = h*d + s*d/2 + i is row h*d + 2i + s of the file: rotary pairs (2i, 2i+1) become (i, i +
+// d/2).
+std::int64_t interleaved_row(std::int64_t r, std::int64_t d) {
+  return r - r % d + 2 * (r % d % (d / 2)) + r % d / (d / 2);
 }
+// Puts all rows in this order.
 template <class T>
 void deinterleave(std::span<T> values, std::int64_t rows, std::int64_t head_dim) {
   const auto width = values.size() / static_cast<std::size_t>(rows),
@@ -65,7 +66,9 @@ void deinterleave(std::span<T> values, std::int64_t rows, std::int64_t head_dim)
   for (std::size_t at = 0; at < values.size(); at += head.size()) {
     std::copy_n(values.data() + at, head.size(), head.data());
     for (std::size_t r = 0; r < d; ++r)
-      std::copy_n(head.data() + interleaved_row(static_cast<std::int64_t>(r), head_dim) * width,
+      std::copy_n(head.data() + static_cast<std::size_t>(
+                                    interleaved_row(static_cast<std::int64_t>(r), head_dim)) *
+                                    width,
                   width, values.data() + at + r * width);
   }
 }
@@ -354,20 +357,30 @@ class Importer {
       LOOM_ASSIGN(store, blocks_of(tensor, *stays, interleaved, spec));
       return {};
     }
-    if (packs) {
-      // Rows go through in parts: the tensor is never held in f32.
-      const PackedMatrix::ReadRows read = [&](std::int64_t first, std::span<float> rows) -> Status {
-        const auto cols = static_cast<std::size_t>(spec.cols);
-        if (!interleaved) return read_f32(tensor, static_cast<std::uint64_t>(first) * cols, rows);
-        for (std::size_t at = 0; at < rows.size(); at += cols, ++first)
-          LOOM_TRY(read_f32(tensor, cols * interleaved_row(first, config_.head_dim),
-                            rows.subspan(at, cols)));
-        return {};
+    // Rows go through in parts: the tensor is never in memory in f32, but where f32 alone holds it.
+    const PackedMatrix::ReadRows read = [&](std::int64_t first, std::span<float> rows) -> Status {
+      const auto from = [&](std::int64_t row) {
+        return static_cast<std::uint64_t>(row * spec.cols);
       };
+      if (!interleaved) return read_f32(tensor, from(first), rows);
+      const auto cols = static_cast<std::size_t>(spec.cols);
+      for (std::size_t at = 0; at < rows.size(); at += cols)
+        LOOM_TRY(read_f32(tensor, from(interleaved_row(first++, config_.head_dim)),
+                          rows.subspan(at, cols)));
+      return {};
+    };
+    if (packs) {
       LOOM_ASSIGN(PackedMatrix packed,
                   PackedMatrix::encode(format, spec.rows, spec.cols, read, team()));
       store = WeightStore::from_packed(std::move(packed));
       return watch_ ? watch_->packed(store, read, *team()) : Status();
+    }
+    if (spec.quantized && format == WeightFormat{}) {
+      LOOM_ASSIGN(auto held, pack_exactly(spec.rows, spec.cols, read, team()));
+      if (held) {
+        store = WeightStore::from_held(std::move(*held));
+        return {};
+      }
     }
     std::vector<float> values(static_cast<std::size_t>(spec.rows) *
                               static_cast<std::size_t>(spec.cols));

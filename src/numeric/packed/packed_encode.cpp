@@ -15,15 +15,27 @@ namespace {
 struct AlignedFree {
   void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
 };
-// Bytes at a multiple of 64, or nothing; zeroed but for the panels, which who fills them clears.
-std::shared_ptr<std::byte> aligned_bytes(const PackedLayout& layout) {
-  if (layout.total > std::numeric_limits<std::size_t>::max()) return nullptr;
-  const auto size = static_cast<std::size_t>(layout.total),
-             from = static_cast<std::size_t>(layout.codes + layout.codes_size);
-  auto* p = static_cast<std::byte*>(::operator new[](size, std::align_val_t{64}, std::nothrow));
-  if (p != nullptr) std::fill(p + from, p + size, std::byte{0});
+
+}  // namespace
+
+std::shared_ptr<std::byte> aligned_bytes(std::uint64_t size, std::uint64_t first) {
+  if (size > std::numeric_limits<std::size_t>::max()) return nullptr;
+  auto* p = static_cast<std::byte*>(
+      ::operator new[](static_cast<std::size_t>(size), std::align_val_t{64}, std::nothrow));
+  if (p != nullptr)
+    std::fill_n(p + static_cast<std::size_t>(first), static_cast<std::size_t>(size - first),
+                std::byte{0});
   return std::shared_ptr<std::byte>(p, AlignedFree{});
 }
+
+Status no_memory(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
+                 std::uint64_t bytes) {
+  return Status(Code::out_of_memory, "a " + shape_text(rows, cols) + " matrix in " +
+                                         to_string(format) + " takes " + std::to_string(bytes) +
+                                         " bytes");
+}
+
+namespace {
 
 // The largest magnitude that can be encoded: what the scales' own type holds.
 double largest_value(const WeightFormat& f) {
@@ -242,11 +254,9 @@ Result<PackedMatrix> encode_all(const WeightFormat& format, std::int64_t rows, s
                                 ThreadPool* pool) {
   constexpr std::int64_t kWorthATeam = 1 << 14;  // values
   LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows, cols));
-  auto bytes = aligned_bytes(layout);
-  if (bytes == nullptr)
-    return Status(Code::out_of_memory, "a " + shape_text(rows, cols) + " matrix in " +
-                                           to_string(format) + " takes " +
-                                           std::to_string(layout.total) + " bytes");
+  // Who fills the panels clears them.
+  auto bytes = aligned_bytes(layout.total, layout.codes + layout.codes_size);
+  if (bytes == nullptr) return no_memory(format, rows, cols, layout.total);
   const PackedView view(format, layout);
   Encoding<T> encoding{view, {rows, cols, 0, values}, read, GroupScale{1, 0}, bytes.get()};
   if (format.scale == ScaleKind::tensor) {

@@ -304,20 +304,22 @@ Result<Edge> GraphWriter::plain(const std::string& name, const std::shared_ptr<W
   t.type = type;
   t.dims = e.dims;
   t.size = count * bits(type) / 8;
-  const std::span<const float> f32 = store->master();
-  const std::span<const double> f64 = store->master64();
+  const bool held = store->held() != nullptr;
+  const std::span<const float> f32 = held ? std::span<const float>() : store->master();
+  const std::span<const double> f64 = held ? std::span<const double>() : store->master64();
   const bool single = type == Type::f32 && store->format().dtype == DType::f32 && !f32.empty();
   const bool real64 = type == Type::f64 && store->format().dtype == DType::f64 && !f64.empty();
   if (single || real64) {
     t.source = source_from_view(single ? std::as_bytes(f32) : std::as_bytes(f64), t.name, store);
-  } else if (store->format().dtype == DType::f32 || store->format().dtype == DType::f64) {
+  } else if (!held &&
+             (store->format().dtype == DType::f32 || store->format().dtype == DType::f64)) {
     std::vector<double> values(count);
     LOOM_TRY(store->values(std::span<double>(values)));
     auto bytes = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(t.size));
     for (std::size_t i = 0; i < count; ++i) put_real(type, bytes->data(), i, values[i]);
     t.source = source_from_view(*bytes, t.name, bytes);
   } else {
-    LOOM_ASSIGN(const PackedMatrix m, store->packed());
+    LOOM_ASSIGN(const PackedMatrix m, held ? *store->held() : store->packed());
     t.source = source_from_callback(
         t.size,
         [m, type](std::uint64_t at, std::span<std::byte> out) {

@@ -48,6 +48,7 @@ Status Executor::plan(const ExecutorOptions& options) {
   lowered_ = lower(program_);
   if (options.fuse) fuse_convolutions(lowered_);
   if (options.fuse && options.block_rows > 0) block_rows(lowered_, options.block_rows);
+  LOOM_TRY(read_held());
   // Long enough that what follows a product (activation, add) rarely waits for a place.
   constexpr int kLinger = 4;
   placement_ = place_buffers(lowered_, options.fuse && pool_.size() > 1 ? kLinger : 0);

@@ -62,6 +62,7 @@ class Executor final : public loom::Executor {
   Executor(Program program, WeightLookup weights, ThreadPool& pool, const ExecutorOptions& options);
   Status plan(const ExecutorOptions& options);
   Status plan_states(const ExecutorOptions& options);
+  Status read_held();
   Status plan_weights();
   Status resolve();
   Status resolve_operands(const LoweredInstruction& ins, Step& step);
@@ -83,6 +84,7 @@ class Executor final : public loom::Executor {
   Schedule schedule_;
   std::vector<std::byte*> data_;  // per buffer
   std::unique_ptr<std::byte[], void (*)(std::byte*)> arena_{nullptr, nullptr};
+  std::vector<bool> held_;  // weights of lowered_ that are read as their stores hold them
   std::unique_ptr<PreparedWeights> prepared_;
   std::vector<CustomLayerPtr> called_;  // that steps call
   Status failed_;                       // of a call in this run

@@ -12,6 +12,41 @@
 
 namespace loom::cpu {
 
+// Matrices of f32 that their stores hold in 16 bits are decoded by the products and gathers that
+// read them: the same values, and the same bits of results. Other kernels want floats.
+Status Executor::read_held() {
+  held_.assign(lowered_.buffers.size(), false);
+  if (!kernels_->portable) return {};  // fused products read floats, for the same bits every time
+  for (const Buffer& buffer : lowered_.buffers) {
+    if (buffer.kind != BufferKind::master) continue;
+    LOOM_ASSIGN(WeightStore* const store, parameter(buffer));
+    (void)store->mutable_master();  // what is trained is not held
+  }
+  for (std::size_t b = 0; b < held_.size(); ++b) {
+    const Buffer& buffer = lowered_.buffers[b];
+    if (buffer.kind != BufferKind::weight || buffer.type != ValueType::f32) continue;
+    LOOM_ASSIGN(const WeightStore* const store, parameter(buffer));
+    held_[b] = store->held() != nullptr;
+  }
+  const auto decodes = [](LoweredOp op) {
+    return op == LoweredOp::matmul   ? LoweredOp::matmul_decoded
+           : op == LoweredOp::gather ? LoweredOp::gather_packed
+                                     : op;
+  };
+  for (const LoweredInstruction& ins : lowered_.code)
+    if (traits(ins.op).weight == WeightUse::panels && decodes(ins.op) == ins.op)
+      held_[static_cast<std::size_t>(ins.operands[0].buffer)] = false;
+  for (LoweredInstruction& ins : lowered_.code) {
+    if (traits(ins.op).weight != WeightUse::panels) continue;
+    const auto b = static_cast<std::size_t>(ins.operands[0].buffer);
+    if (!held_[b]) continue;
+    ins.op = decodes(ins.op);
+    LOOM_ASSIGN(const WeightStore* const store, parameter(lowered_.buffers[b]));
+    lowered_.buffers[b].format = store->held()->format();
+  }
+  return {};
+}
+
 // Which forms of each weight are read.
 Status Executor::plan_weights() {
   prepared_ = std::make_unique<PreparedWeights>(lowered_.buffers.size());
@@ -38,7 +73,8 @@ Status Executor::plan_weights() {
       }
       const bool matrix = i == 0 && use != WeightUse::none,
                  dense = use == WeightUse::rows && !decodes_panels(lowered_, ins);
-      if (matrix && b.type == ValueType::f32 &&
+      const bool held = held_[static_cast<std::size_t>(v.buffer)];
+      if (matrix && b.type == ValueType::f32 && !held &&
           product_form(store->format()) != product_form(b.format))
         return Status(Code::invalid_argument, "parameter " + name + ": the program multiplies " +
                                                   to_string(b.format) + ", the network has " +
@@ -47,7 +83,8 @@ Status Executor::plan_weights() {
                      {.panels = matrix && !dense,
                       .dense = matrix && dense,
                       .vector = !matrix,
-                      .copies = matrix && copies_panels(lowered_, ins)});
+                      .copies = matrix && copies_panels(lowered_, ins),
+                      .held = matrix && held});
     }
   }
   for (const Buffer& b : lowered_.buffers) {

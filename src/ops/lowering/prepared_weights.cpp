@@ -1,6 +1,7 @@
 #include "ops/lowering/prepared_weights.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -74,6 +75,7 @@ void PreparedWeights::add(BufferId id, WeightStore* store, ValueType type, Use u
   e.use.panels |= use.panels;
   e.use.dense |= use.dense;
   e.use.vector |= use.vector;
+  e.use.held |= use.held;
 }
 
 void PreparedWeights::updates(const WeightStore* store) {
@@ -99,8 +101,11 @@ void PreparedWeights::pack_share(void* context, int worker, int workers) noexcep
 }
 
 bool PreparedWeights::is_plain_master(const Entry& e) {
-  return e.type == ValueType::f32 && e.store->format().dtype == DType::f32 &&
+  return e.type == ValueType::f32 && e.store->format().dtype == DType::f32 && !e.store->held() &&
          !e.store->master().empty();
+}
+const PackedMatrix* PreparedWeights::held(const Entry& e) {
+  return e.use.held ? e.store->held() : nullptr;
 }
 
 Status PreparedWeights::refresh(ThreadPool& pool) { return refresh(pool, INT64_MAX).status(); }
@@ -123,6 +128,11 @@ Result<bool> PreparedWeights::refresh(ThreadPool& pool, std::int64_t count) {
       e.arg.cols = e.store->cols();
     } else if (is_plain_master(e)) {
       LOOM_TRY(allocate_forms<float>(e, true));
+      if (e.use.held) {  // something was written since
+        e.arg.form = kDecodedForm;
+        e.arg.bits = 32;
+        e.arg.panel_bytes = e.arg.padded_cols * 64;
+      }
       masters_.push_back(&e);
     } else {
       // Encoding is most of the work, and one matrix may be most of the weights: the whole team
@@ -183,7 +193,12 @@ void PreparedWeights::pack(const Entry& e, Range blocks) {
 
 // The packed bytes run as they lie; only scales and zero points are brought into the host's order.
 Status PreparedWeights::prepare_packed(Entry& e) {
-  LOOM_ASSIGN(e.packed, e.store->packed());
+  const PackedMatrix* const own = held(e);
+  if (own) {
+    e.packed = *own;
+  } else {
+    LOOM_ASSIGN(e.packed, e.store->packed());
+  }
   const WeightFormat& format = e.packed.format();
   const PackedLayout& layout = e.packed.layout();
   e.arg.rows = e.packed.rows();
@@ -193,7 +208,9 @@ Status PreparedWeights::prepare_packed(Entry& e) {
   e.arg.panels = e.packed.bytes().data() + layout.codes;
   e.arg.dtype = static_cast<int>(format.dtype);
   e.arg.layout = static_cast<int>(format.layout);
-  e.arg.form = product_form(format);
+  e.arg.form = own ? kDecodedForm : product_form(format);
+  // An f32 weight counts as stored.
+  e.arg.floor = own ? std::bit_cast<unsigned>(static_cast<float>(info(DType::f32).floor)) : 0;
   e.arg.bits = info(format.dtype).bits;
   set_float_codes(format.dtype, e.arg);
   e.arg.offset = code_offset(format.dtype, format.layout);
@@ -280,7 +297,7 @@ Status PreparedWeights::allocate_forms(Entry& e, bool with_panels) {
 
 template <class T>
 Status PreparedWeights::prepare(Entry& e) {
-  const bool packed = sizeof(T) == 4 && product_form(e.store->format()) != kFloatForm;
+  const bool packed = sizeof(T) == 4 && (held(e) || product_form(e.store->format()) != kFloatForm);
   if (packed && e.use.panels) LOOM_TRY(prepare_packed(e));
   if (packed && !e.use.dense && !e.use.vector) return {};
   LOOM_TRY(allocate_forms<T>(e, !packed));

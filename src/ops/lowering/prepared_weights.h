@@ -22,6 +22,7 @@ class PreparedWeights {
     bool dense = false;   // matmul_t
     bool vector = false;  // gains and biases: one row of plain values
     bool copies = false;  // by a product that copies the panels it needs (kPackedSums)
+    bool held = false;    // panels: by kernels of kDecodedForm, which take what an f32 store holds
   };
 
   explicit PreparedWeights(std::size_t buffers) : places_(buffers, kNone) {}
@@ -74,6 +75,7 @@ class PreparedWeights {
   // lays it out in blocks of 16 rows and kPackColumns columns, without a copy between.
   static constexpr std::int64_t kPackColumns = 4096;
   static bool is_plain_master(const Entry& entry);
+  static const PackedMatrix* held(const Entry& entry);
   static void pack(const Entry& entry, cpu::Range blocks);
   Block allocate(std::int64_t bytes);
   static Status refresh_share(void* context, int worker, int workers);

@@ -34,8 +34,9 @@ struct WeightArg {
   int shorter = 0;
   float factor = 0;
   unsigned largest = 0;
-  int bits = 0;    // of a code
-  int offset = 0;  // class I: what an unpacked code has over its value, without zero points
+  unsigned floor = 0;  // kDecodedForm of bf16: f32 bits of the magnitude below which values are 0
+  int bits = 0;        // of a code
+  int offset = 0;      // class I: what an unpacked code has over its value, without zero points
   int dtype = 0, layout = 0, form = kFloatForm;
 };
 

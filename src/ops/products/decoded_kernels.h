@@ -48,17 +48,24 @@ struct SmallFloats {
   float factor;
 };
 
-// f32 values of `count` k from `first` on of one panel of classes F and B, without the row scale,
-// as [k][16]. `first` is a multiple of 32. Not inlined, for size.
+// f32 values (as they lie where codes have 32 bits) of `count` k from `first` on of one panel of
+// classes F and B, without the row scale, as [k][16]. `first` is a multiple of 32. Not inlined, for
+// size.
 __attribute__((noinline)) static void unpack_values(const WeightArg& w, const unsigned char* panel,
                                                     i64 first_row, i64 first, i64 count,
                                                     float* out) {
   using N = V<float>::Native;
   panel += first * 2 * w.bits;
+  if (w.bits == 32) {
+    __builtin_memcpy(out, panel, static_cast<unsigned long>(count) * 64);
+    return;
+  }
   if (w.bits == 8) return unpack_words<4>(count, panel, out, SmallFloats(w));
   if (w.dtype == kBf16)
-    return unpack_words<2>(count, panel, out,
-                           [](Dwords codes, int) { return __builtin_bit_cast(N, codes); });
+    return unpack_words<2>(count, panel, out, [floor = w.floor](Dwords codes, int) {
+      const auto stays = (codes & 0x7FFFFFFFu) >= floor;
+      return __builtin_bit_cast(N, codes & __builtin_bit_cast(Dwords, stays));
+    });
 #if defined(__AVX512F__) && LOOM_VECTOR_BYTES == 64
   if (w.factor != 0 && w.shorter == 3)  // the processor's own, of half the instructions
     return unpack_words<2>(count, panel, out, [](Dwords codes, int) -> N {
@@ -159,9 +166,45 @@ static void matmul_planes(const KernelArgs& k) {
   }
 }
 
+// Class F without scales, of many rows: the tiles of float products, a part of some panels at a
+// time. scratch: kPackedSums of kTilePanels panels.
+static void matmul_parts(const KernelArgs& k) {
+  const WeightArg& w = *k.weight;
+  const TensorArg &x = k.t[1], &y = k.t[3];
+  float* const values = reinterpret_cast<float*>(k.scratch);
+  Product<float> g{w.cols,
+                   {row<float>(x, 0), x.stride, 1},
+                   nullptr,
+                   0,
+                   16,
+                   row<float>(y, 0),
+                   y.stride,
+                   w.rows,
+                   k.has[2] ? row<float>(k.t[2], 0) : nullptr,
+                   false};
+  const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
+  for (i64 panel = r.begin; panel < r.end; panel += kTilePanels)
+    for (i64 at = 0; at < w.cols; at += kPackedSums) {
+      const i64 end = min(panel + kTilePanels, r.end);
+      g.k = min(w.cols - at, kPackedSums);
+      g.a.a = row<float>(x, 0) + at;
+      g.bp = g.k * 16;
+      g.b = values - panel * g.bp;
+      g.accumulate = at > 0;
+      g.partial = at + g.k < w.cols;
+      for (i64 p = panel; p < end; ++p)
+        unpack_values(w, static_cast<const unsigned char*>(w.panels) + p * w.panel_bytes, p * 16,
+                      at, g.k, values + (p - panel) * g.bp);
+      if (end - panel == kTilePanels) tile_rows<float, kTilePanels>(g, y.rows, panel);
+      else
+        for (i64 p = panel; p < end; ++p) tile_rows<float, 1>(g, y.rows, p);
+    }
+}
+
 template <class T>
 static void matmul_decoded(const KernelArgs& k) {
-  matmul_planes<1>(k);
+  if (k.weight->scales || k.t[3].rows <= kRowsAtOnce) matmul_planes<1>(k);
+  else matmul_parts(k);
 }
 template <class T>
 static void matmul_split(const KernelArgs& k) {

@@ -126,6 +126,8 @@ bool sums_in_chunks(std::int64_t inputs, std::int64_t results) {
 }
 Scratch matmul_scratch(const ScratchQuery& q) {
   Scratch s = panel_scratch_of(q);
+  if (s.worker_bytes > 0)  // of many rows some panels are decoded at once
+    s.worker_bytes = std::max(s.worker_bytes, copied_panels(4, q.of(0).cols));
   if (q.updates && copies_panels(q.program, q.ins)) s.worker_bytes = copied_panels(4, q.of(0).cols);
   const std::int64_t inputs = q.cols(1), results = q.cols(3) * q.max_rows(3);
   if (sums_in_chunks(inputs, results)) s.device_words = (inputs + 31) / 32 * results;

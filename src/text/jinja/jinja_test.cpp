@@ -55,7 +55,7 @@ Json golden_file() {
 }
 
 // 88 real templates and 19 conversations: the text, or that there is none, as the jinja2 package
-// has it (tests/parity/chat_templates.py).
+// has it (tests/parity/models/chat_templates.py).
 TEST(Jinja, TemplatesAsJinjaRendersThem) {
   LOOM_TEST_FILE(folder, "chat_templates");
   const Json golden = golden_file();

@@ -1,5 +1,5 @@
 // Weights of samples and of classes: a step's loss is the mean by weights, as of
-// torch.nn.CrossEntropyLoss(weight=); tests/parity/torch_weights.py compares the curves.
+// torch.nn.CrossEntropyLoss(weight=); tests/parity/pytorch/torch_weights.py compares the curves.
 #include <gtest/gtest.h>
 
 #include "train/checkpoint.h"

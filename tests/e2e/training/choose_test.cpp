@@ -249,7 +249,7 @@ TEST(Choose, LearnsMnistFromItsFiles) {
 }
 
 // The digest that every build and host must reach; WebAssembly's turn is
-// bindings/js/test/mnist.test.js.
+// bindings/js/test/unit/mnist.test.js.
 TEST(Choose, MnistHasItsGoldenDigest) {
   LOOM_TEST_FILE(images, "mnist/t10k-images-idx3-ubyte.gz");
   const Folder folder;

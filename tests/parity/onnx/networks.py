@@ -4,9 +4,9 @@ network computes.
     python3 tests/parity/onnx/networks.py [--seed 1] [--count 300] [--type conv2d] [--dtypes]
 
 The networks are those of the conformance matrix (tests/conformance/layer_samples.h and the
-*_samples.def of layers) and random ones (tests/parity/torch_configs.py). Each is refused by name,
-or onnx.checker passes, ONNX Runtime agrees within 1e-5 of the largest value (1e-12 in f64), and
-what from_onnx() reads back agrees, too. --dtypes: the matrix in every dtype as well, within the
+*_samples.def of layers) and random ones (tests/parity/pytorch/torch_configs.py). Each is refused by
+name, or onnx.checker passes, ONNX Runtime agrees within 1e-5 of the largest value (1e-12 in f64),
+and what from_onnx() reads back agrees, too. --dtypes: the matrix in every dtype as well, within the
 bound of its arithmetic. Files in f64 are not asked of from_onnx(), which runs doubles in f32, and
 onnx's reference evaluator stands in where ONNX Runtime has no kernel for doubles.
 
@@ -307,7 +307,7 @@ def main():
         for dtype in ("f16", "i8"):
             cases += [("as %s/%s" % (dtype, kind), t, {"as_": dtype}, CLASSES.get(dtype, INTEGER))
                       for kind, t in matrix()]
-    configs = runpy.run_path(str(ROOT / "tests/parity/torch_configs.py"))
+    configs = runpy.run_path(str(ROOT / "tests/parity/pytorch/torch_configs.py"))
     kinds = [k for k in [*configs["KINDS"]] + 7 * ["containers", "links"]]
     counts = collections.Counter()
     for i in range(args.count):

@@ -3,17 +3,13 @@
 import inspect
 import os
 import pathlib
-import sys
 import tempfile
 import unittest
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
-if os.environ.get("WELVET_INSTALLED") != "1":
-    sys.path.insert(0, str(ROOT / "bindings/python"))
-
-from welvet import Data, InvalidArgument, LoomError, Network, Transformer, layers  # noqa: E402
+from source import ROOT
+from welvet import Data, InvalidArgument, LoomError, Network, Transformer, layers
 
 TINY = ROOT / "tests/cases/data/tiny.entity"
 MESSAGES = [{"role": "user", "content": "a"}]
@@ -247,7 +243,3 @@ class Silence(unittest.TestCase):
                               ({"targets": ["b"], "class": "a"}, "either"), ({}, "either")):
             with self.assertRaisesRegex(InvalidArgument, said):
                 Data.table("a,b\n1,2\n", **options)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,18 +3,14 @@ the context."""
 import os
 import pathlib
 import stat
-import sys
 import tempfile
 import unittest
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
-if os.environ.get("WELVET_INSTALLED") != "1":
-    sys.path.insert(0, str(ROOT / "bindings/python"))
-
-import welvet  # noqa: E402
-from welvet import Data, Network, Trainer, Transformer  # noqa: E402
+from source import ROOT
+import welvet
+from welvet import Data, Network, Trainer, Transformer
 
 TINY = ROOT / "tests/cases/data/tiny.entity"
 SMALL = {"format": "loom-topology", "version": 1, "layers_per_cell": 1, "input": {"width": 3},
@@ -85,7 +81,3 @@ class Findings(unittest.TestCase):
         with Network.load(TINY) as network:
             network.save(self.folder / "again.entity")
         self.assertEqual((self.folder / "again.entity").read_bytes(), TINY.read_bytes())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,18 +1,11 @@
 """Where ids, classes and positions are taken, nothing is cut off and nothing wraps (finding A8)."""
 
-import os
-import pathlib
-import sys
 import unittest
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
-if os.environ.get("WELVET_INSTALLED") != "1":
-    sys.path.insert(0, str(ROOT / "bindings/python"))
-
-import welvet  # noqa: E402
-from welvet import Data, Network, Session, Trainer, Transformer, layers  # noqa: E402
+from source import ROOT
+from welvet import Data, Network, Session, Trainer, Transformer, layers
 
 TINY = ROOT / "tests/cases/data/tiny.entity"
 X = np.random.RandomState(0).rand(4, 3).astype(np.float32)
@@ -132,7 +125,3 @@ class Integers(unittest.TestCase):
             "^id: expects a whole number from -2147483648 to 2147483647, got 4294967299$",
         ):
             tokenizer.decoder().push(2**32 + 3)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,20 +3,15 @@ import copy
 import gc
 import multiprocessing
 import os
-import pathlib
 import pickle
-import sys
 import threading
 import unittest
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
-if os.environ.get("WELVET_INSTALLED") != "1":
-    sys.path.insert(0, str(ROOT / "bindings/python"))
-
-import welvet  # noqa: E402
-from welvet import Data, Network, Session, Tokenizer, Trainer, Transformer  # noqa: E402
+from source import ROOT
+import welvet
+from welvet import Data, Network, Session, Trainer, Transformer
 
 TINY = ROOT / "tests/cases/data/tiny.entity"
 SMALL = {"format": "loom-topology", "version": 1, "layers_per_cell": 2, "input": {"width": 3},
@@ -166,7 +161,3 @@ def _in_child(queue):
     except welvet.LoomError as e:
         busy = type(e).__name__
     queue.put((busy, _work(("own", 1))))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,17 +1,11 @@
 """Ids with two dimensions are several sequences, not one long one (finding B9)."""
 
-import os
-import pathlib
-import sys
 import unittest
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
-if os.environ.get("WELVET_INSTALLED") != "1":
-    sys.path.insert(0, str(ROOT / "bindings/python"))
-
-from welvet import Data, Network, Session, Trainer, Transformer, layers  # noqa: E402
+from source import ROOT
+from welvet import Data, Network, Session, Trainer, Transformer, layers
 
 TINY = ROOT / "tests/cases/data/tiny.entity"
 IDS = np.array([[1, 2, 3, 4], [5, 6, 7, 0], [2, 4, 6, 1]])
@@ -124,7 +118,3 @@ class Sequences(unittest.TestCase):
             tagger.train(IDS, np.array([0, 1, 0]), epochs=1, progress=False)
         with self.assertRaisesRegex(ValueError, r"x: expects \(..., 4\), got the shape \(3, 3\)"):
             tagger(IDS[:, :3])
-
-
-if __name__ == "__main__":
-    unittest.main()

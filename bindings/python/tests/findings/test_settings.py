@@ -1,19 +1,12 @@
 """dtype, name, enabled and tie of containers and of networks have an effect or are refused (B8)."""
 
-import os
-import pathlib
-import sys
 import unittest
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
-if os.environ.get("WELVET_INSTALLED") != "1":
-    sys.path.insert(0, str(ROOT / "bindings/python"))
-
-import welvet  # noqa: E402
-from welvet import Network  # noqa: E402
-from welvet import layers as L  # noqa: E402
+import welvet
+from welvet import Network
+from welvet import layers as L
 
 X = np.random.RandomState(0).randn(5, 4).astype(np.float32)
 
@@ -105,7 +98,3 @@ class Settings(unittest.TestCase):
             with self.subTest(kind):
                 with self.assertRaisesRegex(ValueError, "tie"):
                     Network(L.Sequential(L.Input(4), L.Linear(4), container))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,18 +1,11 @@
 """Values of another shape than a parameter's are not read in some order (finding B10)."""
 
-import os
-import pathlib
-import sys
 import unittest
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
-if os.environ.get("WELVET_INSTALLED") != "1":
-    sys.path.insert(0, str(ROOT / "bindings/python"))
-
-import welvet  # noqa: E402
-from welvet import Network, layers  # noqa: E402
+import welvet
+from welvet import Network, layers
 
 
 class Parameters(unittest.TestCase):
@@ -78,7 +71,3 @@ class Parameters(unittest.TestCase):
                 self.network.set(name, values)
                 want = np.atleast_2d(np.asarray(values, np.float32))
                 np.testing.assert_array_equal(self.network.get(name), want)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,21 +1,13 @@
 """One layer object in several places is one set of weights (finding B7)."""
 
-import os
-import pathlib
-import sys
 import unittest
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
-if os.environ.get("WELVET_INSTALLED") != "1":
-    sys.path.insert(0, str(ROOT / "bindings/python"))
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-
-import welvet  # noqa: E402
-from test_training import NEEDED, constructors  # noqa: E402
-from welvet import Network  # noqa: E402
-from welvet import layers as L  # noqa: E402
+import welvet
+from training.test_training import NEEDED, constructors
+from welvet import Network
+from welvet import layers as L
 
 try:
     import torch
@@ -211,7 +203,3 @@ class Sharing(unittest.TestCase):
                     seen.add(name)
         # These have weights with other settings alone; sharing them shares nothing then.
         self.assertLessEqual(seen, {"InstanceNorm", "Stitch"})
-
-
-if __name__ == "__main__":
-    unittest.main()

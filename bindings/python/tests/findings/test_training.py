@@ -1,19 +1,12 @@
 """How people train: callbacks, counts and masks (findings D)."""
 
-import os
-import pathlib
-import sys
 import unittest
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
-if os.environ.get("WELVET_INSTALLED") != "1":
-    sys.path.insert(0, str(ROOT / "bindings/python"))
-
-import welvet  # noqa: E402
-from welvet import Data, Network, Session, layers  # noqa: E402
-from welvet.training import fit  # noqa: E402
+import welvet
+from welvet import Data, Network, Session, layers
+from welvet.training import fit
 
 X = np.random.RandomState(0).rand(20, 3).astype(np.float32)
 Y = X.sum(axis=1, keepdims=True)
@@ -561,7 +554,3 @@ class Masks(unittest.TestCase):
         one.train(np.ma.array(X), np.ma.array(CLASSES), epochs=2)
         two.train(X, CLASSES, epochs=2)
         self.assertEqual(one.digest(), two.digest())
-
-
-if __name__ == "__main__":
-    unittest.main()
