@@ -13,28 +13,30 @@ namespace loom {
 namespace {
 
 Result<Model> load_found(FoundModel found, const std::optional<WeightFormat>& format,
-                         GgufBlocks blocks) {
+                         GgufBlocks blocks, PackWatch* watch = nullptr) {
   if (found.entity) {
     LOOM_ASSIGN(Model loaded, model_from_entity(std::move(found.entity)));
-    if (format) {
+    if (format && !watch) {
       ThreadPool team;
       LOOM_TRY(loaded.network.pack(*format, &team).at(loaded.name));
     }
     return loaded;
   }
+  Result<Tokenizer> tokenizer =
+      found.gguf ? tokenizer_from_gguf(*found.gguf) : tokenizer_of_folder(found.folder);
+  if (watch) LOOM_TRY(watch->begins(found.name, tokenizer.status()));
   LOOM_ASSIGN(Network network, import_network(found.config, found.tensors, found.naming, found.name,
                                               format.value_or(WeightFormat{}),
-                                              format ? GgufBlocks::decode : blocks));
-  return Model{found.name, std::move(found.config), std::move(network),
-               found.gguf ? tokenizer_from_gguf(*found.gguf) : tokenizer_of_folder(found.folder)};
+                                              format ? GgufBlocks::decode : blocks, watch));
+  return Model{found.name, std::move(found.config), std::move(network), std::move(tokenizer)};
 }
 
 }  // namespace
 
 Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format,
-                         GgufBlocks blocks) {
+                         GgufBlocks blocks, PackWatch* watch) {
   LOOM_ASSIGN(FoundModel found, find_model(model));
-  return load_found(std::move(found), format, blocks);
+  return load_found(std::move(found), format, blocks, watch);
 }
 
 Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& format,

@@ -13,6 +13,8 @@
 
 namespace loom {
 
+class PackWatch;  // llm/import/import.h
+
 struct Model {
   std::string name;  // the path it came from
   ModelConfig config;
@@ -29,9 +31,10 @@ struct Model {
 // cache ("org/name"), or "embedded": the one inside the program. Nothing is downloaded. All or
 // nothing; errors name the file and what would be right. `format`: how the matrices run, as
 // Network::pack leaves them: packed one by one, no f32 copy. None: those of an .entity file as it
-// has them, others as f32; with GgufBlocks::keep, blocks of a GGUF file as they are.
+// has them, others as f32; with GgufBlocks::keep, blocks of a GGUF file as they are. With a
+// `watch` only matrices that it sees are packed, and an .entity file stays as it is.
 Result<Model> load_model(const std::string& model, const std::optional<WeightFormat>& format = {},
-                         GgufBlocks blocks = GgufBlocks::decode);
+                         GgufBlocks blocks = GgufBlocks::decode, PackWatch* watch = nullptr);
 // The same of a GGUF or .entity file that is open already; its bytes stay in use where they run as
 // they lie.
 Result<Model> load_model(SourcePtr source, const std::optional<WeightFormat>& format = {},

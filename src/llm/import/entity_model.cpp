@@ -119,12 +119,15 @@ Result<Tokenizer> tokenizer_from_entity(SourcePtr source) {
   return tokenizer_of(entity);
 }
 
+Status check_tokenizer(const std::string& model, const Status& tokenizer) {
+  if (tokenizer.ok() || tokenizer.code() == Code::not_found) return {};
+  return tokenizer.at(model + ": its tokenizer cannot be saved");
+}
+
 Result<EntitySections> model_sections(Model& model, const Json& provenance) {
   EntitySections sections;
   sections.bytes = model.sections;
-  const Status tokenizer = model.tokenizer.status();
-  if (!tokenizer.ok() && tokenizer.code() != Code::not_found)
-    return tokenizer.at(model.name + ": its tokenizer cannot be saved");
+  LOOM_TRY(check_tokenizer(model.name, model.tokenizer.status()));
   if (model.tokenizer.ok()) sections.bytes["tokenizer"] = model.tokenizer->serialize();
   sections.bytes["generation"] = generation_section(model.config).dump();
   if (!provenance.is_null()) sections.bytes["provenance"] = provenance.dump();

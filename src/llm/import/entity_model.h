@@ -16,6 +16,8 @@ namespace loom {
 // written: the model would look complete.
 Status save_model(const Destination& to, Model& model, const Json& provenance = {});
 
+// What save_model says of a tokenizer that is there and cannot be read.
+Status check_tokenizer(const std::string& model, const Status& tokenizer);
 // What makes a network's file that of a language model.
 Result<EntitySections> model_sections(Model& model, const Json& provenance = {});
 

@@ -134,8 +134,13 @@ struct Reading {
 class Importer {
  public:
   Importer(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming,
-           const WeightFormat& format, GgufBlocks blocks)
-      : config_(config), tensors_(tensors), naming_(naming), format_(format), blocks_(blocks) {}
+           const WeightFormat& format, GgufBlocks blocks, PackWatch* watch)
+      : config_(config),
+        tensors_(tensors),
+        naming_(naming),
+        format_(format),
+        blocks_(blocks),
+        watch_(watch) {}
 
   // `values`: read them; otherwise everything but them is looked at.
   Result<Network> run(bool values) {
@@ -318,7 +323,7 @@ class Importer {
       if (ternary && format == WeightFormat{}) {
         LOOM_ASSIGN(format, parse_weight_format("ternary:tensor"));
       }
-      LOOM_ASSIGN(*store, values_of(tensor, order, spec, format));
+      LOOM_TRY(fill_values(tensor, order, spec, format, *store));
       return {};
     }();
     return status.at("tensor " + quoted(tensor.name));
@@ -342,16 +347,18 @@ class Importer {
     return WeightStore::from_packed(std::move(matrix));
   }
 
-  Result<WeightStore> values_of(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec,
-                                const WeightFormat& format) const {
+  Status fill_values(const TensorInfo& tensor, RowOrder order, const ParamSpec& spec,
+                     const WeightFormat& format, WeightStore& store) const {
     const bool packs = format.dtype != DType::f32 && format.dtype != DType::f64;
     const bool interleaved = naming_ == Naming::gguf && config_.architecture->gguf_interleaves_qk &&
                              order != RowOrder::plain;
     if (const auto stays = blocks_format(tensor.type);
-        stays && spec.quantized && blocks_ == GgufBlocks::keep)
-      return blocks_of(tensor, *stays, interleaved, spec);
+        stays && spec.quantized && blocks_ == GgufBlocks::keep) {
+      LOOM_ASSIGN(store, blocks_of(tensor, *stays, interleaved, spec));
+      return {};
+    }
     // Rows go through in parts: the tensor is never in memory in f32, but where f32 alone holds it.
-    const auto read = [&](std::int64_t first, std::span<float> rows) -> Status {
+    const PackedMatrix::ReadRows read = [&](std::int64_t first, std::span<float> rows) -> Status {
       const auto from = [&](std::int64_t row) {
         return static_cast<std::uint64_t>(row * spec.cols);
       };
@@ -365,11 +372,15 @@ class Importer {
     if (packs) {
       LOOM_ASSIGN(PackedMatrix packed,
                   PackedMatrix::encode(format, spec.rows, spec.cols, read, team()));
-      return WeightStore::from_packed(std::move(packed));
+      store = WeightStore::from_packed(std::move(packed));
+      return watch_ ? watch_->packed(store, read, *team()) : Status();
     }
     if (spec.quantized && format == WeightFormat{}) {
       LOOM_ASSIGN(auto held, pack_exactly(spec.rows, spec.cols, read, team()));
-      if (held) return WeightStore::from_held(std::move(*held));
+      if (held) {
+        store = WeightStore::from_held(std::move(*held));
+        return {};
+      }
     }
     std::vector<float> values(static_cast<std::size_t>(spec.rows) *
                               static_cast<std::size_t>(spec.cols));
@@ -386,9 +397,8 @@ class Importer {
                                                     "; weights are finite numbers"));
     if (interleaved)
       deinterleave(std::span(values), spec.quantized ? spec.rows : spec.cols, config_.head_dim);
-    LOOM_ASSIGN(WeightStore loaded, WeightStore::from_f32(spec.rows, spec.cols, std::move(values)));
-    LOOM_TRY(loaded.morph(format, team()));
-    return loaded;
+    LOOM_ASSIGN(store, WeightStore::from_f32(spec.rows, spec.cols, std::move(values)));
+    return store.morph(format, team());
   }
 
   // A tied model may store its output projection as well, as long as it is the same.
@@ -421,6 +431,7 @@ class Importer {
   Naming naming_;
   WeightFormat format_;
   GgufBlocks blocks_;
+  PackWatch* watch_;
   bool values_ = true;
   std::set<std::string_view> used_;
   mutable std::optional<ThreadPool> team_;
@@ -430,15 +441,20 @@ class Importer {
 
 Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors,
                                Naming naming, std::string_view where, const WeightFormat& format,
-                               GgufBlocks blocks) {
-  auto network = Importer(config, tensors, naming, format, blocks).run(true);
+                               GgufBlocks blocks, PackWatch* watch) {
+  const bool leave = watch && config.ternary != Ternary::none;
+  auto network =
+      Importer(config, tensors, naming, leave ? WeightFormat{} : format, blocks, watch).run(true);
   if (!network.ok()) return network.status().at(where);
   return network;
 }
 
 Status check_import(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming,
                     std::string_view where) {
-  return Importer(config, tensors, naming, {}, GgufBlocks::decode).run(false).status().at(where);
+  return Importer(config, tensors, naming, {}, GgufBlocks::decode, nullptr)
+      .run(false)
+      .status()
+      .at(where);
 }
 
 }  // namespace loom

@@ -25,15 +25,29 @@ NamedPlace place_of(const ModelConfig& config, std::string_view path, std::strin
 // Whether two tensors have one shape and the same values.
 Result<bool> same_values(const TensorInfo& a, const TensorInfo& b);
 
+// Who looks at matrices as they are packed, one after the other: what `store` became of, whose
+// values `read` brings once more, for several threads at once.
+class PackWatch {
+ public:
+  // Before the first: what there is of a tokenizer. An error ends the import.
+  virtual Status begins(const std::string& model, const Status& tokenizer) = 0;
+  virtual Status packed(WeightStore& store, const PackedMatrix::ReadRows& read,
+                        ThreadPool& team) = 0;
+
+ protected:
+  ~PackWatch() = default;
+};
+
 // The network of `config` with the values of `tensors` (sorted by name, as the readers give them).
 // Every tensor is accounted for: one that is missing, has another shape, or belongs nowhere is an
 // error that names it, with both shapes. `where` stands before messages. `format`: of the matrices.
 // Each is packed as it is read, as Network::pack leaves it. With GgufBlocks::keep matrices in
 // blocks (q4_0, q8_0, q4_k, q6_k) stay what they are, and the format is that of the others.
+// `watch`, unless null, sees the matrices that are packed, which ternary codes are not.
 Result<Network> import_network(const ModelConfig& config, std::span<const TensorInfo> tensors,
                                Naming naming, std::string_view where,
                                const WeightFormat& format = {},
-                               GgufBlocks blocks = GgufBlocks::decode);
+                               GgufBlocks blocks = GgufBlocks::decode, PackWatch* watch = nullptr);
 
 // What import_network would say before it reads a value.
 Status check_import(const ModelConfig& config, std::span<const TensorInfo> tensors, Naming naming,

@@ -517,7 +517,9 @@ void compare_native4(Layout layout, std::vector<float> v, const std::string& wha
   // Of every instruction set that this machine has.
   for (const native4::Search* search : native4::searches()) {
     std::vector<std::uint8_t> codes(512), subs(64);
-    const float scale = encode_native4(layout, v, codes.data(), subs.data(), search);
+    float scale = -1;
+    encode_native4({layout, 1, v.size(), v.data(), codes.data(), 512, subs.data(), 64, &scale},
+                   search);
     EXPECT_EQ(std::bit_cast<std::uint32_t>(scale), std::bit_cast<std::uint32_t>(expected)) << what;
     EXPECT_EQ(codes, expected_codes) << what;
     EXPECT_EQ(subs, expected_subs) << what;
@@ -561,6 +563,42 @@ TEST(Encode, NativeFourBitsWherePairsAreClose) {
     }
 }
 
+// Rows together are what each of them is alone, wherever its blocks come to lie among theirs.
+TEST(Encode, NativeFourBitsOfRowsTogether) {
+  for (const Layout layout : {Layout::a4, Layout::s4})
+    for (const std::size_t cols : {std::size_t{5}, std::size_t{33}, std::size_t{144}}) {
+      constexpr std::size_t kRows = 15, kCodes = 160, kSubs = 10;
+      std::vector<float> v;
+      for (std::size_t r = 0; r < kRows; ++r) {
+        const auto row =
+            some_values<float>(static_cast<int>(r), 1, static_cast<std::int64_t>(cols));
+        for (const float x : row) v.push_back(x < 0x1p-100f && x > -0x1p-100f ? 0 : x);
+      }
+      for (const native4::Search* search : native4::searches()) {
+        std::vector<std::uint8_t> codes(kRows * kCodes), subs(kRows * kSubs);
+        std::vector<float> scales(kRows, -1);
+        encode_native4({layout, kRows, cols, v.data(), codes.data(), kCodes, subs.data(), kSubs,
+                        scales.data()},
+                       search);
+        for (std::size_t r = 0; r < kRows; ++r) {
+          std::vector<std::uint8_t> own_codes(kCodes), own_subs(kSubs);
+          const float own = reference_native4(layout, std::span(v).subspan(r * cols, cols),
+                                              own_codes.data(), own_subs.data());
+          EXPECT_EQ(std::bit_cast<std::uint32_t>(scales[r]), std::bit_cast<std::uint32_t>(own))
+              << r;
+          EXPECT_TRUE(std::equal(own_codes.begin(), own_codes.end(), &codes[r * kCodes])) << r;
+          EXPECT_TRUE(std::equal(own_subs.begin(), own_subs.end(), &subs[r * kSubs])) << r;
+        }
+      }
+    }
+}
+
+PackedMatrix::ReadRows rows_of(const std::vector<float>& v, std::int64_t cols) {
+  return [&v, cols](std::int64_t first, std::span<float> rows) -> Status {
+    std::copy_n(v.begin() + first * cols, rows.size(), rows.begin());
+    return {};
+  };
+}
 // However many share the work, and with the last panel cut.
 TEST(Encode, TeamsWriteTheSameBytes) {
   constexpr std::int64_t kRows = 201, kCols = 90;
@@ -578,7 +616,25 @@ TEST(Encode, TeamsWriteTheSameBytes) {
         PackedMatrix::encode(f, kRows, kCols, std::span<const double>(wide), &twenty)->bytes(),
         alone.bytes()))
         << to_string(f);
+    EXPECT_TRUE(std::ranges::equal(
+        PackedMatrix::encode(f, kRows, kCols, rows_of(v, kCols), &three)->bytes(), alone.bytes()))
+        << to_string(f);
   }
+}
+
+// Whoever comes to it first.
+TEST(Encode, TeamsNameTheFirstBadValue) {
+  constexpr std::int64_t kRows = 201, kCols = 90;
+  std::vector<float> v = some_values<float>(1, kRows, kCols);
+  v[190 * kCols + 1] = v[180 * kCols + 7] = v[40 * kCols + 3] =
+      std::numeric_limits<float>::quiet_NaN();
+  ThreadPool three(3);
+  for (const WeightFormat& f : all_weight_formats())
+    for (const auto& made :
+         {PackedMatrix::encode(f, kRows, kCols, rows_of(v, kCols), &three),
+          PackedMatrix::encode(f, kRows, kCols, std::span<const float>(v), &three)})
+      EXPECT_NE(made.status().message().find("(row 40, column 3) is NaN"), std::string::npos)
+          << to_string(f) << ": " << made.status().message();
 }
 
 }  // namespace

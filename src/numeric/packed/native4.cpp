@@ -103,87 +103,127 @@ LOOM_INLINE float peak_of(std::span<const float> values) {
   return peak;
 }
 
-LOOM_INLINE float encode(Layout layout, std::span<const float> values, std::uint8_t* codes,
-                         std::uint8_t* sub_scales, const Search& search) {
-  const Tables& tables = tables_of(layout);
-  const std::size_t block = static_cast<std::size_t>(native4_block(layout)),
-                    blocks = (values.size() + block - 1) / block;
-  const float peak = peak_of(values);
-  std::vector<float> t((blocks + kRun - 1) / kRun * kRun * block, 0.0f);
-  std::vector<int> picked(blocks), best_picked(blocks, 0);
-  float best_scale = 0;
-  double min = -1;
-  const Find find = layout == Layout::a4 ? search.a4 : search.s4;
-  Choice best[kRun];
+// What a row was found to be best as so far.
+struct RowState {
+  float peak, scale, best_scale;
+  double min;
+};
+
+// A row in units of its scale.
+LOOM_INLINE void scale_row(const Native4Rows& rows, std::size_t row, float scale,
+                           std::vector<float>& t) {
+  const std::size_t block = static_cast<std::size_t>(native4_block(rows.layout));
+  const float* const from = rows.values + row * rows.cols;
+  float* __restrict to = t.data() + row * ((rows.cols + block - 1) / block * block);
+  if (scale == 0) return;  // of a row of zeros
+  for (std::size_t i = 0; i < rows.cols; ++i) to[i] = from[i] / scale;
+}
+
+// The best pairs of all blocks under the best of four R, row by row; `t` has room for whole runs.
+LOOM_INLINE void pick(const Native4Rows& rows, const Tables& tables, Find find,
+                      std::vector<float>& t, std::vector<RowState>& states,
+                      std::vector<int>& best_picked) {
+  const std::size_t block = static_cast<std::size_t>(native4_block(rows.layout)),
+                    blocks = (rows.cols + block - 1) / block, total = rows.count * blocks;
+  std::vector<Choice> found((total + kRun - 1) / kRun * kRun);
   for (const float divisor : kDivisors) {
-    const float scale = peak / divisor;
-    if (peak == 0) break;
-    for (std::size_t i = 0; i < values.size(); ++i) t[i] = values[i] / scale;
-    const double unit = static_cast<double>(scale) * static_cast<double>(scale);
-    double error = 0;
-    for (std::size_t b = 0; b < blocks && (min < 0 || error < min);) {
-      const int run = static_cast<int>(std::min<std::size_t>(kRun, blocks - b));
-      find(tables, t.data() + b * block, run, best);
-      for (int i = 0; i < run; ++i, ++b) {
-        picked[b] = best[i].pair;
-        error += static_cast<double>(best[i].error) * unit;
-      }
+    for (std::size_t r = 0; r < rows.count; ++r) {
+      states[r].scale = states[r].peak / divisor;
+      scale_row(rows, r, states[r].scale, t);
     }
-    if (min < 0 || error < min) {
-      min = error;
-      best_scale = scale;
-      best_picked.swap(picked);
+    for (std::size_t b = 0; b < total; b += kRun)
+      find(tables, t.data() + b * block, static_cast<int>(std::min<std::size_t>(kRun, total - b)),
+           found.data() + b);
+    for (std::size_t r = 0; r < rows.count; ++r) {
+      RowState& row = states[r];
+      const double unit = static_cast<double>(row.scale) * static_cast<double>(row.scale);
+      const Choice* const here = found.data() + r * blocks;
+      double error = 0;
+      for (std::size_t b = 0; b < blocks; ++b) error += static_cast<double>(here[b].error) * unit;
+      if (row.peak == 0 || (row.min >= 0 && !(error < row.min))) continue;
+      row.min = error;
+      row.best_scale = row.scale;
+      for (std::size_t b = 0; b < blocks; ++b) best_picked[r * blocks + b] = here[b].pair;
     }
   }
+}
+
+LOOM_INLINE void encode(const Native4Rows& rows, const Search& search) {
+  const Layout layout = rows.layout;
+  const Tables& tables = tables_of(layout);
+  const std::size_t block = static_cast<std::size_t>(native4_block(layout)), cols = rows.cols,
+                    blocks = (cols + block - 1) / block, total = rows.count * blocks;
+  std::vector<float> t((total + kRun - 1) / kRun * kRun * block, 0.0f);
+  std::vector<int> picked(total, 0);
+  std::vector<RowState> states(rows.count);
+  for (std::size_t r = 0; r < rows.count; ++r)
+    states[r] = {peak_of({rows.values + r * cols, cols}), 0, 0, -1};
+  pick(rows, tables, layout == Layout::a4 ? search.a4 : search.s4, t, states, picked);
   // Codes of the winner, and the scale that suits them best: the projection of the values on w8.
-  for (std::size_t i = 0; i < values.size(); ++i)
-    t[i] = best_scale == 0 ? 0.0f : values[i] / best_scale;
-  double dot = 0, square = 0;
-  for (std::size_t b = 0; b < blocks; ++b) {
-    const Pair& p = tables.pairs[best_picked[b]];
-    Ints squares = {};  // whole numbers: in any order the same
-    for (std::size_t i = b * block; i < (b + 1) * block; i += 4) {
-      const Lanes code = code_of(load<Lanes>(t.data() + i), p), w = code * p.s - p.offset;
-      const Ints c = __builtin_convertvector(code, Ints), w8 = __builtin_convertvector(w, Ints);
-      squares += w8 * w8;
-      for (std::size_t j = 0; j < 4; ++j) {
-        codes[i + j] = static_cast<std::uint8_t>(c[j]);
-        if (i + j < values.size())
-          dot += static_cast<double>(w[j]) * static_cast<double>(values[i + j]);
+  for (std::size_t r = 0; r < rows.count; ++r) scale_row(rows, r, states[r].best_scale, t);
+  typedef double Reals __attribute__((vector_size(32)));
+  typedef std::uint8_t Bytes __attribute__((vector_size(4)));
+  struct Fit {
+    double dot = 0, square = 0;
+  };
+  std::vector<Fit> fits(rows.count);
+  // Block by block of all rows, since a row's sum waits for each value of it.
+  for (std::size_t b = 0; b < blocks; ++b)
+    for (std::size_t r = 0; r < rows.count; ++r) {
+      const float* const here = rows.values + r * cols + b * block;
+      const float* const from = t.data() + (r * blocks + b) * block;
+      std::uint8_t* const codes = rows.codes + r * rows.code_stride + b * block;
+      const std::size_t count = std::min(block, cols - b * block);
+      const Pair& p = tables.pairs[picked[r * blocks + b]];
+      double dot = fits[r].dot;
+      Ints squares = {};  // whole numbers: in any order the same
+      for (std::size_t i = 0; i < block; i += 4) {
+        const Lanes code = code_of(load<Lanes>(from + i), p), w = code * p.s - p.offset;
+        const Ints c = __builtin_convertvector(code, Ints), w8 = __builtin_convertvector(w, Ints);
+        squares += w8 * w8;
+        const Bytes bytes = __builtin_convertvector(c, Bytes);
+        std::memcpy(codes + i, &bytes, sizeof bytes);
+        if (i + 4 <= count) {
+          const Reals products = __builtin_convertvector(w, Reals) *
+                                 __builtin_convertvector(load<Lanes>(here + i), Reals);
+          dot = (((dot + products[0]) + products[1]) + products[2]) + products[3];
+        } else {
+          for (std::size_t j = 0; i + j < count; ++j)
+            dot += static_cast<double>(w[j]) * static_cast<double>(here[i + j]);
+        }
       }
+      fits[r].dot = dot;
+      fits[r].square += (squares[0] + squares[1]) + (squares[2] + squares[3]);
+      rows.sub_scales[r * rows.sub_stride + b] = p.stored;
     }
-    square += (squares[0] + squares[1]) + (squares[2] + squares[3]);
-    sub_scales[b] = p.stored;
-  }
-  return square > 0 && dot > 0 ? static_cast<float>(dot / square) : 0.0f;
+  for (std::size_t r = 0; r < rows.count; ++r)
+    rows.scales[r] = fits[r].square > 0 && fits[r].dot > 0
+                         ? static_cast<float>(fits[r].dot / fits[r].square)
+                         : 0.0f;
 }
 
 #if defined(__x86_64__)
 // The same operations in eight lanes.
-__attribute__((target("avx2"))) float encode_wide(Layout layout, std::span<const float> values,
-                                                  std::uint8_t* codes, std::uint8_t* sub_scales,
-                                                  const Search& search) {
-  return encode(layout, values, codes, sub_scales, search);
+__attribute__((target("avx2"))) void encode_wide(const Native4Rows& rows, const Search& search) {
+  encode(rows, search);
 }
 #define LOOM_RARE __attribute__((cold))  // small rather than fast: there was none before 2013
 #else
 #define LOOM_RARE
 #endif
 
-LOOM_RARE float encode_narrow(Layout layout, std::span<const float> values, std::uint8_t* codes,
-                              std::uint8_t* sub_scales, const Search& search) {
-  return encode(layout, values, codes, sub_scales, search);
+LOOM_RARE void encode_narrow(const Native4Rows& rows, const Search& search) {
+  encode(rows, search);
 }
 
 }  // namespace
 
-float encode_native4(Layout layout, std::span<const float> values, std::uint8_t* codes,
-                     std::uint8_t* sub_scales, const Search* search) {
+void encode_native4(const Native4Rows& rows, const Search* search) {
   if (search == nullptr) search = searches().front();
 #if defined(__x86_64__)
-  if (search != &search_narrow) return encode_wide(layout, values, codes, sub_scales, *search);
+  if (search != &search_narrow) return encode_wide(rows, *search);
 #endif
-  return encode_narrow(layout, values, codes, sub_scales, *search);
+  encode_narrow(rows, *search);
 }
 
 }  // namespace loom

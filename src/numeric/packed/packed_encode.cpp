@@ -18,11 +18,13 @@ struct AlignedFree {
 
 }  // namespace
 
-std::shared_ptr<std::byte> aligned_bytes(std::uint64_t size) {
+std::shared_ptr<std::byte> aligned_bytes(std::uint64_t size, std::uint64_t first) {
   if (size > std::numeric_limits<std::size_t>::max()) return nullptr;
   auto* p = static_cast<std::byte*>(
       ::operator new[](static_cast<std::size_t>(size), std::align_val_t{64}, std::nothrow));
-  if (p != nullptr) std::fill_n(p, static_cast<std::size_t>(size), std::byte{0});
+  if (p != nullptr)
+    std::fill_n(p + static_cast<std::size_t>(first), static_cast<std::size_t>(size - first),
+                std::byte{0});
   return std::shared_ptr<std::byte>(p, AlignedFree{});
 }
 
@@ -146,24 +148,35 @@ void encode_plain(const PackedView& view, const Part<T>& part, const GroupScale&
 
 template <class T>
 void encode_native(const PackedView& view, const Part<T>& part, std::byte* bytes) {
-  const std::size_t padded = static_cast<std::size_t>(view.layout.padded_cols);
+  constexpr std::int64_t kTogether = 4;  // a panel has whole ones of them
+  const std::size_t padded = static_cast<std::size_t>(view.layout.padded_cols),
+                    blocks = static_cast<std::size_t>(view.layout.blocks),
+                    cols = static_cast<std::size_t>(part.cols);
   const Layout layout = view.format.layout;
-  const std::int64_t block = native4_block(layout);
-  std::vector<float> weights(static_cast<std::size_t>(part.cols));
-  std::vector<std::uint8_t> codes(padded), subs(static_cast<std::size_t>(view.layout.blocks));
-  for (std::int64_t row = part.first; row < part.padded_end(); ++row) {
+  std::vector<float> weights(kTogether * cols);
+  std::vector<std::uint8_t> codes(kTogether * padded), subs(kTogether * blocks);
+  float scales[kTogether];
+  for (std::int64_t first = part.first; first < part.padded_end(); first += kTogether) {
     std::fill(weights.begin(), weights.end(), 0.0f);
-    flush<T>(view.format.dtype, part.row(row), weights.data());
+    for (std::size_t r = 0; r < kTogether; ++r)
+      flush<T>(view.format.dtype, part.row(first + static_cast<std::int64_t>(r)),
+               weights.data() + r * cols);
     // Padding blocks are blocks of zeros: w8 = 0 with s = 1.
     std::fill(codes.begin(), codes.end(), static_cast<std::uint8_t>(layout == Layout::a4 ? 0 : 8));
     std::fill(subs.begin(), subs.end(), std::uint8_t{1});
-    const float scale = encode_native4(layout, weights, codes.data(), subs.data());
-    view.put_group(bytes, row, 0, {static_cast<double>(scale), 0});
-    std::byte* panel = bytes + view.panel_at(row);
-    pack_panel_row<std::uint8_t>(view.geometry, codes, static_cast<int>(row % kPanel), panel);
-    for (std::int64_t b = 0; b < view.layout.padded_cols / block; ++b)
-      put_sub_scale(layout, panel, view.code_rows(), static_cast<int>(row % kPanel), b,
-                    subs[static_cast<std::size_t>(b)]);
+    encode_native4({layout, kTogether, cols, weights.data(), codes.data(), padded, subs.data(),
+                    blocks, scales});
+    std::byte* const panel = bytes + view.panel_at(first);
+    for (std::size_t r = 0; r < kTogether; ++r) {
+      const std::int64_t row = first + static_cast<std::int64_t>(r);
+      const int n = static_cast<int>(row % kPanel);
+      view.put_group(bytes, row, 0, {static_cast<double>(scales[r]), 0});
+      pack_panel_row<std::uint8_t>(view.geometry, std::span(codes).subspan(r * padded, padded), n,
+                                   panel);
+      for (std::size_t b = 0; b < blocks; ++b)
+        put_sub_scale(layout, panel, view.code_rows(), n, static_cast<std::int64_t>(b),
+                      subs[r * blocks + b]);
+    }
   }
 }
 
@@ -180,58 +193,79 @@ void encode_gguf(const PackedView& view, const Part<T>& part, std::byte* bytes) 
   }
 }
 
-// A part that a team encodes: each worker takes some panels, which share no byte and no scale but
-// that of the tensor.
+// What a team encodes: each worker takes some panels, which share no byte and no scale but that of
+// the tensor.
 template <class T>
 struct Encoding {
   const PackedView& view;
-  const Part<T>& part;
-  GroupScale tensor;  // where one scale serves all
+  Part<T> part;                        // all rows; no values where they are read
+  const PackedMatrix::ReadRows* read;  // null: `part` has them
+  GroupScale tensor;                   // where one scale serves all
   std::byte* bytes;
 
   void encode(const Part<T>& some) const {
-    if (is_gguf(view.format.layout)) encode_gguf(view, some, bytes);
+    const bool gguf = is_gguf(view.format.layout);
+    const std::uint64_t size = view.layout.panel_bytes;
+    const std::int64_t per = gguf ? 1 : kPanel;
+    std::fill_n(bytes + view.layout.codes + static_cast<std::uint64_t>(some.first / per) * size,
+                static_cast<std::uint64_t>((some.count() + per - 1) / per) * size, std::byte{0});
+    if (gguf) encode_gguf(view, some, bytes);
     else if (is_native4(view.format.layout)) encode_native(view, some, bytes);
     else encode_plain(view, some, tensor, bytes);
   }
+  // In pieces that a core's cache holds.
+  Status encode_range(std::int64_t first, std::int64_t end) const {
+    constexpr std::int64_t kPiece = std::int64_t{1} << 15;  // values
+    const std::int64_t step = std::max<std::int64_t>(kPiece / part.cols / kPanel, 1) * kPanel;
+    std::vector<T> room;
+    for (; first < end; first += step) {
+      const std::size_t count = static_cast<std::size_t>(std::min(step, end - first) * part.cols);
+      Part<T> piece{part.rows, part.cols, first, {}};
+      if constexpr (sizeof(T) == sizeof(float)) {
+        if (read != nullptr) {
+          room.resize(count);
+          LOOM_TRY((*read)(first, room));
+          piece.values = room;
+        }
+      }
+      if (read == nullptr)
+        piece.values = part.values.subspan(static_cast<std::size_t>(first * part.cols), count);
+      LOOM_TRY(check_values(view.format, piece));
+      if (view.format.layout == Layout::q4_k || view.format.layout == Layout::q6_k)
+        return Status(Code::unsupported, to_string(view.format) +
+                                             " is read and run, not written; write q4_0, q8_0 "
+                                             "or i4");
+      encode(piece);
+    }
+    return {};
+  }
   static Status share(void* context, int worker, int workers) {
     const auto* self = static_cast<const Encoding*>(context);
-    const Part<T>& all = self->part;
-    const std::int64_t count = all.count(), panels = (count + kPanel - 1) / kPanel;
-    const std::int64_t begin = std::min(count, panels * worker / workers * kPanel),
-                       end = std::min(count, panels * (worker + 1) / workers * kPanel);
-    if (begin == end) return {};
-    self->encode({all.rows, all.cols, all.first + begin,
-                  all.values.subspan(static_cast<std::size_t>(begin * all.cols),
-                                     static_cast<std::size_t>((end - begin) * all.cols))});
-    return {};
+    const std::int64_t rows = self->part.rows, panels = (rows + kPanel - 1) / kPanel;
+    return self->encode_range(panels * worker / workers * kPanel,
+                              std::min(rows, panels * (worker + 1) / workers * kPanel));
   }
 };
 
-// `next(first)` gives the part that begins with row `first`.
-template <class Next>
-Result<PackedMatrix> encode_parts(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
-                                  ThreadPool* pool, const Next& next) {
-  constexpr std::size_t kWorthATeam = 1 << 14;  // values
+// Of `values`, or of those that `read` brings.
+template <class T>
+Result<PackedMatrix> encode_all(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
+                                std::span<const T> values, const PackedMatrix::ReadRows* read,
+                                ThreadPool* pool) {
+  constexpr std::int64_t kWorthATeam = 1 << 14;  // values
   LOOM_ASSIGN(const PackedLayout layout, packed_layout(format, rows, cols));
-  auto bytes = aligned_bytes(layout.total);
+  // Who fills the panels clears them.
+  auto bytes = aligned_bytes(layout.total, layout.codes + layout.codes_size);
   if (bytes == nullptr) return no_memory(format, rows, cols, layout.total);
   const PackedView view(format, layout);
-  for (std::int64_t first = 0; first < rows;) {
-    LOOM_ASSIGN(const auto part, next(first));
-    LOOM_TRY(check_values(format, part));
-    if (format.layout == Layout::q4_k || format.layout == Layout::q6_k)
-      return Status(Code::unsupported,
-                    to_string(format) + " is read and run, not written; write q4_0, q8_0 or i4");
-    using T = typename decltype(part)::Value;
-    Encoding<T> encoding{view, part, GroupScale{1, 0}, bytes.get()};
-    if (format.scale == ScaleKind::tensor)
-      encoding.tensor = choose_tensor_scale<T>(format.dtype, part.values);
-    if (pool != nullptr && part.values.size() >= kWorthATeam)
-      LOOM_TRY(pool->run_allocating(&Encoding<T>::share, &encoding));
-    else encoding.encode(part);
-    first = part.end();
+  Encoding<T> encoding{view, {rows, cols, 0, values}, read, GroupScale{1, 0}, bytes.get()};
+  if (format.scale == ScaleKind::tensor) {
+    LOOM_TRY(check_values(format, encoding.part));
+    encoding.tensor = choose_tensor_scale<T>(format.dtype, values);
   }
+  if (pool != nullptr && rows * cols >= kWorthATeam)
+    LOOM_TRY(pool->run_allocating(&Encoding<T>::share, &encoding));
+  else LOOM_TRY(encoding.encode_range(0, rows));
   const std::span<const std::byte> all(bytes.get(), static_cast<std::size_t>(layout.total));
   return PackedMatrix::wrap(format, rows, cols, all, std::move(bytes));
 }
@@ -244,9 +278,7 @@ Result<PackedMatrix> encode_whole(const WeightFormat& format, std::int64_t rows,
     return Status(Code::invalid_argument, "a " + shape_text(rows, cols) + " matrix has " +
                                               std::to_string(rows * cols) + " values, got " +
                                               std::to_string(values.size()));
-  return encode_parts(format, rows, cols, pool, [&](std::int64_t) -> Result<Part<T>> {
-    return Part<T>{rows, cols, 0, values};
-  });
+  return encode_all(format, rows, cols, values, nullptr, pool);
 }
 
 }  // namespace
@@ -265,16 +297,11 @@ Result<PackedMatrix> PackedMatrix::encode(const WeightFormat& format, std::int64
                                           std::int64_t cols, const ReadRows& read,
                                           ThreadPool* pool) {
   LOOM_TRY(packed_layout(format, rows, cols).status());
-  constexpr std::int64_t kPart = std::int64_t{1} << 18;  // values
-  const std::int64_t step = format.scale == ScaleKind::tensor
-                                ? rows
-                                : std::max<std::int64_t>(kPart / cols / kPanel, 1) * kPanel;
-  std::vector<float> values;
-  return encode_parts(format, rows, cols, pool, [&](std::int64_t first) -> Result<Part<float>> {
-    values.resize(static_cast<std::size_t>(std::min(step, rows - first) * cols));
-    LOOM_TRY(read(first, values));
-    return Part<float>{rows, cols, first, values};
-  });
+  if (format.scale != ScaleKind::tensor)
+    return encode_all<float>(format, rows, cols, {}, &read, pool);
+  std::vector<float> values(static_cast<std::size_t>(rows * cols));
+  LOOM_TRY(read(0, values));
+  return encode_all<float>(format, rows, cols, values, nullptr, pool);
 }
 
 }  // namespace loom

@@ -1,6 +1,7 @@
 #include "numeric/packed/packed_matrix.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,62 @@ std::uint64_t cut_panels(const WeightFormat& format, std::int64_t rows, std::int
   return static_cast<std::uint64_t>(out.panels * kPanel *
                                     (format.scale == ScaleKind::block ? out.blocks : 1));
 }
+
+// The codes of a word, as code * step + zero. Wide: in AVX2, which shifts each by its own number.
+template <bool Wide>
+__attribute__((always_inline)) inline void take_apart(std::uint32_t word, int step, int zero,
+                                                      double* to) {
+  if constexpr (Wide) {
+    typedef std::uint32_t Words __attribute__((vector_size(32)));
+    typedef std::int32_t Half __attribute__((vector_size(16)));
+    typedef double Reals __attribute__((vector_size(32)));
+    const Words codes = (Words{} + word) >> Words{0, 8, 16, 24, 4, 12, 20, 28} & 15,
+                values =
+                    codes * static_cast<std::uint32_t>(step) + static_cast<std::uint32_t>(zero);
+    Half halves[2];
+    std::memcpy(halves, &values, sizeof halves);
+    for (int i = 0; i < 2; ++i) {
+      const Reals reals = __builtin_convertvector(halves[i], Reals);
+      std::memcpy(to + 4 * i, &reals, sizeof reals);
+    }
+  } else {
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i)
+      to[i] = static_cast<int>(word >> (i % 4 * 8 + i / 4 * 4) & 15) * step + zero;
+  }
+}
+
+// A row of A4 or S4 without its scale.
+template <bool Wide>
+__attribute__((always_inline)) inline void decode_native4(const PackedView& view,
+                                                          const std::byte* panel, int n,
+                                                          std::span<double> out) {
+  const Layout layout = view.format.layout;
+  const auto block = static_cast<std::size_t>(native4_block(layout));
+  const std::int64_t rows = view.code_rows();
+  for (std::size_t k = 0; k < out.size(); k += block) {
+    const int sub = get_sub_scale(layout, panel, rows, n, static_cast<std::int64_t>(k / block));
+    const int zero = native4_value(layout, 0, sub), step = native4_value(layout, 1, sub) - zero;
+    double room[32];
+    double* const to = out.size() - k < block ? room : out.data() + k;
+    for (std::size_t i = 0; i < block; i += 8) {
+      const std::int64_t at =
+          stored_row(static_cast<std::int64_t>((k + i) / 8), view.geometry.sub_scale_rows);
+      take_apart<Wide>(load_le<std::uint32_t>(panel + at * 64 + n * 4), step, zero, to + i);
+    }
+    if (to == room) std::copy_n(room, out.size() - k, out.data() + k);
+  }
+}
+
+void decode_narrow(const PackedView& view, const std::byte* panel, int n, std::span<double> out) {
+  decode_native4<false>(view, panel, n, out);
+}
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] void decode_avx2(const PackedView& view, const std::byte* panel, int n,
+                                         std::span<double> out) {
+  decode_native4<true>(view, panel, n, out);
+}
+#endif
 
 }  // namespace
 
@@ -130,23 +187,11 @@ void PackedMatrix::decode_codes(std::int64_t row, std::span<double> out) const {
   const std::byte* panel = bytes_.data() + view.panel_at(row);
   const int n = static_cast<int>(row % kPanel);
   if (is_native4(format_.layout)) {
-    const std::int64_t block = native4_block(format_.layout);
-    for (std::int64_t b = 0; b * block < cols_; ++b) {
-      const int sub = get_sub_scale(format_.layout, panel, view.code_rows(), n, b);
-      const int zero = native4_value(format_.layout, 0, sub),
-                step = native4_value(format_.layout, 1, sub) - zero;
-      double values[32];
-      for (std::int64_t eight = 0; eight < block / 8; ++eight) {
-        const std::int64_t at = stored_row(b * block / 8 + eight, view.geometry.sub_scale_rows);
-        const auto word = load_le<std::uint32_t>(panel + at * 64 + n * 4);
-#pragma GCC unroll 8
-        for (int i = 0; i < 8; ++i)
-          values[eight * 8 + i] =
-              static_cast<int>(word >> (i % 4 * 8 + i / 4 * 4) & 15) * step + zero;
-      }
-      std::copy_n(values, std::min(block, cols_ - b * block), out.begin() + b * block);
-    }
-    return;
+    out = out.first(static_cast<std::size_t>(cols_));
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) return decode_avx2(view, panel, n, out);
+#endif
+    return decode_narrow(view, panel, n, out);
   }
   const std::int64_t per_row = view.geometry.k_per_row();
   std::vector<std::uint64_t> codes(

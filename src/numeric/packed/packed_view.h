@@ -23,8 +23,8 @@ inline std::string shape_text(std::int64_t rows, std::int64_t cols) {
   return std::to_string(rows) + " x " + std::to_string(cols);
 }
 
-// Zeroed bytes at a multiple of 64, or nothing; and what is wrong then.
-std::shared_ptr<std::byte> aligned_bytes(std::uint64_t size);
+// Bytes at a multiple of 64, zeroed from `first` on, or nothing; and what is wrong then.
+std::shared_ptr<std::byte> aligned_bytes(std::uint64_t size, std::uint64_t first = 0);
 Status no_memory(const WeightFormat& format, std::int64_t rows, std::int64_t cols,
                  std::uint64_t bytes);
 
