@@ -73,7 +73,8 @@ class PackedMatrix {
                                      std::int64_t cols, std::span<const double> values,
                                      ThreadPool* pool = nullptr);
   // From whole rows as they come: read(first, values) fills rows [first, first + values.size() /
-  // cols). Only a few rows are held at a time, all of them where one scale serves the tensor.
+  // cols). Only a few rows are held at a time, all of them where one scale serves the tensor. The
+  // threads of a team call it at the same time.
   using ReadRows = std::function<Status(std::int64_t first, std::span<float> values)>;
   static Result<PackedMatrix> encode(const WeightFormat& format, std::int64_t rows,
                                      std::int64_t cols, const ReadRows& read,
