@@ -57,9 +57,6 @@ LOOM_INLINE F code_of(F q, F top) {
                                 _MM_FROUND_TO_NEAREST_INT));
 }
 LOOM_INLINE unsigned mask_of(I v) { return _mm512_movepi32_mask(__m512i(v)); }
-LOOM_INLINE F product_and(F a, F b, F c) {
-  return F(_mm512_fmadd_ps(__m512(a), __m512(b), __m512(c)));
-}
 LOOM_INLINE F root_of(F v) { return F(_mm512_maskz_sqrt_ps(0xFFFF, __m512(v))); }
 LOOM_INLINE void put(__m256i first, __m128i last, I* to) {
   *to = I(_mm512_inserti64x4(_mm512_castsi256_si512(first), _mm256_zextsi128_si256(last), 1));
@@ -73,7 +70,6 @@ LOOM_INLINE F code_of(F q, F top) {
                            _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 LOOM_INLINE unsigned mask_of(I v) { return static_cast<unsigned>(_mm256_movemask_ps(__m256(v))); }
-LOOM_INLINE F product_and(F a, F b, F c) { return a * b + c; }  // not every AVX2 has one operation
 LOOM_INLINE F root_of(F v) { return F(_mm256_sqrt_ps(__m256(v))); }
 LOOM_INLINE void put(__m256i first, __m128i last, I* to) {
   to[0] = I(first);
@@ -95,8 +91,8 @@ LOOM_INLINE F near_error(const Work<16>& work, int g, F s, F offset, F inverse) 
   F sums[4] = {};
 #pragma GCC unroll 16
   for (int i = 0; i < 16; ++i) {
-    const F q = product_and(load<F>(&work.t[i][g]), inverse, shift), d = q - code_of(q, top);
-    sums[i % 4] = product_and(d, d, sums[i % 4]);
+    const F q = load<F>(&work.t[i][g]) * inverse + shift, d = q - code_of(q, top);
+    sums[i % 4] += d * d;
   }
   return ((sums[0] + sums[2]) + (sums[1] + sums[3])) * (s * s);
 }
