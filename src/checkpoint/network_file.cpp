@@ -56,7 +56,7 @@ EntityWriter::Producer master(const WeightStore& store) {
       store.read_master(first, some);
       LOOM_TRY(elements(std::span<const float>(some))(sink));
     }
-    return store.held()->intact();
+    return {};
   };
 }
 

@@ -84,7 +84,7 @@ class Comparison {
     const DType dtype = store_.format().dtype;
     // Before several read them: what is packed, and zeros that nobody has made yet.
     if (dtype != DType::f32 && dtype != DType::f64) LOOM_TRY(store_.packed(&pool).status());
-    else (void)store_.master();
+    else if (!store_.held()) (void)store_.master();
     // A team would find those of a vector no work.
     if (parts_.size() == 1) LOOM_TRY(share(this, 0, 1));
     else LOOM_TRY(pool.run_allocating(&Comparison::share, this));
@@ -112,12 +112,16 @@ class Comparison {
     const auto from = static_cast<std::size_t>(first * cols);
     after.resize(static_cast<std::size_t>(std::min(step_, store_.rows() - first) * cols));
     LOOM_TRY(store_.values(first, after));
-    if (read_) {
+    if (read_ || store_.held()) {
       room.before.resize(after.size());
-      LOOM_TRY((*read_)(first, room.before));
+      if (read_) LOOM_TRY((*read_)(first, room.before));
+      else store_.read_master(first, room.before);
       add(std::span<const float>(room.before), after, parts_[part]);
-    } else if (store_.master_is_f64()) add(store_.master64().subspan(from), after, parts_[part]);
-    else add(store_.master().subspan(from), after, parts_[part]);
+    } else if (store_.master_is_f64()) {
+      add(store_.master64().subspan(from), after, parts_[part]);
+    } else {
+      add(store_.master().subspan(from), after, parts_[part]);
+    }
     return {};
   }
 

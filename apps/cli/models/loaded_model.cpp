@@ -7,7 +7,7 @@ namespace loom::cli {
 void bind_model_options(CommandLine& c, ModelOptions& o) {
   c.add("--dtype", o.dtype,
         "how weights are held and multiplied: f32, bf16, i8, i4, ternary, ... (as stored; f16 and "
-        "bf16 of HuggingFace and GGUF files in f32)")
+        "bf16 of HuggingFace and GGUF files as f32, in 16 bits)")
       .check("DTYPE", format_problem);
   c.add("--adapter", o.adapter,
         "a LoRA adapter to run with: a folder, as loom train and PEFT write them")

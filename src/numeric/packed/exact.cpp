@@ -121,8 +121,9 @@ Result<std::optional<PackedMatrix>> pack_exactly(std::int64_t rows, std::int64_t
   return std::optional<PackedMatrix>();
 }
 
-void unpack_exactly(const PackedMatrix& matrix, std::int64_t first, std::span<float> out) {
-  const auto value = matrix.format().dtype == DType::f16 ? &from_f16 : &from_bf16;
+namespace {
+template <class Value>
+void unpack(const PackedMatrix& matrix, std::int64_t first, std::span<float> out, Value value) {
   const auto cols = static_cast<std::size_t>(matrix.cols());
   for (std::size_t at = 0; at < out.size(); at += cols, ++first) {
     const std::byte* panel = matrix.bytes().data() + static_cast<std::uint64_t>(first / kPanel) *
@@ -130,6 +131,13 @@ void unpack_exactly(const PackedMatrix& matrix, std::int64_t first, std::span<fl
     for (std::size_t k = 0; k < cols; ++k)
       out[at + k] = value(load_le<std::uint16_t>(panel + place(first, k)));
   }
+}
+}  // namespace
+
+void unpack_exactly(const PackedMatrix& matrix, std::int64_t first, std::span<float> out) {
+  if (matrix.format().dtype == DType::f16)
+    unpack(matrix, first, out, [](std::uint16_t code) { return from_f16(code); });
+  else unpack(matrix, first, out, [](std::uint16_t code) { return from_bf16(code); });
 }
 
 }  // namespace loom

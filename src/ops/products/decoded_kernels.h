@@ -170,24 +170,16 @@ static void matmul_planes(const KernelArgs& k) {
 // time. scratch: kPackedSums of kTilePanels panels.
 static void matmul_parts(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
-  const TensorArg &x = k.t[1], &y = k.t[3];
+  const i64 rows = k.t[3].rows;
   float* const values = reinterpret_cast<float*>(k.scratch);
-  Product<float> g{w.cols,
-                   {row<float>(x, 0), x.stride, 1},
-                   nullptr,
-                   0,
-                   16,
-                   row<float>(y, 0),
-                   y.stride,
-                   w.rows,
-                   k.has[2] ? row<float>(k.t[2], 0) : nullptr,
-                   false};
+  Product<float> g = product_of<float>(k, nullptr, 0);
+  const float* const x = g.a.a;
   const Range r = share((w.rows + 15) / 16, 1, k.worker, k.workers);
   for (i64 panel = r.begin; panel < r.end; panel += kTilePanels)
     for (i64 at = 0; at < w.cols; at += kPackedSums) {
       const i64 end = min(panel + kTilePanels, r.end);
       g.k = min(w.cols - at, kPackedSums);
-      g.a.a = row<float>(x, 0) + at;
+      g.a.a = x + at;
       g.bp = g.k * 16;
       g.b = values - panel * g.bp;
       g.accumulate = at > 0;
@@ -195,9 +187,9 @@ static void matmul_parts(const KernelArgs& k) {
       for (i64 p = panel; p < end; ++p)
         unpack_values(w, static_cast<const unsigned char*>(w.panels) + p * w.panel_bytes, p * 16,
                       at, g.k, values + (p - panel) * g.bp);
-      if (end - panel == kTilePanels) tile_rows<float, kTilePanels>(g, y.rows, panel);
+      if (end - panel == kTilePanels) tile_rows<float, kTilePanels>(g, rows, panel);
       else
-        for (i64 p = panel; p < end; ++p) tile_rows<float, 1>(g, y.rows, p);
+        for (i64 p = panel; p < end; ++p) tile_rows<float, 1>(g, rows, p);
     }
 }
 

@@ -172,6 +172,23 @@ struct Product {
   bool partial = false;         // more of the sums follows: C keeps them as they are
 };
 
+// y = bias + x W^T, operands 3, 2, 1 and 0; panels of B are `bp` apart.
+template <class T>
+static inline Product<T> product_of(const KernelArgs& k, const T* panels, i64 bp) {
+  const WeightArg& w = *k.weight;
+  const TensorArg &x = k.t[1], &y = k.t[3];
+  return {w.cols,
+          {row<T>(x, 0), x.stride, 1},
+          panels,
+          bp,
+          16,
+          row<T>(y, 0),
+          y.stride,
+          w.rows,
+          k.has[2] ? row<T>(k.t[2], 0) : nullptr,
+          false};
+}
+
 // The lines that the results of a tile go to, rows apart, are on their way meanwhile: all stores,
 // to the stack too, would wait behind them.
 template <int MR, int NP, class G>

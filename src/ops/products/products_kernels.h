@@ -12,19 +12,9 @@ namespace loom::cpu::LOOM_ISA {
 template <class T>
 static void matmul(const KernelArgs& k) {
   const WeightArg& w = *k.weight;
-  const TensorArg &x = k.t[1], &y = k.t[3];
-  const Product<T> g{w.cols,
-                     {row<T>(x, 0), x.stride, 1},
-                     static_cast<const T*>(w.panels),
-                     w.padded_cols * 16,
-                     16,
-                     row<T>(y, 0),
-                     y.stride,
-                     w.rows,
-                     k.has[2] ? row<T>(k.t[2], 0) : nullptr,
-                     false};
-  if constexpr (sizeof(T) == 4) product(g, y.rows, k, w.master ? pack_transposed : nullptr);
-  else product(g, y.rows, k);
+  const Product<T> g = product_of(k, static_cast<const T*>(w.panels), w.padded_cols * 16);
+  if constexpr (sizeof(T) == 4) product(g, k.t[3].rows, k, w.master ? pack_transposed : nullptr);
+  else product(g, k.t[3].rows, k);
 }
 
 // 16 columns of rows k of a weight of class I, as [k][16]: copies of a product with W read row by
