@@ -190,7 +190,9 @@ static void conv(const KernelArgs& k) {
                    kLanes,
                    nullptr,
                    false,
-                   k.has[2] ? row<T>(k.t[2], 0) + m : nullptr};
+                   k.has[2] ? row<T>(k.t[2], 0) + m : nullptr,
+                   false};
+      if (static_cast<const ConvWindow*>(k.attributes)->relu) g.floor = 0;
       if (runs.one_item) {
         g.c = runs.to[0] + m * places;
         g.cm = places;
