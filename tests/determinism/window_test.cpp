@@ -48,11 +48,11 @@ Case random_case(std::uint64_t seed) {
     width *= in;
   }
   Case c;
+  constexpr const char* kActivations[] = {"linear", "silu", "relu"};
   c.cell = R"("type":"conv)" + std::to_string(rank) + R"(d","filters":)" + std::to_string(filters) +
            R"(,"kernel":[)" + kernel + R"(],"stride":[)" + stride + R"(],"dilation":[)" + dilation +
            R"(],"padding":[)" + padding + padding_end + R"(],"bias":)" +
-           (pick(0, 1) ? "true" : "false") + R"(,"activation":")" +
-           (pick(0, 2) ? "silu\"" : "linear\"");
+           (pick(0, 1) ? "true" : "false") + R"(,"activation":")" + kActivations[pick(0, 2)] + "\"";
   c.dims = dims;
   c.dtype = seed % 5 == 1   ? "fp8e4m3"
             : seed % 5 == 2 ? "f16"

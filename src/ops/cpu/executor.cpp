@@ -46,7 +46,10 @@ Status Executor::plan(const ExecutorOptions& options) {
   LOOM_ASSIGN(kernels_, select_kernels(options.isa));
   poison_ = options.poison;
   lowered_ = lower(program_);
-  if (options.fuse) fuse_convolutions(lowered_);
+  if (options.fuse) {
+    drop_copies(lowered_);
+    fuse_convolutions(lowered_);
+  }
   if (options.fuse && options.block_rows > 0) block_rows(lowered_, options.block_rows);
   LOOM_TRY(read_held());
   // Long enough that what follows a product (activation, add) rarely waits for a place.

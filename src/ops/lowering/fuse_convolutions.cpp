@@ -1,13 +1,14 @@
 // Layers write a convolution as unfold (im2col), a product and a reorder to channels. Where windows
 // are large enough, kernels read the values under a window where they lie:
 //
-//   forward    unfold -> matmul -> reorder              pad_input -> conv
+//   forward    unfold -> matmul -> reorder -> relu      pad_input -> conv
 //   backward   reorder -> weight_grad (x of an unfold)    pad_input -> conv_weight_grad
 //                      -> matmul_t -> fold              conv_input_grad
 //                      -> bias_grad                       conv_bias_grad
 #include <algorithm>
 
 #include "base/files/bytes.h"
+#include "ops/elementwise/activation_ids.h"
 #include "ops/lowering/lowered.h"
 #include "ops/windows/windows.h"
 
@@ -129,6 +130,31 @@ class Fuser {
     product.op = LoweredOp::conv;
     product.operands[3] = y;
     gone_[at + 1] = true;
+    activate(product);
+  }
+  // A relu of conv's result y becomes a part of it. The slope of one is as well found at its
+  // result.
+  void activate(LoweredInstruction& conv) {
+    const View y = conv.operands[3];
+    if (!is_rows(y)) return;
+    const auto is_relu = [](const LoweredInstruction& ins, LoweredOp op) {
+      return ins.op == op && ins.ints[0] == static_cast<int>(Activation::relu);
+    };
+    std::size_t at = p_.code.size();
+    for (const std::size_t n : uses(y).readers) {
+      const LoweredInstruction& reader = p_.code[n];
+      if (is_relu(reader, LoweredOp::activation) && at == p_.code.size()) at = n;
+      else if (!is_relu(reader, LoweredOp::activation_back) || reader.operands[1] == y) return;
+    }
+    if (at == p_.code.size() || p_.code[at].segment != conv.segment) return;
+    const View to = p_.code[at].operands[1];
+    const Uses& u = uses(to);
+    const bool of_host = of(to).kind == BufferKind::output && uses(y).readers.size() == 1;
+    if (u.writers.size() != 1 || !u.whole || !(of_host || is_rows(to))) return;
+    for (const std::size_t n : uses(y).readers) p_.code[n].operands[0] = to;
+    conv.operands[3] = to;
+    std::get<ConvWindow>(conv.attributes).relu = true;
+    gone_[at] = true;
   }
 
   LoweredInstruction& unfold_of(const LoweredInstruction& outer) {

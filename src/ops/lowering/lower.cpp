@@ -18,6 +18,41 @@ LoweredProgram lower(const Program& program) {
   return out;
 }
 
+void drop_copies(LoweredProgram& p) {
+  const auto buffer = [&](const View& v) -> const Buffer& {
+    return p.buffers[static_cast<std::size_t>(v.buffer)];
+  };
+  const auto can_drop = [&](const LoweredInstruction& copy) {
+    const View x = copy.operands[0], y = copy.operands[1];
+    if (copy.op != LoweredOp::copy || buffer(x).kind != BufferKind::temp ||
+        buffer(y).kind != BufferKind::output || buffer(x).type != buffer(y).type ||
+        buffer(x).rows != buffer(y).rows || buffer(x).cols != buffer(y).cols)
+      return false;
+    int writers = 0, of_output = 0;
+    bool whole = true;
+    for (const LoweredInstruction& ins : p.code)
+      for (std::size_t i = 0; i < operands(ins.op).size(); ++i) {
+        const View& v = ins.operands[i];
+        if (!v.valid() || (v.buffer != x.buffer && v.buffer != y.buffer)) continue;
+        whole &= v.cols == buffer(v).cols && ins.segment == copy.segment;
+        if (v.buffer == y.buffer) ++of_output;
+        else if (operands(ins.op)[i].role != Role::read) ++writers;
+      }
+    return whole && writers == 1 && of_output == 1;
+  };
+  for (std::size_t n = 0; n < p.code.size();) {
+    if (!can_drop(p.code[n])) {
+      ++n;
+      continue;
+    }
+    const BufferId x = p.code[n].operands[0].buffer, y = p.code[n].operands[1].buffer;
+    for (LoweredInstruction& ins : p.code)
+      for (View& v : ins.operands)
+        if (v.buffer == x) v.buffer = y;
+    p.code.erase(p.code.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+}
+
 bool copies_panels(const LoweredProgram& p, const LoweredInstruction& ins) {
   if (ins.op != LoweredOp::matmul && ins.op != LoweredOp::matmul_t) return false;
   if (p.max_rows(ins.operands[1].buffer) < cpu::kPackedRows) return false;

@@ -72,8 +72,12 @@ struct LoweredProgram : ProgramFrame {
 // One instruction for each of a verified program, by the kernels its formats call for.
 LoweredProgram lower(const Program& program);
 
+// Copies of a temporary to an output are left out: what writes it writes the output. Same bits.
+void drop_copies(LoweredProgram& program);
+
 // Convolutions whose unfolded rows are never made: unfold, product and reorder become conv, and
-// their gradients likewise, where windows are large enough to gain by it. Same bits.
+// their gradients likewise, where windows are large enough to gain by it; a relu of the results is
+// conv's, too. Same bits.
 void fuse_convolutions(LoweredProgram& program);
 
 // A loss of classes with the product before it and its gradients, a block of rows at a time, where

@@ -170,6 +170,7 @@ struct Product {
   bool accumulate;              // init: what C holds
   const T* row_bias = nullptr;  // init: one value for each row of C
   bool partial = false;         // more of the sums follows: C keeps them as they are
+  T floor = -static_cast<T>(__builtin_inff());  // below which no result is: of a relu, 0
 };
 
 // y = bias + x W^T, operands 3, 2, 1 and 0; panels of B are `bp` apart.
@@ -217,8 +218,15 @@ static inline void compute_tile(const Product<T, A>& g, i64 m, i64 panel) {
     for (int p = 0; p < NP; ++p) {
       const i64 col = (panel + p) * 16;
       T* const to = g.c + (m + i) * g.cm + col;
-      if (g.partial) store_lanes(to, c[i][p], g.lanes - col);
-      else store_tile(to, c[i][p], g.lanes - col);
+      if (g.partial) {
+        store_lanes(to, c[i][p], g.lanes - col);
+        continue;
+      }
+      LOOM_UNROLL for (int q = 0; q < V<T>::kParts; ++q) {
+        const typename V<T>::Native x = c[i][p].part[q], floor = g.floor + typename V<T>::Native{};
+        c[i][p].part[q] = floor > x ? floor : x;
+      }
+      store_tile(to, c[i][p], g.lanes - col);
     }
 }
 

@@ -90,47 +90,59 @@ struct Im2colPlan {
   T* to[kMax];
   bool one_item;
 
+  i64 item, z, line, column;  // of the next place
+
+  void seek(const Spatial& s, i64 first) {
+    column = first % s.out[2];
+    first /= s.out[2];
+    line = first % s.out[1];
+    first /= s.out[1];
+    z = first % s.out[0];
+    item = first / s.out[0];
+  }
+  // The next `count` places: divisions for each would take as long as some taps.
   void find(const Spatial& s, const Padded& padded, const TensorArg& x, const TensorArg& y,
-            i64 first, i64 count) {
-    const i64 places = s.outputs();
-    one_item = first / places == (first + count - 1) / places;
+            i64 count) {
+    const i64 first_item = item;
     runs = 0;
     for (i64 at = 0; at < count;) {
-      const i64 item = (first + at) / places, place = (first + at) % places,
-                column = place % s.out[2];
-      const i64 line = (place / (s.out[2] * s.out[1]) * s.stride[0] * padded.size[1] +
-                        place / s.out[2] % s.out[1] * s.stride[1]) *
-                       padded.size[2];
+      const i64 n = min(count - at, s.out[2] - column);
       begin[runs] = static_cast<int>(at);
-      from[runs] = row<T>(x, item) + line + column * s.stride[2];
-      to[runs++] = row<T>(y, item) + place;
-      at += min(count - at, s.out[2] - column);
+      from[runs] = row<T>(x, item) +
+                   (z * s.stride[0] * padded.size[1] + line * s.stride[1]) * padded.size[2] +
+                   column * s.stride[2];
+      to[runs++] = row<T>(y, item) + (z * s.out[1] + line) * s.out[2] + column;
+      one_item = item == first_item;
+      at += n;
+      column += n;
+      if (column < s.out[2]) continue;
+      column = 0;
+      if (++line < s.out[1]) continue;
+      line = 0;
+      if (++z < s.out[0]) continue;
+      z = 0;
+      ++item;
     }
     begin[runs] = static_cast<int>(count);
   }
+  // N values of each tap.
+  template <int N>
+  static void copy_taps(const int* taps, i64 count, const T* from, T* to) {
+    for (i64 t = 0; t < count; ++t) __builtin_memcpy(to + t * kMax, from + taps[t], N * sizeof(T));
+  }
   // What lies under each of the taps, kMax values apart.
   __attribute__((noinline)) void read(const int* taps, i64 count, i64 step, T* lanes) const {
-    constexpr i64 W = 16 / V<T>::kParts;
-    if (runs == 1 && begin[1] == kMax && step == 1) {
-      for (i64 t = 0; t < count; ++t)
-        __builtin_memcpy(lanes + t * kMax, from[0] + taps[t], kMax * sizeof(T));
-      return;
-    }
+    if (runs == 1 && begin[1] == kMax && step == 1)
+      return copy_taps<kMax>(taps, count, from[0], lanes);
     for (int i = 0; i < runs; ++i) {
       const i64 n = begin[i + 1] - begin[i], whole = step == 1 ? n / 4 * 4 : 0;
-      i64 wide = 0;
-      for (; wide + W <= whole; wide += W)  // all taps of a register after the other
-        for (i64 t = 0; t < count; ++t)
-          __builtin_memcpy(lanes + t * kMax + begin[i] + wide, from[i] + taps[t] + wide,
-                           W * sizeof(T));
-      for (i64 t = 0; t < count && wide < n; ++t) {
-        const T* a = from[i] + taps[t];
-        T* b = lanes + t * kMax + begin[i];
-        i64 j = wide;
-        for (; j + 8 <= whole; j += 8) __builtin_memcpy(b + j, a + j, 8 * sizeof(T));
-        for (; j < whole; j += 4) __builtin_memcpy(b + j, a + j, 4 * sizeof(T));
-        for (; j < n; ++j) b[j] = a[j * step];
-      }
+      T* const to = lanes + begin[i];
+      i64 j = 0;
+      for (; j + 16 <= whole; j += 16) copy_taps<16>(taps, count, from[i] + j, to + j);
+      for (; j + 8 <= whole; j += 8) copy_taps<8>(taps, count, from[i] + j, to + j);
+      for (; j + 4 <= whole; j += 4) copy_taps<4>(taps, count, from[i] + j, to + j);
+      for (i64 t = 0; t < count && j < n; ++t)
+        for (i64 rest = j; rest < n; ++rest) to[t * kMax + rest] = from[i][taps[t] + rest * step];
     }
     for (i64 t = 0; t < count && begin[runs] < kMax; ++t)
       for (i64 j = begin[runs]; j < kMax; ++j) lanes[t * kMax + j] = 0;
@@ -167,14 +179,16 @@ static void conv(const KernelArgs& k) {
       panels >= 4 * k.workers ? 1 : min(k.workers, (w.rows + kTileRows - 1) / kTileRows);
   const Range r = share(panels * parts, 1, k.worker, k.workers);
   Im2colPlan<T> runs;
+  runs.seek(s, r.begin / parts * kLanes);
+  Range filters{0, w.rows};
   for (i64 u = r.begin; u < r.end; ++u) {
     const i64 first = u / parts * kLanes, count = min(kLanes, rows - first);
     if (u == r.begin || u % parts == 0) {
-      runs.find(s, padded, x, y, first, count);
+      runs.find(s, padded, x, y, count);
       runs.read(taps, w.cols, s.stride[2], lanes);
     }
-    const Range filters =
-        share(w.rows, kTileRows, static_cast<int>(u % parts), static_cast<int>(parts));
+    if (parts > 1)
+      filters = share(w.rows, kTileRows, static_cast<int>(u % parts), static_cast<int>(parts));
     T block[kRowsOf<T> * kLanes];
     // Straight into the row of an item, or by way of a block to several.
     const i64 step = runs.one_item ? filters.end - filters.begin : kRowsOf<T>;
@@ -190,7 +204,9 @@ static void conv(const KernelArgs& k) {
                    kLanes,
                    nullptr,
                    false,
-                   k.has[2] ? row<T>(k.t[2], 0) + m : nullptr};
+                   k.has[2] ? row<T>(k.t[2], 0) + m : nullptr,
+                   false};
+      if (static_cast<const ConvWindow*>(k.attributes)->relu) g.floor = 0;
       if (runs.one_item) {
         g.c = runs.to[0] + m * places;
         g.cm = places;

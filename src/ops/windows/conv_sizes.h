@@ -56,7 +56,7 @@ static inline i64 gather_channels(i64 each, i64 channels) {
 
 // Weight gradients of windows take kWindowRows rows and kWindowTaps taps at once; bytes for their
 // tables, the rows, and the sums, at each level of a binary counter of blocks.
-inline constexpr i64 kWindowRows = 128, kWindowTaps = 128;
+inline constexpr i64 kWindowRows = 128, kWindowTaps = 320;
 static inline i64 outer_window_scratch(i64 rows, i64 taps) {
   i64 levels = 2;
   for (i64 blocks = rows / 1024; blocks > 0; blocks /= 2) ++levels;

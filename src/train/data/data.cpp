@@ -219,12 +219,15 @@ DataSource::Form ArrayData::form() const {
 }
 
 void ArrayData::append(std::int64_t sample, Batch& batch) const {
-  const auto add = [sample](const auto& all, std::int64_t count, auto& to) {
+  const auto add = [sample]<class From, class To>(const std::vector<From>& all, std::int64_t count,
+                                                  std::vector<To>& to) {
     if (all.empty()) return;
     const auto begin = all.begin() + sample * count;
-    std::transform(begin, begin + count, std::back_inserter(to), [](auto v) {
-      return static_cast<typename std::decay_t<decltype(to)>::value_type>(v);
-    });
+    if constexpr (std::is_same_v<From, To>)
+      to.insert(to.end(), begin, begin + count);  // at once: a step waits for all of its rows
+    else
+      std::transform(begin, begin + count, std::back_inserter(to),
+                     [](From v) { return static_cast<To>(v); });
   };
   add(x_, width_, batch.x);
   add(wide_x_, width_, batch.x);
