@@ -42,6 +42,8 @@ const SamplerOptions kSettings[] = {
     {.repetition_penalty = 1.5},
     {.temperature = 1, .repetition_penalty = 1.3, .seed = 16},
     {.temperature = 2, .top_k = 30, .top_p = 0.9, .repetition_penalty = 0.7, .seed = 17},
+    {.temperature = 2.5, .seed = 18},
+    {.temperature = 1, .seed = 496},  // a draw of 0.9986 at 41: far below the top
 };
 
 // Ids before a text; some are none of the row.
@@ -51,7 +53,7 @@ constexpr std::array<std::int32_t, 9> kHistory{0, 3, 3, 31, 32, 599, 600, -1, 1 
 float logit(std::uint32_t row, std::uint32_t i) {
   const RandomStream random(row, 7);
   const float u = random.uniform(i);
-  switch (row % 9) {
+  switch (row % 10) {
     case 0: return 8 * u;
     case 1: return -3.25f;                                           // all equal
     case 2: return i % 10 == 3 ? 1.0f : -50.0f;                      // 60 equal ones
@@ -60,18 +62,19 @@ float logit(std::uint32_t row, std::uint32_t i) {
     case 5: return static_cast<float>(random.below(i, 21)) / 4;      // ties
     case 6: return 1 + 0x1p-20f * u;                                 // in few bins, or one
     case 7: return (u - 0.5f) * 0x1p120f;
+    case 8: return i == 17 ? 12 : u / 20;  // many far below the top, in one bin
     default: return -0x1p-30f * u;
   }
 }
 
 // Row `id` of a table is what follows the id.
-Program table_program(std::uint32_t vocab) {
+Program table_program(std::uint32_t vocab, std::uint32_t n) {
   Program program;
   ProgramBuilder emit(program);
   const Rows rows{1, emit.u32_register("R", 4), kNone};
   const View ids = emit.input("ids", ValueType::u32, rows, 1);
   emit.input("positions", ValueType::u32, rows, 1);
-  const View y = emit.gather(emit.weight("e", "w", vocab, vocab, {}, ValueType::f32), ids);
+  const View y = emit.gather(emit.weight("e", "w", n, vocab, {}, ValueType::f32), ids);
   emit.copy_to(y, emit.output("y", ValueType::f32, rows, vocab));
   return program;
 }
@@ -127,14 +130,14 @@ TEST(Generating, IdsAreThoseOfTheSampler) {
     for (std::uint32_t i = 0; i < kVocab; ++i) table.push_back(logit(r, i));
   auto store = WeightStore::from_f32(kVocab, kVocab, table);
   ASSERT_TRUE(store.ok());
-  const Program program = table_program(kVocab);
+  const Program program = table_program(kVocab, kVocab);
   Side cpu(program, *store, nullptr), gpu(program, *store, device);
   EXPECT_FALSE(cpu.e->resident());
   ASSERT_TRUE(gpu.e->resident());
   for (const SamplerOptions& options : kSettings) {
     auto sampler = Sampler::create(options);
     ASSERT_TRUE(sampler.ok() && sampler->draw());
-    for (const std::uint32_t id : {0, 1, 2, 3, 4, 5, 6, 7, 8})
+    for (const std::uint32_t id : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
       EXPECT_EQ(gpu.ahead(*sampler, id, 5 * id, 3), cpu.sampled(*sampler, id, 5 * id, 3))
           << "from " << id << " at " << options.temperature << ' ' << options.top_k << ' '
           << options.top_p << ' ' << options.min_p;
@@ -146,13 +149,7 @@ TEST(Generating, IdsAreThoseOfTheSampler) {
 TEST(Generating, SomeRowsAreLeftToTheHost) {
   LOOM_TEST_DEVICE(device);
   const auto row = [&](std::uint32_t vocab, float value, const SamplerOptions& options) {
-    Program program;
-    ProgramBuilder emit(program);
-    const Rows rows{1, emit.u32_register("R", 4), kNone};
-    const View ids = emit.input("ids", ValueType::u32, rows, 1);
-    emit.input("positions", ValueType::u32, rows, 1);
-    const View x = emit.gather(emit.weight("e", "w", 2, vocab, {}, ValueType::f32), ids);
-    emit.copy_to(x, emit.output("y", ValueType::f32, rows, vocab));
+    const Program program = table_program(vocab, 2);
     auto store = WeightStore::from_f32(2, vocab, std::vector<float>(2 * vocab, value));
     EXPECT_TRUE(store.ok());
     Side cpu(program, *store, nullptr), gpu(program, *store, device);
@@ -170,6 +167,31 @@ TEST(Generating, SomeRowsAreLeftToTheHost) {
   EXPECT_EQ(row(9000, 1, {.temperature = 1, .top_p = 0.5}).first, none);
   const auto below = row(8191, 1, {.temperature = 1, .top_p = 0.5});
   EXPECT_EQ(below.first, below.second);
+}
+
+// Rows that many workgroups read, whose ids lie in few bins or in many.
+TEST(Generating, IdsOfALargeVocabulary) {
+  LOOM_TEST_DEVICE(device);
+  constexpr std::uint32_t kMany = 20011;
+  std::vector<float> table;
+  for (const float spread : {0.6f, 4.0f, 0.01f})
+    for (std::uint32_t i = 0; i < kMany; ++i) {
+      const RandomStream random(i, 9);
+      table.push_back(spread * (random.uniform(0) + random.uniform(1) - random.uniform(2)));
+    }
+  auto store = WeightStore::from_f32(3, kMany, table);
+  ASSERT_TRUE(store.ok());
+  const Program program = table_program(kMany, 3);
+  Side cpu(program, *store, nullptr), gpu(program, *store, device);
+  for (const SamplerOptions& options : {SamplerOptions{.temperature = 0.8, .seed = 1},
+                                        {.temperature = 0.8, .top_k = 9000, .seed = 2},
+                                        {.temperature = 0.8, .top_k = 7000, .top_p = 0.9},
+                                        {.temperature = 0.8, .min_p = 0.5, .seed = 3}})
+    for (const std::uint32_t id : {0, 1, 2})
+      for (const std::uint32_t position : {0, 1, 2, 3, 4})
+        EXPECT_EQ(gpu.ahead(*Sampler::create(options), id, position, 1),
+                  cpu.sampled(*Sampler::create(options), id, position, 1))
+            << id << ' ' << position << ' ' << options.top_k << ' ' << options.min_p;
 }
 
 TEST(Generating, SubnormalTemperaturesAreNotForDevices) {

@@ -2,10 +2,9 @@
 // Sampler::pick (src/llm/generate/sampler.h) draws it, in integers, so that no order of additions
 // shows. After pick_parts (pick.wgsl): draw_weigh sums the weights in bins, draw_gather lists the
 // ids of the bins that count, draw_pick finds the id among them.
-// Operands: 0 logits, 1 ids, 2 positions. extra(0): how many were picked, the settings, the ids that
-// were picked, random bits before that; extra(1): the best of each part; extra(2): the bins;
-// extra(3): pairs of depth and id, then the depth of each id; extra(4): the ids seen before.
-// What one workgroup runs is cold, and most of what it costs is to be fetched: it is short.
+// Operands: 0 logits, 1 ids, 2 positions. extra(0): how many were picked, the settings, the ids
+// that were, and random bits for those that will be; extra(1): the best of each part; extra(2): the
+// bins; extra(3): pairs of depth and id, then the depth of each id; extra(4): the ids seen before.
 
 // Of the bins workgroups add to; all that is shared between dispatches is atomic here.
 @group(0) @binding(1) var<storage, read_write> A: array<atomic<u32>>;
