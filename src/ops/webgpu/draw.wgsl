@@ -174,16 +174,21 @@ fn top_of_row(lane: u32) -> f32 {
 }
 
 fn depth_at(id: u32) -> u32 { return extra(3u) + 2u * cols(0u) + id; }
+// The ids of a thread of workgroup u: it reads what belongs to them before anything else.
+fn id_of(u: u32, lane: u32, i: u32) -> u32 { return (u * EACH + i) * DRAWERS + lane; }
 @compute @workgroup_size(DRAWERS)
 fn draw_weigh(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
-  let top = top_of_row(lane);
+  var x: array<f32, EACH>;
+  for (var i = 0u; i < EACH; i++) { x[i] = logit(min(id_of(u, lane, i), cols(0u) - 1u)); }
   let temperature = bitcast<f32>(setting(0u));
-  for (var i = u * DRAWERS + lane; i < cols(0u); i += units() * DRAWERS) {
-    let d = depth(logit(i), top, temperature);
-    atomicStore(&A[depth_at(i)], d);
+  let top = top_of_row(lane);
+  for (var i = 0u; i < EACH; i++) {
+    if (id_of(u, lane, i) >= cols(0u)) { break; }
+    let d = depth(x[i], top, temperature);
+    atomicStore(&A[depth_at(id_of(u, lane, i))], d);
     if (d == NONE) { continue; }
     add_to_bin(bin_of(d), weight(d));
     if (setting(1u) != NONE && d <= setting(1u)) { add_to_bin(BINS, weight(d)); }
@@ -207,6 +212,12 @@ fn draw_gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
+  var depths: array<u32, EACH>;
+  for (var i = 0u; i < EACH; i++) {
+    depths[i] = NONE;
+    let id = id_of(u, lane, i);
+    if (id < cols(0u)) { depths[i] = word_at(depth_at(id)); }
+  }
   load_bins(lane, DRAWERS);
   let total = before_bin(BINS);
   var s = Sought(cuts_number(total), vec2(setting(2u) - 1u, 0u));
@@ -217,8 +228,8 @@ fn draw_gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
   seek(lane, DRAWERS, vec3(0u), s);
   let last = min(found.bin, BINS - 1u);  // no depth lies beyond
   let first = select(last, 0u, s.by_number || cuts_mass());
-  for (var i = u * DRAWERS + lane; i < cols(0u); i += units() * DRAWERS) {
-    let b = bin_of(word_at(depth_at(i)));
+  for (var i = 0u; i < EACH; i++) {
+    let b = bin_of(depths[i]);
     if (b >= first && b <= last) { atomicAdd(&places[b], 1u); }
   }
   workgroupBarrier();
@@ -228,13 +239,12 @@ fn draw_gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     atomicStore(&places[b], before_bin(b).z + atomicAdd(&A[bin_place(b) + 3u], own));
   }
   workgroupBarrier();
-  for (var i = u * DRAWERS + lane; i < cols(0u); i += units() * DRAWERS) {
-    let d = word_at(depth_at(i));
-    let b = bin_of(d);
+  for (var i = 0u; i < EACH; i++) {
+    let b = bin_of(depths[i]);
     if (b < first || b > last) { continue; }
     let at = extra(3u) + 2u * atomicAdd(&places[b], 1u);
-    atomicStore(&A[at], d);
-    atomicStore(&A[at + 1u], i);
+    atomicStore(&A[at], depths[i]);
+    atomicStore(&A[at + 1u], id_of(u, lane, i));
   }
 }
 

@@ -27,7 +27,8 @@ std::int64_t pick_parts(std::int64_t cols) { return std::min<std::int64_t>((cols
 static std::string pick_constants() {
   return constant("DRAW_WORDS", kDrawWords) + constant("SETTINGS", kDrawSettings);
 }
-constexpr std::int64_t kDrawers = 256;  // threads of the two that read the row
+// Threads of a workgroup of the two that read the row, and ids of a thread.
+constexpr std::int64_t kDrawers = 256, kDrawerIds = 2;
 
 std::array<LaunchSpec, 5> pick_launches(const View& logits, const View& ids,
                                         const View& positions) {
@@ -39,15 +40,15 @@ std::array<LaunchSpec, 5> pick_launches(const View& logits, const View& ids,
   }
   list[0].kernel.entry = "pick_parts";
   list[0].factor = list[0].ints[0];
-  for (const std::size_t n : {2, 3})
-    list[n].factor = std::min<std::int64_t>((logits.cols + 2 * kDrawers - 1) / (2 * kDrawers), 512);
+  constexpr std::int64_t kIds = kDrawers * kDrawerIds;
+  for (const std::size_t n : {2, 3}) list[n].factor = (logits.cols + kIds - 1) / kIds;
   return list;
 }
 
 std::array<Kernel, 3> draw_kernels(const gpu::Limits& limits) {
   std::array<Kernel, 3> list;
   const std::string constants =
-      pick_constants() + constant("DRAWERS", kDrawers) +
+      pick_constants() + constant("DRAWERS", kDrawers) + constant("EACH", kDrawerIds) +
       constant("PICKERS", std::min<std::int64_t>(limits.threads_per_group, 1024));
   constexpr const char* kEntries[] = {"draw_weigh", "draw_gather", "draw_pick"};
   for (std::size_t i = 0; i < list.size(); ++i)
