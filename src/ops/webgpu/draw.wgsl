@@ -2,9 +2,10 @@
 // Sampler::pick (src/llm/generate/sampler.h) draws it, in integers, so that no order of additions
 // shows. After pick_parts (pick.wgsl): draw_weigh sums the weights in bins, draw_gather lists the
 // ids of the bins that count, draw_pick finds the id among them.
-// Operands: 0 logits, 1 ids, 2 positions. extra(0): how many were picked, 11 settings, the ids that
-// were; extra(1): the best of each part; extra(2): the bins; extra(3): pairs of depth and id;
-// extra(4): the ids seen before.
+// Operands: 0 logits, 1 ids, 2 positions. extra(0): how many were picked, the settings, the ids that
+// were picked, random bits before that; extra(1): the best of each part; extra(2): the bins;
+// extra(3): pairs of depth and id, then the depth of each id; extra(4): the ids seen before.
+// What one workgroup runs is cold, and most of what it costs is to be fetched: it is short.
 
 // Of the bins workgroups add to; all that is shared between dispatches is atomic here.
 @group(0) @binding(1) var<storage, read_write> A: array<atomic<u32>>;
@@ -31,12 +32,22 @@ fn weight(depth: u32) -> vec3<u32> {
   return vec3(m << (exponent - 23u), m >> (55u - exponent), 1u);
 }
 
-// 321 bins of depths; what is at least as probable as min_p says is summed in one more.
-const BINS = 384u;
-const BIN_SHIFT = 20u;
-var<workgroup> low: array<atomic<u32>, 385>;
-var<workgroup> high: array<atomic<u32>, 385>;
-var<workgroup> number: array<atomic<u32>, 385>;
+// 489 bins of depths: 64 for each of 6 octaves, 8 for each of 10, then one. What is at least as
+// probable as min_p says is summed in one more.
+const BINS = 512u;
+fn bin_bits(depth: u32) -> u32 {
+  return select(select(23u, 20u, depth < 16u << 23u), 17u, depth < 6u << 23u);
+}
+fn bin_of(depth: u32) -> u32 {
+  let bits = bin_bits(depth);
+  return (depth >> bits) + select(select(448u, 336u, bits == 20u), 0u, bits == 17u);
+}
+fn bin_start(b: u32) -> u32 {
+  return select(select((b - 448u) << 23u, (b - 336u) << 20u, b < 464u), b << 17u, b < 384u);
+}
+var<workgroup> low: array<atomic<u32>, 513>;
+var<workgroup> high: array<atomic<u32>, 513>;
+var<workgroup> number: array<atomic<u32>, 513>;
 
 fn clear_bins(lane: u32, lanes: u32) {
   for (var b = lane; b <= BINS; b += lanes) {
@@ -56,6 +67,30 @@ fn bin(b: u32) -> vec3<u32> {
   return vec3(atomicLoad(&low[b]), atomicLoad(&high[b]), atomicLoad(&number[b]));
 }
 fn bin_place(b: u32) -> u32 { return extra(2u) + 4u * b; }
+
+// Sums of 8 bins each, then of 8 of those each.
+var<workgroup> eights: array<vec3<u32>, 72>;
+fn sum_bins(lane: u32) {
+  var sum = vec3(0u);
+  if (lane < 64u) {
+    for (var i = 0u; i < 8u; i++) { sum = plus(sum, bin(8u * lane + i)); }
+    eights[lane] = sum;
+  }
+  workgroupBarrier();
+  sum = vec3(0u);
+  if (lane < 8u) {
+    for (var i = 0u; i < 8u; i++) { sum = plus(sum, eights[8u * lane + i]); }
+    eights[64u + lane] = sum;
+  }
+  workgroupBarrier();
+}
+fn before_bin(b: u32) -> vec3<u32> {
+  var sum = vec3(0u);
+  for (var i = 0u; i < b / 64u; i++) { sum = plus(sum, eights[64u + i]); }
+  for (var i = b / 64u * 8u; i < b / 8u; i++) { sum = plus(sum, eights[i]); }
+  for (var i = b & ~7u; i < b; i++) { sum = plus(sum, bin(i)); }
+  return sum;
+}
 fn load_bins(lane: u32, lanes: u32) {
   for (var b = lane; b <= BINS; b += lanes) {
     atomicStore(&low[b], word_at(bin_place(b)));
@@ -63,56 +98,34 @@ fn load_bins(lane: u32, lanes: u32) {
     atomicStore(&number[b], word_at(bin_place(b) + 2u));
   }
   workgroupBarrier();
+  sum_bins(lane);
 }
 
-// Sums of the bins of this lane and those before it: of the first 64 lanes, where there are more.
-var<workgroup> sums: array<vec3<u32>, 64>;
-fn scan_bins(lane: u32, per_lane: u32) {
-  var own = vec3(0u);
-  if (lane < 64u) {
-    for (var j = 0u; j < per_lane; j++) { own = plus(own, bin(lane * per_lane + j)); }
-    sums[lane] = own;
-  }
-  workgroupBarrier();
-  for (var step = 1u; step < 64u; step = 2u * step) {
-    var other = vec3(0u);
-    if (lane >= step && lane < 64u) { other = sums[lane - step]; }
-    workgroupBarrier();
-    own = plus(own, other);
-    if (lane < 64u) { sums[lane] = own; }
-    workgroupBarrier();
-  }
-}
-
-// What is sought: the element before which there are at most `target`, by weight or by number, and
+// What is sought: the element before which there are at most `aim`, by weight or by number, and
 // with it more.
 struct Sought {
   by_number: bool,
-  rest: vec2<u32>,
-}
-fn rest_after(s: Sought, before: vec3<u32>) -> vec2<u32> {
-  return minus(s.rest, select(before.xy, vec2(before.z, 0u), s.by_number));
+  aim: vec2<u32>,
 }
 fn is_sought(s: Sought, before: vec3<u32>, after: vec3<u32>) -> bool {
-  if (s.by_number) { return before.z <= s.rest.x && s.rest.x < after.z; }
-  return !less(s.rest, before.xy) && less(s.rest, after.xy);
+  if (s.by_number) { return before.z <= s.aim.x && s.aim.x < after.z; }
+  return !less(s.aim, before.xy) && less(s.aim, after.xy);
 }
 struct Found {
-  bin: u32,  // NONE: there is less than the target
+  bin: u32,  // NONE: there is less than the aim
   before: vec3<u32>,
   own: vec3<u32>,
 }
 var<workgroup> found: Found;
-fn seek(lane: u32, per_lane: u32, s: Sought) {
-  if (lane == 0u) { found.bin = NONE; }
+// `first`: what is before the bins.
+fn seek(lane: u32, lanes: u32, first: vec3<u32>, s: Sought) {
+  if (lane == 0u) { found = Found(NONE, vec3(0u), vec3(0u)); }
   workgroupBarrier();
-  var before = vec3(0u);
-  if (lane > 0u && lane < 64u) { before = sums[lane - 1u]; }
-  for (var j = 0u; j < per_lane && lane < 64u; j++) {
-    let own = bin(lane * per_lane + j);
-    let after = plus(before, own);
-    if (is_sought(s, before, after)) { found = Found(lane * per_lane + j, before, own); }
-    before = after;
+  for (var b = lane; b < BINS; b += lanes) {
+    let own = bin(b);
+    if (own.z == 0u) { continue; }
+    let before = plus(first, before_bin(b));
+    if (is_sought(s, before, plus(before, own))) { found = Found(b, before, own); }
   }
   workgroupBarrier();
 }
@@ -122,17 +135,13 @@ fn share(total: vec2<u32>, bits: u32) -> vec2<u32> {
   return plus(vec3(total.y * bits, mul_high(total.y, bits), 0u),
       vec3(mul_high(total.x, bits), 0u, 0u)).xy;
 }
-fn target_of(total: vec2<u32>) -> vec2<u32> {
-  let position = word_at(place(2u, 0u)) + 1u;  // of the new id
-  let bits = philox(vec4(position >> 2u, 0u, setting(2u), setting(3u)),
-      vec2(setting(0u), setting(1u)));
-  return share(total, bits[position & 3u]);
-}
+fn picked_at() -> u32 { return extra(0u) + SETTINGS + 1u + word_at(extra(0u)); }
+fn target_of(total: vec2<u32>) -> vec2<u32> { return share(total, word_at(picked_at())); }
 
 // The sum that top_p keeps at least: ceil of top_p * total as f64 rounds it. The factor is settings
-// 7 and 8 over 2^(setting 9). `total` < 2^53.
+// 3 and 4 over 2^(setting 5). `total` < 2^53.
 fn mass(total: vec2<u32>) -> vec2<u32> {
-  let p = product(total, vec2(setting(7u), setting(8u)));
+  let p = product(total, vec2(setting(3u), setting(4u)));
   var length = 0u;
   for (var i = 0u; i < 4u; i++) {
     if (p[i] != 0u) { length = 32u * i + 32u - countLeadingZeros(p[i]); }
@@ -143,107 +152,88 @@ fn mass(total: vec2<u32>) -> vec2<u32> {
       (any_below(p, drop - 1u) || (q.x & 1u) == 1u)) {
     q = vec4(plus(q.xyz, vec3(1u, 0u, 0u)).xy, 0u, 0u);
   }
-  let shift = setting(9u) - drop;
+  let shift = setting(5u) - drop;
   return plus(right(q, shift).xyz, vec3(select(0u, 1u, any_below(q, shift)), 0u, 0u)).xy;
 }
 
 // What the settings ask of a row whose bins sum to `total`.
-fn cuts_number(total: vec3<u32>) -> bool { return setting(6u) != 0u && setting(6u) < total.z; }
-fn cuts_mass() -> bool { return setting(9u) != 0u; }
-fn cut_by_min(kept: vec2<u32>) -> vec2<u32> {
-  let likely = bin(BINS).xy;
-  return select(kept, likely, setting(5u) != NONE && less(likely, kept));
+fn cuts_number(total: vec3<u32>) -> bool { return setting(2u) != 0u && setting(2u) < total.z; }
+fn cuts_mass() -> bool { return setting(5u) != 0u; }
+fn cut_by_min(kept: vec2<u32>, likely: vec2<u32>) -> vec2<u32> {
+  return select(kept, likely, setting(1u) != NONE && less(likely, kept));
 }
 fn one_less(x: vec2<u32>) -> vec2<u32> { return minus(x, vec2(1u, 0u)); }
 
-struct Best {
-  key: u32,
-  id: u32,
-}
-var<workgroup> bests: array<Best, 64>;
+var<workgroup> top_key: atomic<u32>;
 fn top_of_row(lane: u32) -> f32 {
-  var own = Best(0u, 0u);
-  for (var i = lane; i < parts() && lane < 64u; i += 64u) {
-    let other = Best(word_at(extra(1u) + 2u * i), word_at(extra(1u) + 2u * i + 1u));
-    if (other.key > own.key) { own = other; }
+  for (var i = lane; i < parts(); i += DRAWERS) {
+    atomicMax(&top_key, word_at(extra(1u) + 2u * i));
   }
-  if (lane < 64u) { bests[lane] = own; }
   workgroupBarrier();
-  for (var half = 32u; half > 0u; half = half / 2u) {
-    if (lane < half && bests[lane + half].key > bests[lane].key) {
-      bests[lane] = bests[lane + half];
-    }
-    workgroupBarrier();
-  }
-  return logit(bests[0].id);
+  let key = atomicLoad(&top_key);
+  return from_bits(select(~key, key ^ 0x80000000u, key >= 0x80000000u));
 }
 
-const DRAWERS = 256u;  // threads of the two that read the row
+fn depth_at(id: u32) -> u32 { return extra(3u) + 2u * cols(0u) + id; }
 @compute @workgroup_size(DRAWERS)
 fn draw_weigh(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let top = top_of_row(lane);
-  let temperature = bitcast<f32>(setting(4u));
-  clear_bins(lane, DRAWERS);
-  for (var i = u * DRAWERS + lane; i < cols(0u); i += parts() * DRAWERS) {
+  let temperature = bitcast<f32>(setting(0u));
+  for (var i = u * DRAWERS + lane; i < cols(0u); i += units() * DRAWERS) {
     let d = depth(logit(i), top, temperature);
+    atomicStore(&A[depth_at(i)], d);
     if (d == NONE) { continue; }
-    add_to_bin(d >> BIN_SHIFT, weight(d));
-    if (setting(5u) != NONE && d <= setting(5u)) { add_to_bin(BINS, weight(d)); }
+    add_to_bin(bin_of(d), weight(d));
+    if (setting(1u) != NONE && d <= setting(1u)) { add_to_bin(BINS, weight(d)); }
   }
   workgroupBarrier();
   for (var b = lane; b <= BINS; b += DRAWERS) {
     let own = bin(b);
     if (own.z == 0u) { continue; }
     let old = atomicAdd(&A[bin_place(b)], own.x);
-    atomicAdd(&A[bin_place(b) + 1u], own.y + select(0u, 1u, old + own.x < old));
+    let up = own.y + select(0u, 1u, old + own.x < old);
+    if (up != 0u) { atomicAdd(&A[bin_place(b) + 1u], up); }
     atomicAdd(&A[bin_place(b) + 2u], own.z);
   }
 }
 
-// Without cuts the bin of the draw is known, else those up to the cut.
-var<workgroup> starts: array<u32, 384>;
+// Without cuts the bin of the draw is known, else those up to the cut. Places are taken for all of
+// a bin's ids here at once: many add to few bins.
+var<workgroup> places: array<atomic<u32>, 512>;
 @compute @workgroup_size(DRAWERS)
 fn draw_gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32) {
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
-  let top = top_of_row(lane);
-  let temperature = bitcast<f32>(setting(4u));
   load_bins(lane, DRAWERS);
-  scan_bins(lane, 6u);
-  var start = 0u;
-  if (lane > 0u && lane < 64u) { start = sums[lane - 1u].z; }
-  for (var j = 0u; j < 6u && lane < 64u; j++) {
-    starts[6u * lane + j] = start;
-    start += bin(6u * lane + j).z;
+  let total = before_bin(BINS);
+  var s = Sought(cuts_number(total), vec2(setting(2u) - 1u, 0u));
+  if (!s.by_number) {
+    if (cuts_mass()) { s.aim = one_less(mass(total.xy)); }
+    else { s.aim = target_of(cut_by_min(total.xy, bin(BINS).xy)); }
   }
-  let total = sums[63];
-  var s = Sought(cuts_number(total), target_of(cut_by_min(total.xy)));
-  if (cuts_mass()) { s.rest = one_less(mass(total.xy)); }
-  if (s.by_number) { s.rest = vec2(setting(6u) - 1u, 0u); }
-  seek(lane, 6u, s);
+  seek(lane, DRAWERS, vec3(0u), s);
   let last = min(found.bin, BINS - 1u);  // no depth lies beyond
   let first = select(last, 0u, s.by_number || cuts_mass());
-  // Places are taken for all of a bin's ids here at once: many add to few bins.
-  clear_bins(lane, DRAWERS);
-  for (var i = u * DRAWERS + lane; i < cols(0u); i += parts() * DRAWERS) {
-    let b = depth(logit(i), top, temperature) >> BIN_SHIFT;
-    if (b >= first && b <= last) { atomicAdd(&number[b], 1u); }
+  for (var i = u * DRAWERS + lane; i < cols(0u); i += units() * DRAWERS) {
+    let b = bin_of(word_at(depth_at(i)));
+    if (b >= first && b <= last) { atomicAdd(&places[b], 1u); }
   }
   workgroupBarrier();
-  for (var b = lane; b < BINS; b += DRAWERS) {
-    let own = atomicExchange(&number[b], 0u);
-    if (own != 0u) { starts[b] += atomicAdd(&A[bin_place(b) + 3u], own); }
+  for (var b = first + lane; b <= last; b += DRAWERS) {
+    let own = atomicLoad(&places[b]);
+    if (own == 0u) { continue; }
+    atomicStore(&places[b], before_bin(b).z + atomicAdd(&A[bin_place(b) + 3u], own));
   }
   workgroupBarrier();
-  for (var i = u * DRAWERS + lane; i < cols(0u); i += parts() * DRAWERS) {
-    let d = depth(logit(i), top, temperature);
-    let b = d >> BIN_SHIFT;
+  for (var i = u * DRAWERS + lane; i < cols(0u); i += units() * DRAWERS) {
+    let d = word_at(depth_at(i));
+    let b = bin_of(d);
     if (b < first || b > last) { continue; }
-    let at = extra(3u) + 2u * (starts[b] + atomicAdd(&number[b], 1u));
+    let at = extra(3u) + 2u * atomicAdd(&places[b], 1u);
     atomicStore(&A[at], d);
     atomicStore(&A[at + 1u], i);
   }
@@ -255,139 +245,124 @@ struct Element {
   id: u32,
   before: vec3<u32>,
 }
-// One digit more of an element of [first, last) of the list is found: all of it is known but the
-// bits of the depth below `depth_bits` and those of the id below `id_bits`, then all but fewer.
+// Of an element of the list all is known but the bits of the depth below `depth_bits` and those of
+// the id below `id_bits`.
 struct Known {
   element: Element,
-  sought: Sought,
   depth_bits: u32,
   id_bits: u32,
 }
-fn agrees(k: Known, depth: u32, id: u32) -> bool {
-  return (((depth ^ k.element.depth) >> k.depth_bits) | ((id ^ k.element.id) >> k.id_bits)) == 0u;
+fn listed(i: u32) -> vec2<u32> {
+  return vec2(word_at(extra(3u) + 2u * i), word_at(extra(3u) + 2u * i + 1u));
 }
-fn next_digit(lane: u32, first: u32, last: u32, known: Known, depth_bits: u32,
-    id_bits: u32) -> Known {
+fn agrees(k: Known, x: vec2<u32>) -> bool {
+  return (((x.x ^ k.element.depth) >> k.depth_bits) | ((x.y ^ k.element.id) >> k.id_bits)) == 0u;
+}
+// One digit more of an element of [first, last) of the list: up to 8 bits.
+fn next_digit(lane: u32, first: u32, last: u32, known: Known, s: Sought) -> Known {
   var k = known;
+  let of_depth = k.depth_bits != 0u;
+  let bits = select(k.id_bits, k.depth_bits, of_depth);
+  let rest = bits - min(bits, 8u);
   clear_bins(lane, PICKERS);
   for (var i = first + lane; i < last; i += PICKERS) {
-    let d = word_at(extra(3u) + 2u * i);
-    let id = word_at(extra(3u) + 2u * i + 1u);
-    if (!agrees(k, d, id)) { continue; }
-    add_to_bin(select((id >> id_bits) & 255u, (d >> depth_bits) & 255u, depth_bits < k.depth_bits),
-        weight(d));
+    let x = listed(i);
+    if (!agrees(k, x)) { continue; }
+    add_to_bin((select(x.y, x.x, of_depth) & ((1u << bits) - 1u)) >> rest, weight(x.x));
   }
   workgroupBarrier();
-  scan_bins(lane, 4u);
-  seek(lane, 4u, k.sought);
-  let f = found;
-  if (depth_bits < k.depth_bits) {
-    k.element.depth |= (f.bin << depth_bits) & ((1u << k.depth_bits) - 1u);
+  sum_bins(lane);
+  seek(lane, PICKERS, k.element.before, s);
+  k.element.before = found.before;
+  if (of_depth) {
+    k.element.depth |= found.bin << rest;
+    k.depth_bits = rest;
   } else {
-    k.element.id |= f.bin << id_bits;
+    k.element.id |= found.bin << rest;
+    k.id_bits = rest;
   }
-  k.element.before = plus(k.element.before, f.before);
-  k.sought.rest = rest_after(k.sought, f.before);
-  k.depth_bits = depth_bits;
-  k.id_bits = id_bits;
-  workgroupBarrier();
   return k;
 }
-// One of the n elements in `few`: `before` is before all of them.
-const FEW = 64u;
-var<workgroup> few: array<vec2<u32>, FEW>;
+// The elements that agree with what is known, when they are few: depth, id and weight.
+const FEW = 128u;
+var<workgroup> few: array<vec4<u32>, FEW>;
+var<workgroup> few_found: atomic<u32>;
 var<workgroup> chosen: Element;
-fn find_among_few(lane: u32, n: u32, s: Sought, before_all: vec3<u32>) -> Element {
+fn find_known(lane: u32, first: u32, last: u32, k: Known, s: Sought) -> Element {
+  if (lane == 0u) {
+    atomicStore(&few_found, 0u);
+    chosen = Element(0u, NONE, vec3(0u));
+  }
   workgroupBarrier();
+  for (var i = first + lane; i < last; i += PICKERS) {
+    let x = listed(i);
+    if (agrees(k, x)) { few[atomicAdd(&few_found, 1u)] = vec4(x, weight(x.x).xy); }
+  }
+  workgroupBarrier();
+  let n = atomicLoad(&few_found);
   if (lane < n) {
     let own = few[lane];
-    var before = before_all;
+    var before = k.element.before;
     for (var i = 0u; i < n; i++) {
       let x = few[i];
-      if (less(x.yx, own.yx)) { before = plus(before, weight(x.x)); }
+      if (less(x.yx, own.yx)) { before = plus(before, vec3(x.zw, 1u)); }
     }
-    if (is_sought(s, before, plus(before, weight(own.x)))) {
+    if (is_sought(s, before, plus(before, vec3(own.zw, 1u)))) {
       chosen = Element(own.x, own.y, before);
     }
   }
   workgroupBarrier();
   return chosen;
 }
-var<workgroup> few_found: atomic<u32>;
-// The same of those that agree with what is known, which are few.
-fn find_known(lane: u32, first: u32, last: u32, k: Known, s: Sought) -> Element {
-  if (lane == 0u) { atomicStore(&few_found, 0u); }
-  workgroupBarrier();
-  for (var i = first + lane; i < last; i += PICKERS) {
-    let d = word_at(extra(3u) + 2u * i);
-    let id = word_at(extra(3u) + 2u * i + 1u);
-    if (agrees(k, d, id)) { few[atomicAdd(&few_found, 1u)] = vec2(d, id); }
-  }
-  workgroupBarrier();
-  return find_among_few(lane, atomicLoad(&few_found), s, k.element.before);
-}
-var<workgroup> is_none: bool;
 var<workgroup> are_few: bool;
-// No element: its id is NONE.
+// Of the list, whose bins are here. No element: its id is NONE.
 fn find_element(lane: u32, s: Sought) -> Element {
-  load_bins(lane, PICKERS);
-  scan_bins(lane, 6u);
-  seek(lane, 6u, s);
-  let f = found;
-  if (lane == 0u) {
-    is_none = f.bin == NONE;
-    are_few = f.own.z <= FEW;
-  }
-  if (workgroupUniformLoad(&is_none)) { return Element(0u, NONE, vec3(0u)); }
-  let first = f.before.z;
-  let last = first + f.own.z;
-  if (workgroupUniformLoad(&are_few)) {
-    let at = extra(3u) + 2u * (first + lane);
-    if (lane < f.own.z) { few[lane] = vec2(word_at(at), word_at(at + 1u)); }
-    return find_among_few(lane, f.own.z, s, f.before);
-  }
-  var k = Known(Element(f.bin << BIN_SHIFT, 0u, f.before), s, BIN_SHIFT, 24u);
-  k.sought.rest = rest_after(s, f.before);
-  workgroupBarrier();
-  const DEPTH_BITS = array<u32, 6>(12u, 4u, 0u, 0u, 0u, 0u);
-  const ID_BITS = array<u32, 6>(24u, 24u, 24u, 16u, 8u, 0u);
+  seek(lane, PICKERS, vec3(0u), s);
+  let first = found.before.z;
+  let last = first + found.own.z;
+  let start = bin_start(found.bin);
+  var k = Known(Element(start, 0u, found.before), bin_bits(start), 24u);
   for (var digit = 0u; digit < 6u; digit++) {
-    k = next_digit(lane, first, last, k, DEPTH_BITS[digit], ID_BITS[digit]);
     if (lane == 0u) { are_few = found.own.z <= FEW; }
-    if (workgroupUniformLoad(&are_few)) { return find_known(lane, first, last, k, s); }
+    if (workgroupUniformLoad(&are_few)) { break; }
+    k = next_digit(lane, first, last, k, s);
   }
-  return k.element;
+  return find_known(lane, first, last, k, s);
 }
-fn with_element(e: Element) -> vec2<u32> { return plus(e.before, weight(e.depth)).xy; }
 
-var<workgroup> wanted: bool;
+var<workgroup> steps: u32;  // the cut by number, that by mass, the draw
 @compute @workgroup_size(PICKERS) fn draw_pick(@builtin(local_invocation_index) lane: u32) {
   Z = P[0];
   load_bins(lane, PICKERS);
-  scan_bins(lane, 6u);
-  let total = sums[63];
+  let total = before_bin(BINS);
+  let likely = bin(BINS).xy;
+  if (lane == 0u) {
+    steps = select(0u, 1u, cuts_number(total)) | select(0u, 2u, cuts_mass()) | 4u;
+  }
+  let wanted = workgroupUniformLoad(&steps);
   var kept = total.xy;
-  if (lane == 0u) { wanted = cuts_number(total); }
-  if (workgroupUniformLoad(&wanted)) {
-    kept = with_element(find_element(lane, Sought(true, vec2(setting(6u) - 1u, 0u))));
+  var exact = true;
+  var e = Element(0u, NONE, vec3(0u));
+  for (var step = 0u; step < 3u; step++) {
+    if (((wanted >> step) & 1u) == 0u) { continue; }
+    if ((wanted & ((1u << step) - 1u)) != 0u) { load_bins(lane, PICKERS); }
+    var s = Sought(step == 0u, vec2(setting(2u) - 1u, 0u));
+    if (step == 1u) {
+      exact = kept.y < 0x200000u;  // else the host has f64, where whole numbers are rounded
+      s.aim = one_less(mass(kept));
+    } else if (step == 2u) {
+      s.aim = target_of(cut_by_min(kept, likely));
+    }
+    e = find_element(lane, s);
+    if (e.id != NONE) { kept = plus(e.before, weight(e.depth)).xy; }
   }
-  // The host has f64 where whole numbers here would be rounded.
-  let exact = kept.y < 0x200000u || !cuts_mass();
-  if (lane == 0u) { wanted = cuts_mass() && exact; }
-  if (workgroupUniformLoad(&wanted)) {
-    let e = find_element(lane, Sought(false, one_less(mass(kept))));
-    if (e.id != NONE) { kept = with_element(e); }
-  }
-  load_bins(lane, PICKERS);
-  let e = find_element(lane, Sought(false, target_of(cut_by_min(kept))));
   if (lane == 0u) {
     let id = select(NONE, e.id, exact && total.z != 0u);
-    let count = word_at(extra(0u));
-    atomicStore(&A[extra(0u) + 12u + count], id);
-    atomicStore(&A[extra(0u)], count + 1u);
     let next = select(id, 0u, id == NONE);
+    atomicStore(&A[picked_at()], id);
+    atomicAdd(&A[extra(0u)], 1u);
     atomicStore(&A[place(1u, 0u)], next);
     atomicOr(&A[seen_word(next)], seen_bit(next));
-    atomicStore(&A[place(2u, 0u)], word_at(place(2u, 0u)) + 1u);
+    atomicAdd(&A[place(2u, 0u)], 1u);
   }
 }

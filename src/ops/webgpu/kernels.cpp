@@ -24,7 +24,10 @@ LaunchSpec master_to_vector(std::int64_t elements) {
 
 std::int64_t pick_parts(std::int64_t cols) { return std::min<std::int64_t>((cols + 63) / 64, 128); }
 
-static std::string pick_constants() { return constant("DRAW_WORDS", kDrawWords); }
+static std::string pick_constants() {
+  return constant("DRAW_WORDS", kDrawWords) + constant("SETTINGS", kDrawSettings);
+}
+constexpr std::int64_t kDrawers = 256;  // threads of the two that read the row
 
 std::array<LaunchSpec, 5> pick_launches(const View& logits, const View& ids,
                                         const View& positions) {
@@ -35,14 +38,16 @@ std::array<LaunchSpec, 5> pick_launches(const View& logits, const View& ids,
     s.ints[0] = pick_parts(logits.cols);
   }
   list[0].kernel.entry = "pick_parts";
-  for (const std::size_t n : {0, 2, 3}) list[n].factor = list[n].ints[0];
+  list[0].factor = list[0].ints[0];
+  for (const std::size_t n : {2, 3})
+    list[n].factor = std::min<std::int64_t>((logits.cols + 2 * kDrawers - 1) / (2 * kDrawers), 512);
   return list;
 }
 
 std::array<Kernel, 3> draw_kernels(const gpu::Limits& limits) {
   std::array<Kernel, 3> list;
   const std::string constants =
-      pick_constants() +
+      pick_constants() + constant("DRAWERS", kDrawers) +
       constant("PICKERS", std::min<std::int64_t>(limits.threads_per_group, 1024));
   constexpr const char* kEntries[] = {"draw_weigh", "draw_gather", "draw_pick"};
   for (std::size_t i = 0; i < list.size(); ++i)

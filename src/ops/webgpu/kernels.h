@@ -60,8 +60,8 @@ LaunchSpec master_to_vector(std::int64_t elements);
 // the first two dispatches, one that is drawn by the first and the last three. The kernels of those
 // are compiled when first wanted, with the bindings of the others.
 std::int64_t pick_parts(std::int64_t cols);  // that a row is looked at in
-constexpr std::int64_t kDrawSettings = 11;
-constexpr std::int64_t kDrawWords = 4 * 385;              // the bins of draw.wgsl
+constexpr std::int64_t kDrawSettings = 7;
+constexpr std::int64_t kDrawWords = 4 * 513;              // the bins of draw.wgsl
 constexpr std::int64_t kDrawIds = std::int64_t{1} << 24;  // ids of more bits are not drawn
 std::array<LaunchSpec, 5> pick_launches(const View& logits, const View& ids, const View& positions);
 std::array<Kernel, 3> draw_kernels(const gpu::Limits& limits);

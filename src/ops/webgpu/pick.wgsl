@@ -1,6 +1,6 @@
 // The most probable id of a row of logits becomes the next id of its sequence, on the device: as
 // Sampler::pick (src/llm/generate/sampler.h) picks at temperature 0. Operands: 0 logits, 1 ids, 2
-// positions. extra(0): how many were picked, 11 settings (draw.wgsl), the ids that were; extra(1):
+// positions. extra(0): how many were picked, SETTINGS (draw.wgsl), the ids that were; extra(1):
 // a pair for each of the parts; extra(2): DRAW_WORDS that draw.wgsl wants to be 0; extra(4): a bit
 // for each id, of those seen before.
 
@@ -65,7 +65,7 @@ fn is_finite_key(key: u32) -> bool {
   let best = best_of_group(lane, own);
   if (lane == 0u) {
     let count = A[extra(0u)];
-    A[extra(0u) + 12u + count] = select(0xFFFFFFFFu, best.id, is_finite_key(best.key));
+    A[extra(0u) + SETTINGS + 1u + count] = select(0xFFFFFFFFu, best.id, is_finite_key(best.key));
     A[extra(0u)] = count + 1u;
     A[place(1u, 0u)] = best.id;
     A[seen_word(best.id)] |= seen_bit(best.id);

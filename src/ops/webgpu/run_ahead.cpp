@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/math/fp_env.h"
+#include "base/random.h"
 #include "ops/draw.h"
 #include "ops/webgpu/executor.h"
 
@@ -14,13 +15,13 @@ namespace {
 constexpr std::size_t kIdsPicked = 1 + kDrawSettings;  // words before them
 
 // Where the words of pick.wgsl are, by the number of ids, and how many they are: the ids that were
-// picked, the best of each part, the bins and the list of draw.wgsl, the ids that were seen.
+// picked, the best of each part, the bins, list and depths of draw.wgsl, the ids that were seen.
 std::array<std::int64_t, 6> pick_places(std::int64_t cols) {
   std::array<std::int64_t, 6> places{0,
                                      kIdsPicked + loom::Executor::kMaxPicked,
                                      2 * pick_parts(cols),
                                      kDrawWords,
-                                     2 * cols,
+                                     3 * cols,
                                      (cols + 31) / 32};
   std::partial_sum(places.begin(), places.end(), places.begin());
   return places;
@@ -58,30 +59,31 @@ void Executor::fill_pick(std::uint32_t* extra) const {
     extra[i] = picked_at_ + static_cast<std::uint32_t>(places[i]);
 }
 
-// The count of ids that were picked, and what draw.wgsl reads as settings.
-static std::array<std::uint32_t, kIdsPicked> settings_of(const Draw& draw) {
-  std::array<std::uint32_t, kIdsPicked> w{};
+using DrawWords = std::array<std::uint32_t, kIdsPicked + loom::Executor::kMaxPicked>;
+// The count of ids that were picked, what draw.wgsl reads as settings, and n draws.
+static DrawWords draw_words(const Draw& draw, std::uint64_t position, std::size_t n) {
+  DrawWords w{};
   const auto two = [&](std::size_t at, std::uint64_t value) {
     w[at] = static_cast<std::uint32_t>(value);
     w[at + 1] = static_cast<std::uint32_t>(value >> 32);
   };
-  two(1, draw.seed);
-  two(3, draw.stream);
-  w[5] = std::bit_cast<std::uint32_t>(draw.temperature);
+  w[1] = std::bit_cast<std::uint32_t>(draw.temperature);
   // Weights are floats, and 2^40 is the largest: the depth of the smallest that is enough.
   constexpr double kOne = 0x1p40;
   float min = static_cast<float>(draw.min_p * kOne);
   if (min < draw.min_p * kOne) min = std::nextafter(min, 0x1p41f);
-  w[6] = min < 1 ? ~std::uint32_t{0}
+  w[2] = min < 1 ? ~std::uint32_t{0}
                  : std::bit_cast<std::uint32_t>(0x1p40f) - std::bit_cast<std::uint32_t>(min);
-  w[7] = static_cast<std::uint32_t>(
+  w[3] = static_cast<std::uint32_t>(
       std::min<std::int64_t>(draw.top_k, std::numeric_limits<std::uint32_t>::max()));
   if (draw.top_p < 1) {
     int exponent = 0;
-    two(8, static_cast<std::uint64_t>(std::frexp(draw.top_p, &exponent) * 0x1p53));
-    w[10] = static_cast<std::uint32_t>(std::min(53 - exponent, 120));  // 0 as any larger one
+    two(4, static_cast<std::uint64_t>(std::frexp(draw.top_p, &exponent) * 0x1p53));
+    w[6] = static_cast<std::uint32_t>(std::min(53 - exponent, 120));  // 0 as any larger one
   }
-  w[11] = std::bit_cast<std::uint32_t>(draw.penalty);
+  w[7] = std::bit_cast<std::uint32_t>(draw.penalty);
+  const RandomStream random(draw.seed, draw.stream);
+  for (std::size_t i = 0; i < n; ++i) w[kIdsPicked + i] = random.bits(position + 1 + i);
   return w;
 }
 
@@ -121,9 +123,11 @@ Status Executor::run_ahead(const Draw& draw, std::span<std::uint32_t> picked) {
   LOOM_TRY(prepare(Segment::forward));
   LOOM_TRY(prepare_draw(draw));
   began_ = true;
-  const auto settings = settings_of(draw);
+  const std::uint32_t position =
+      row<std::uint32_t>(program_.find(BufferKind::input, "", "positions"), 0)[0];
+  const DrawWords words = draw_words(draw, position, picked.size());
   LOOM_TRY(device_.write(arena_.handle(), std::uint64_t{picked_at_} * 4,
-                         std::as_bytes(std::span(settings))));
+                         std::as_bytes(std::span(words).first(kIdsPicked + picked.size()))));
   LOOM_TRY(upload_seen(draw));
   std::vector<std::uint32_t> seen = std::exchange(seen_, {});  // unknown, should a step fail
   const std::span<const std::size_t> all(pick_),

@@ -7,7 +7,7 @@ fn seen_word(id: u32) -> u32 { return extra(4u) + (id >> 5u); }
 fn seen_bit(id: u32) -> u32 { return 1u << (id & 31u); }
 fn logit(i: u32) -> f32 {
   let x = bitcast<f32>(word_at(place(0u, 0u) + i));
-  let penalty = bitcast<f32>(setting(10u));
+  let penalty = bitcast<f32>(setting(6u));
   if (penalty == 1.0 || (word_at(seen_word(i)) & seen_bit(i)) == 0u) { return x; }
   if (x > 0.0) { return div(x, penalty); }
   return mul(x, penalty);
