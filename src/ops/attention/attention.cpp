@@ -180,17 +180,34 @@ Status attention_launch(Launches& l) {
   if (of_rows) add_row_tiles(l, "attention_tiles", "attention_rows_tile", l.integer(0));
   return {};
 }
+// Rows from which matrix units take attention in q15 (attention_units.wgsl).
+constexpr std::int64_t kUnitRows = 64;
+// Whether they fit the device: what the kernel has in workgroup memory.
+bool attends_by_units(const Launches& l) {
+  const std::int64_t padded = (l.integer(2) + 15) / 16 * 16;
+  const std::int64_t key_step = (padded + 31) / 32 * 8 + 4, value_step = 20;
+  const std::int64_t words = 32 * key_step + std::max(128 * key_step, 2 * padded * value_step) +
+                             3 * 16 * 72 + 32 * value_step + 256 + 64;
+  return l.limits.matrix_units && !l.dynamic_rows && l.max_rows(0) >= kUnitRows &&
+         4 * words <= l.limits.group_bytes;
+}
 Status attention_q15_launch(Launches& l) {
   LOOM_TRY(refuse_wide_heads(l));
   // One row has little else to share out: blocks side by side.
   const std::int64_t bytes = 1700 + 256 * webgpu::tiles_of(l.integer(2));
   const std::int64_t teams = std::clamp<std::int64_t>(
       std::min<std::int64_t>(l.limits.threads_per_group / 64, l.limits.group_bytes / bytes), 1, 8);
-  l.add(std::string(kAttention) + " q15 lanes attention_q15", "attention_q15", 0, l.integer(0), 1,
+  const std::string pieces = std::string(kAttention) + " q15 attention_pages ";
+  l.add(pieces + "lanes attention_q15", "attention_q15", 0, l.integer(0), 1,
         tile_constants(l) + webgpu::constant("HEAD_DIM", l.integer(2)));
   webgpu::LaunchSpec& s = l.last();
   s.wide.push_back({s.kernel, 2, 1, s.factor});
-  s.wide.back().kernel.constants += webgpu::constant("TEAMS", 1);
+  if (attends_by_units(l)) {
+    s.wide.push_back({s.kernel, kUnitRows, 16, s.factor});
+    s.wide.back().kernel.pieces = pieces + "attention_units";
+    s.wide.back().kernel.entry = "attention_units";
+  }
+  s.wide.front().kernel.constants += webgpu::constant("TEAMS", 1);
   s.kernel.constants += webgpu::constant("TEAMS", teams);
   return {};
 }

@@ -24,11 +24,13 @@ Status quantize_launch(Launches& l) {
   using webgpu::constant;
   const View &x = l.view(0), &y = l.view(1);
   const LoweredInstruction *s = l.at_once.row, *sum = l.at_once.sum;
-  // Two words of a row for each thread, which are eight values.
-  const std::int64_t words = std::min<std::int64_t>(x.cols / 8, l.limits.threads_per_group),
-                     threads = std::clamp<std::int64_t>(words / 64 * 64, 64, 256);
+  // Two words of a row for each thread, which are eight values, or more where it is wide.
+  const std::int64_t limit = std::min<std::int64_t>(l.limits.threads_per_group, 512),
+                     words = (x.cols + 3) / 4,
+                     fours = std::max<std::int64_t>((words + limit - 1) / limit, 2),
+                     threads = std::clamp<std::int64_t>((words / fours + 63) / 64 * 64, 64, limit);
   l.add("arena exact reduce q15 lanes quantize_row", "quantize", 3, 1, 1,
-        constant("THREADS", threads) +
+        constant("THREADS", threads) + constant("COLS", x.cols) +
             constant("PLANES", l.ins.op == LoweredOp::quantize_i8 ? 1 : 2) +
             constant("SOURCE", !s                             ? 0
                                : s->op == LoweredOp::rms_norm ? 1
