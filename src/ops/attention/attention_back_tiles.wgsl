@@ -2,7 +2,8 @@
 
 @compute @workgroup_size(256)
 fn attention_slopes_tile(@builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+  let thread = woven(index);
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let hd = int_at(2u);
@@ -54,7 +55,8 @@ fn attention_slopes_tile(@builtin(workgroup_id) group: vec3<u32>,
 // gq = scale * dS k, of 64 columns of a head.
 @compute @workgroup_size(256)
 fn attention_back_q_tile(@builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+  let thread = woven(index);
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let hd = int_at(2u);
@@ -73,9 +75,9 @@ fn attention_back_q_tile(@builtin(workgroup_id) group: vec3<u32>,
       workgroupBarrier();
       for (var i = thread; i < 512u; i += 256u) {
         let to = row0 + i / 32u;
-        weights[i / 32u * 64u + i % 32u] = zero();
+        weights[i / 32u * 65u + i % 32u] = zero();
         if (to >= s.first && to < s.last && j0 + i % 32u <= last_seen(to - s.begin_row, s.length)) {
-          weights[i / 32u * 64u + i % 32u] = load(part_at(2u, head, to) + j0 + i % 32u);
+          weights[i / 32u * 65u + i % 32u] = load(part_at(2u, head, to) + j0 + i % 32u);
         }
       }
       stage_rows(thread, 1u, s.begin_row + j0, head / (int_at(0u) / int_at(1u)) * hd + t * 64u,
@@ -85,12 +87,12 @@ fn attention_back_q_tile(@builtin(workgroup_id) group: vec3<u32>,
       var odd = vec4<f32>(zero());
       if (j0 + 31u <= at.end) {
         for (var j = 0u; j < 32u; j += 2u) {
-          even += times(weights[at.y * 64u + j], chunk[j * 16u + at.x]);
-          odd += times(weights[at.y * 64u + j + 1u], chunk[j * 16u + 16u + at.x]);
+          even += times(weights[at.y * 65u + j], chunk[j * 16u + at.x]);
+          odd += times(weights[at.y * 65u + j + 1u], chunk[j * 16u + 16u + at.x]);
         }
       } else {  // a key that the row does not see may not be finite
         for (var j = 0u; j0 + j <= at.end; j++) {
-          let product = times(weights[at.y * 64u + j], chunk[j * 16u + at.x]);
+          let product = times(weights[at.y * 65u + j], chunk[j * 16u + at.x]);
           if ((j & 1u) == 0u) { even += product; } else { odd += product; }
         }
       }
@@ -130,7 +132,8 @@ fn add_queries(sum: vec4<f32>, at: Spot, s: Stretch, row0: u32, section: u32, op
 // gk = scale * dS^T q or gv = P^T gy, of 64 columns of a KV head.
 @compute @workgroup_size(256)
 fn attention_back_kv_tile(@builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+  let thread = woven(index);
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let of_values = u % 2u == 0u;

@@ -5,7 +5,7 @@
 
 var<workgroup> chunk: array<vec4<f32>, 512>;    // 32 lines of 64 words: of keys turned, or values
 var<workgroup> lefts: array<f32, 16u * 33u>;    // [row][element of the chunk]
-var<workgroup> weights: array<f32, 1024>;       // [row][position of the block]
+var<workgroup> weights: array<f32, 1040>;       // [row][position of the block]
 var<workgroup> parts: array<f32, 256>;
 var<workgroup> maxima: array<i32, 256>;
 
@@ -30,6 +30,8 @@ fn stretch_at(thread: u32, row: u32, tile_end: u32) -> Stretch {
   let length = uniform_word(thread, A[extra(0u) + 2u * row + 1u]);
   return Stretch(begin, length, row, min(begin + length, tile_end));
 }
+// Neighbors are of two rows and read the same four words of the chunk, as in parts/tiles.wgsl.
+fn woven(t: u32) -> u32 { return t / 32u * 32u + t % 2u * 16u + t / 2u % 16u; }
 fn last_seen(p: u32, length: u32) -> u32 { return select(length - 1u, p, int_at(4u) != 0u); }
 fn spot_of(thread: u32, row0: u32, s: Stretch) -> Spot {
   let row = row0 + thread / 16u;
@@ -113,7 +115,8 @@ fn tile_width(t: u32) -> u32 { return min(int_at(2u) - t * 64u, 64u); }
 
 @compute @workgroup_size(256)
 fn attention_rows_tile(@builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+  let thread = woven(index);
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let head = u % int_at(0u);
@@ -147,7 +150,7 @@ fn attention_rows_tile(@builtin(workgroup_id) group: vec3<u32>,
       var e = vec4<f32>(zero());
       for (var i = 0u; i < 4u; i++) {
         if (sees(at, b * 64u + at.x + 16u * i)) { e[i] = exp_difference(v[i], top); }
-        weights[at.y * 64u + at.x + 16u * i] = e[i];
+        weights[at.y * 65u + at.x + 16u * i] = e[i];
       }
       parts[thread] = (e.x + e.z) + (e.y + e.w);
       workgroupBarrier();
@@ -169,8 +172,8 @@ fn attention_rows_tile(@builtin(workgroup_id) group: vec3<u32>,
           var even = vec4<f32>(zero());
           var odd = vec4<f32>(zero());
           for (var j = 0u; j < 32u; j += 2u) {
-            even += times(weights[at.y * 64u + j0 + j], chunk[j * 16u + at.x]);
-            odd += times(weights[at.y * 64u + j0 + j + 1u], chunk[j * 16u + 16u + at.x]);
+            even += times(weights[at.y * 65u + j0 + j], chunk[j * 16u + at.x]);
+            odd += times(weights[at.y * 65u + j0 + j + 1u], chunk[j * 16u + 16u + at.x]);
           }
           c += even + odd;
         }
