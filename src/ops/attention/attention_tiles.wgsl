@@ -9,6 +9,8 @@ var<workgroup> weights: array<f32, 1040>;       // [row][position of the block]
 var<workgroup> parts: array<f32, 256>;
 var<workgroup> maxima: array<i32, 256>;
 
+const KEPT_BLOCKS = 8u;
+
 // Rows of a tile that are of one sequence, and a thread's row and place in it.
 struct Stretch {
   begin_row: u32,  // of the sequence
@@ -131,9 +133,13 @@ fn attention_rows_tile(@builtin(workgroup_id) group: vec3<u32>,
     let at = spot_of(thread, row0, s);
     let block = first_seen(s.first - s.begin_row) / 64u;
     let last_block = last_seen(s.last - 1u - s.begin_row, s.length) / 64u;
+    // Scores of a few blocks are kept until the maximum is known; those of more are made again.
+    let all_kept = last_block - block < KEPT_BLOCKS;
+    var kept: array<vec4<f32>, KEPT_BLOCKS>;
     var key = NO_KEY;
     for (var b = block; b <= last_block; b++) {
       let v = scores(at, s, row0, b, head, slope);
+      if (all_kept) { kept[b - block] = v; }
       for (var i = 0u; i < 4u; i++) {
         if (sees(at, b * 64u + at.x + 16u * i)) { key = max(key, key_of(v[i])); }
       }
@@ -146,7 +152,9 @@ fn attention_rows_tile(@builtin(workgroup_id) group: vec3<u32>,
     for (var t = 0u; t < TILES; t++) { num[t] = vec4<f32>(zero()); }
     var den = zero();
     for (var b = block; b <= last_block; b++) {
-      let v = scores(at, s, row0, b, head, slope);
+      var v: vec4<f32>;
+      if (all_kept) { v = kept[b - block]; } else { v = scores(at, s, row0, b, head, slope); }
+      workgroupBarrier();  // of `parts` and `weights`, which all are done with
       var e = vec4<f32>(zero());
       for (var i = 0u; i < 4u; i++) {
         if (sees(at, b * 64u + at.x + 16u * i)) { e[i] = exp_difference(v[i], top); }
