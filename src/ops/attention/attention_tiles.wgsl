@@ -4,8 +4,8 @@
 // x, x + 16, x + 32 and x + 48.
 
 var<workgroup> chunk: array<vec4<f32>, 512>;    // 32 lines of 64 words: of keys turned, or values
-var<workgroup> lefts: array<f32, 16u * 33u>;    // [row][element of the chunk]
-var<workgroup> weights: array<f32, 1040>;       // [row][position of the block]
+var<workgroup> lefts: array<vec4<f32>, 144>;    // [row][element of the chunk / 4]
+var<workgroup> weights: array<vec4<f32>, 272>;  // [row][position of the block / 4]
 var<workgroup> parts: array<f32, 256>;
 var<workgroup> maxima: array<i32, 256>;
 
@@ -43,6 +43,15 @@ fn spot_of(thread: u32, row0: u32, s: Stretch) -> Spot {
       thread / 16u, here);
 }
 
+// Four elements of a row's sums, from line `line` of the chunk on, `turned` as dots() has them.
+alias Chains = array<vec4<f32>, 2>;
+fn add_four(chains: ptr<function, Chains>, left: vec4<f32>, line: u32, x: u32, turned: bool) {
+  for (var i = 0u; i < 4u; i++) {
+    let at = (line + i) * 16u + (x ^ select(0u, (line + i) % 16u, turned));
+    (*chains)[i % 2u] += times(left[i], chunk[at]);
+  }
+}
+
 // Of four positions of block b: sums over head_dim of the row's left times the position's right,
 // which begin at those columns of those operands.
 fn dots(at: Spot, s: Stretch, row0: u32, b: u32, left: vec2<u32>, right: vec2<u32>) -> vec4<f32> {
@@ -54,9 +63,10 @@ fn dots(at: Spot, s: Stretch, row0: u32, b: u32, left: vec2<u32>, right: vec2<u3
     for (var i = thread; i < 512u; i += 256u) {
       let d = i % 32u;
       let y = i / 32u;
-      lefts[y * 33u + d] = zero();
+      let word = y * 9u + d / 4u;
+      lefts[word][d % 4u] = zero();
       if (d0 + d < hd) {
-        lefts[y * 33u + d] =
+        lefts[word][d % 4u] =
             load(place(left.x, min(row0 + y, rows(0u) - 1u)) + left.y + d0 + d);
       }
       var v = vec4<f32>(zero());
@@ -69,13 +79,11 @@ fn dots(at: Spot, s: Stretch, row0: u32, b: u32, left: vec2<u32>, right: vec2<u3
       chunk[d * 16u + (y ^ (d % 16u))] = v;
     }
     workgroupBarrier();
-    var even = vec4<f32>(zero());
-    var odd = vec4<f32>(zero());
-    for (var d = 0u; d < 32u; d += 2u) {
-      even += times(lefts[at.y * 33u + d], chunk[d * 16u + (at.x ^ (d % 16u))]);
-      odd += times(lefts[at.y * 33u + d + 1u], chunk[d * 16u + 16u + (at.x ^ (d % 16u + 1u))]);
+    var chains = Chains(vec4<f32>(zero()), vec4<f32>(zero()));
+    for (var d = 0u; d < 32u; d += 4u) {
+      add_four(&chains, lefts[at.y * 9u + d / 4u], d, at.x, true);
     }
-    c += even + odd;
+    c += chains[0] + chains[1];
   }
   return c;
 }
@@ -158,7 +166,7 @@ fn attention_rows_tile(@builtin(workgroup_id) group: vec3<u32>,
       var e = vec4<f32>(zero());
       for (var i = 0u; i < 4u; i++) {
         if (sees(at, b * 64u + at.x + 16u * i)) { e[i] = exp_difference(v[i], top); }
-        weights[at.y * 65u + at.x + 16u * i] = e[i];
+        weights[at.y * 17u + at.x / 4u + 4u * i][at.x % 4u] = e[i];
       }
       parts[thread] = (e.x + e.z) + (e.y + e.w);
       workgroupBarrier();
@@ -177,13 +185,11 @@ fn attention_rows_tile(@builtin(workgroup_id) group: vec3<u32>,
           stage_rows(thread, 2u, s.begin_row + first, kv_col + t * 64u,
               max(s.length, first) - first, tile_width(t));
           workgroupBarrier();
-          var even = vec4<f32>(zero());
-          var odd = vec4<f32>(zero());
-          for (var j = 0u; j < 32u; j += 2u) {
-            even += times(weights[at.y * 65u + j0 + j], chunk[j * 16u + at.x]);
-            odd += times(weights[at.y * 65u + j0 + j + 1u], chunk[j * 16u + 16u + at.x]);
+          var chains = Chains(vec4<f32>(zero()), vec4<f32>(zero()));
+          for (var j = 0u; j < 32u; j += 4u) {
+            add_four(&chains, weights[at.y * 17u + (j0 + j) / 4u], j, at.x, false);
           }
-          c += even + odd;
+          c += chains[0] + chains[1];
         }
         num[t] = select(num[t], num[t] + c, seen);
       }
