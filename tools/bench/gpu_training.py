@@ -21,17 +21,17 @@ SHAPES = [(1024, 576, 576), (1024, 192, 576), (1024, 1536, 576), (1024, 576, 153
 SMALL = [(70, 132, 100), (33, 64, 160), (1056, 68, 36)]
 ODD = [(37, 67, 101), (45, 81, 33)]  # no multiple of four words
 # rows, outputs, fours of rows and of outputs of a thread, elements of a step, buffers,
-# chunks side by side, whether the threads of a warp are woven
-TILES = [(32, 32, 1, 1, 32, 1, 1, 0), (32, 32, 1, 1, 32, 1, 1, 1), (32, 32, 1, 1, 32, 1, 2, 1),
-         (32, 32, 1, 1, 32, 1, 4, 1), (32, 32, 1, 1, 16, 1, 4, 1), (32, 32, 1, 1, 16, 2, 4, 1),
-         (32, 48, 1, 1, 32, 1, 1, 1), (32, 48, 1, 1, 32, 1, 2, 1), (32, 48, 1, 1, 16, 1, 4, 1),
-         (32, 48, 1, 1, 16, 2, 2, 1), (32, 64, 1, 1, 32, 1, 1, 1), (32, 64, 1, 1, 16, 1, 2, 1),
-         (64, 48, 1, 1, 32, 1, 1, 1), (64, 48, 1, 1, 16, 1, 2, 1), (96, 48, 1, 1, 16, 1, 2, 1),
-         (64, 48, 2, 1, 16, 1, 2, 1), (64, 64, 1, 1, 32, 1, 1, 0), (64, 64, 1, 1, 32, 1, 1, 1),
-         (64, 64, 1, 1, 16, 1, 1, 1), (64, 64, 1, 1, 16, 2, 1, 1), (64, 64, 2, 1, 32, 1, 1, 1),
-         (64, 64, 2, 1, 16, 1, 1, 1), (64, 64, 1, 2, 16, 1, 1, 1), (64, 64, 2, 1, 16, 1, 2, 1),
-         (128, 64, 2, 1, 16, 1, 1, 1), (64, 128, 1, 2, 16, 1, 1, 1),
-         (128, 64, 2, 2, 16, 1, 1, 1)]
+# chunks side by side
+TILES = [(32, 32, 1, 1, 32, 1, 1), (32, 32, 1, 1, 32, 1, 2),
+         (32, 32, 1, 1, 32, 1, 4), (32, 32, 1, 1, 16, 1, 4), (32, 32, 1, 1, 16, 2, 4),
+         (32, 48, 1, 1, 32, 1, 1), (32, 48, 1, 1, 32, 1, 2), (32, 48, 1, 1, 16, 1, 4),
+         (32, 48, 1, 1, 16, 2, 2), (32, 64, 1, 1, 32, 1, 1), (32, 64, 1, 1, 16, 1, 2),
+         (64, 48, 1, 1, 32, 1, 1), (64, 48, 1, 1, 16, 1, 2), (96, 48, 1, 1, 16, 1, 2),
+         (64, 48, 2, 1, 16, 1, 2), (64, 64, 1, 1, 32, 1, 1),
+         (64, 64, 1, 1, 16, 1, 1), (64, 64, 1, 1, 16, 2, 1), (64, 64, 2, 1, 32, 1, 1),
+         (64, 64, 2, 1, 16, 1, 1), (64, 64, 1, 2, 16, 1, 1), (64, 64, 2, 1, 16, 1, 2),
+         (128, 64, 2, 1, 16, 1, 1), (64, 128, 1, 2, 16, 1, 1),
+         (128, 64, 2, 2, 16, 1, 1)]
 PLAIN = {"y": ("arena weights matmul_float", "matmul"),
          "gx": ("arena weights weight_rows", "matmul_t"),
          "gw": ("arena row_sum gradient", "weight_grad")}
@@ -46,10 +46,9 @@ def weight_constants(plain):
 
 
 def tile_kernel(product, tile, fused, fours, depth):
-    rows, outputs, down, across, step, buffers, lanes, weave = tile
+    rows, outputs, down, across, step, buffers, lanes = tile
     c = {"TILE_ROWS": rows, "TILE_OUTPUTS": outputs, "ROW_FOURS": down, "OUT_FOURS": across,
-         "STEP": step, "BUFFERS": buffers, "LANES": lanes, "FUSED": fused,
-         "WEAVE": weave == 1}
+         "STEP": step, "BUFFERS": buffers, "LANES": lanes, "FUSED": fused}
     arena = "arena_fours " if fours else "arena fours "
     if product == "gw":
         return kernel(arena + "times tiles " + IN_TILES[product], {**c, "DEPTH": depth})
@@ -68,7 +67,7 @@ def candidates(product, depth, options):
             for fours in (True, False):
                 if (fused, fours) != (True, True) and tile != TILES[0]:
                     continue
-                name = "%dx%d by %dx%d, %d k, %d buffers, %d lanes, weave %d" % (
+                name = "%dx%d by %dx%d, %d k, %d buffers, %d lanes" % (
                     tile[0], tile[1], 4 * tile[2], 4 * tile[3], *tile[4:])
                 name += (", fused" if fused else ", guarded") + (", fours" if fours else "")
                 yield (name, tile_kernel(product, tile, fused, fours, depth),

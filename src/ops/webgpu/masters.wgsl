@@ -3,8 +3,8 @@
 
 @group(0) @binding(2) var<storage, read_write> W: array<u32>;
 
-// Of a matrix in squares of 8 by 8, a workgroup each: both a master's rows and the outputs of panels
-// are then read and written eight words at a time.
+// Of a matrix in squares of 8 by 8, a workgroup each: a master's rows are read, and the outputs of
+// panels written, eight words at a time.
 fn cell_of(u: u32, width: u32) -> vec2<u32> {
   let across = (width + 7u) / 8u;
   return vec2<u32>(u / 64u / across * 8u + u % 64u / 8u, u / 64u % across * 8u + u % 8u);

@@ -20,7 +20,8 @@ struct FloatTile {
   }
   bool fits(const gpu::Limits& limits, std::int64_t elements) const {
     const int team = rows * outputs / (16 * row_fours * out_fours),
-              words = lanes * buffers * (step * (rows + outputs) + 32) + (lanes - 1) * rows * outputs;
+              staged = lanes * buffers * (step * (rows + outputs) + 32),
+              words = staged + (lanes - 1) * rows * outputs;
     return (lanes == 1 || elements >= 64 * lanes) &&
            static_cast<std::uint32_t>(4 * words) <= limits.group_bytes &&
            static_cast<std::uint32_t>(lanes * team) <= limits.threads_per_group;
@@ -45,7 +46,7 @@ std::string constants_of(const FloatTile& t, const gpu::Limits& limits) {
   return constant("TILE_ROWS", t.rows) + constant("TILE_OUTPUTS", t.outputs) +
          constant("ROW_FOURS", t.row_fours) + constant("OUT_FOURS", t.out_fours) +
          constant("STEP", t.step) + constant("BUFFERS", t.buffers) + constant("LANES", t.lanes) +
-         webgpu::flag("FUSED", limits.fma) + webgpu::flag("WEAVE", true);
+         webgpu::flag("FUSED", limits.fma);
 }
 
 void add_wide(Launches& l, const FloatTile& t, std::int64_t rows, std::string_view entry,

@@ -59,13 +59,8 @@ fn place_of(u: u32, outputs: u32, thread: u32) -> Place {
     let warp = mate / 32u;
     let warps = max(ACROSS / WARP_ACROSS, 1u);
     let t = mate % 32u;
-    if (WEAVE) {
-      down = warp / warps * WARP_DOWN + t / (2u * WARP_ACROSS) * 2u + t % 2u;
-      across = warp % warps * WARP_ACROSS + t / 2u % WARP_ACROSS;
-    } else {
-      down = warp / warps * WARP_DOWN + t / WARP_ACROSS;
-      across = warp % warps * WARP_ACROSS + t % WARP_ACROSS;
-    }
+    down = warp / warps * WARP_DOWN + t / (2u * WARP_ACROSS) * 2u + t % 2u;
+    across = warp % warps * WARP_ACROSS + t / 2u % WARP_ACROSS;
   }
   return Place(u / tiles * TILE_ROWS, u % tiles * TILE_OUTPUTS, down, across,
       thread / TEAM, mate);

@@ -135,10 +135,9 @@ TEST(WebGpuOps, AttentionOfRowsAndItsGradientsEqualTheCpu) {
     int spread;
     double size;
   };
-  for (const Form f :
-       {Form{3, 1, 8, 0, true}, Form{2, 2, 70, 0, false}, Form{4, 2, 24, 20, true},
-        Form{4, 2, 6, 20, false}, Form{3, 1, 8, 0, true, true}, Form{16, 4, 6, 20, false, true},
-        Form{1, 1, 4, 0, true, false, 700}})
+  for (const Form f : {Form{3, 1, 8, 0, true}, Form{2, 2, 70, 0, false}, Form{4, 2, 24, 20, true},
+                       Form{4, 2, 6, 20, false}, Form{3, 1, 8, 0, true, true},
+                       Form{16, 4, 6, 20, false, true}, Form{1, 1, 4, 0, true, false, 700}})
     for (const Values values : {Values{0, 1}, Values{0, 1e25}, Values{1, 1}, Values{2, 1}}) {
       if (f.rows > 150 && (values.spread > 0 || values.size > 1)) continue;
       Case c(std::max<std::int64_t>(f.rows, 200));
