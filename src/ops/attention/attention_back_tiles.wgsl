@@ -2,7 +2,8 @@
 
 @compute @workgroup_size(256)
 fn attention_slopes_tile(@builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+  let thread = woven(index);
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let hd = int_at(2u);
@@ -54,7 +55,8 @@ fn attention_slopes_tile(@builtin(workgroup_id) group: vec3<u32>,
 // gq = scale * dS k, of 64 columns of a head.
 @compute @workgroup_size(256)
 fn attention_back_q_tile(@builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+  let thread = woven(index);
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let hd = int_at(2u);
@@ -73,28 +75,27 @@ fn attention_back_q_tile(@builtin(workgroup_id) group: vec3<u32>,
       workgroupBarrier();
       for (var i = thread; i < 512u; i += 256u) {
         let to = row0 + i / 32u;
-        weights[i / 32u * 64u + i % 32u] = zero();
-        if (to >= s.first && to < s.last && j0 + i % 32u <= last_seen(to - s.begin_row, s.length)) {
-          weights[i / 32u * 64u + i % 32u] = load(part_at(2u, head, to) + j0 + i % 32u);
+        let k = i % 32u;
+        let word = i / 32u * 17u + k / 4u;
+        weights[word][k % 4u] = zero();
+        if (to >= s.first && to < s.last && j0 + k <= last_seen(to - s.begin_row, s.length)) {
+          weights[word][k % 4u] = load(part_at(2u, head, to) + j0 + k);
         }
       }
       stage_rows(thread, 1u, s.begin_row + j0, head / (int_at(0u) / int_at(1u)) * hd + t * 64u,
           s.length - j0, tile_width(t));
       workgroupBarrier();
-      var even = vec4<f32>(zero());
-      var odd = vec4<f32>(zero());
+      var chains = Chains(vec4<f32>(zero()), vec4<f32>(zero()));
       if (j0 + 31u <= at.end) {
-        for (var j = 0u; j < 32u; j += 2u) {
-          even += times(weights[at.y * 64u + j], chunk[j * 16u + at.x]);
-          odd += times(weights[at.y * 64u + j + 1u], chunk[j * 16u + 16u + at.x]);
+        for (var j = 0u; j < 32u; j += 4u) {
+          add_four(&chains, weights[at.y * 17u + j / 4u], j, at.x, false);
         }
       } else {  // a key that the row does not see may not be finite
         for (var j = 0u; j0 + j <= at.end; j++) {
-          let product = times(weights[at.y * 64u + j], chunk[j * 16u + at.x]);
-          if ((j & 1u) == 0u) { even += product; } else { odd += product; }
+          chains[j % 2u] += times(weights[at.y * 17u + j / 4u][j % 4u], chunk[j * 16u + at.x]);
         }
       }
-      total += even + odd;
+      total += chains[0] + chains[1];
     }
     if (at.here) {
       store_words(place(7u, at.row) + head * hd + t * 64u, tile_width(t), at.x,
@@ -110,27 +111,29 @@ fn add_queries(sum: vec4<f32>, at: Spot, s: Stretch, row0: u32, section: u32, op
   workgroupBarrier();
   for (var i = thread; i < 512u; i += 256u) {
     let row = row0 + i % 16u;
-    weights[i] = zero();
-    if (p0 + i / 16u < s.length && row >= s.first && row < s.last) {
-      weights[i] = load(part_at(section, head, s.begin_row + p0 + i / 16u) + row - s.begin_row);
+    let p = i / 16u;
+    let word = i % 16u * 17u + p / 4u;
+    weights[word][p % 4u] = zero();
+    if (p0 + p < s.length && row >= s.first && row < s.last) {
+      weights[word][p % 4u] = load(part_at(section, head, s.begin_row + p0 + p) + row -
+          s.begin_row);
     }
   }
   stage_rows(thread, operand, s.begin_row + p0, head * int_at(2u) + t * 64u, s.length - p0,
       tile_width(t));
   workgroupBarrier();
-  var even = vec4<f32>(zero());
-  var odd = vec4<f32>(zero());
-  for (var p = 0u; p < 32u; p += 2u) {
-    even += times(weights[p * 16u + at.y], chunk[p * 16u + at.x]);
-    odd += times(weights[p * 16u + 16u + at.y], chunk[p * 16u + 16u + at.x]);
+  var chains = Chains(vec4<f32>(zero()), vec4<f32>(zero()));
+  for (var j = 0u; j < 32u; j += 4u) {
+    add_four(&chains, weights[at.y * 17u + j / 4u], j, at.x, false);
   }
-  return sum + (even + odd);
+  return sum + (chains[0] + chains[1]);
 }
 
 // gk = scale * dS^T q or gv = P^T gy, of 64 columns of a KV head.
 @compute @workgroup_size(256)
 fn attention_back_kv_tile(@builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+  let thread = woven(index);
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let of_values = u % 2u == 0u;

@@ -4,10 +4,12 @@
 // x, x + 16, x + 32 and x + 48.
 
 var<workgroup> chunk: array<vec4<f32>, 512>;    // 32 lines of 64 words: of keys turned, or values
-var<workgroup> lefts: array<f32, 16u * 33u>;    // [row][element of the chunk]
-var<workgroup> weights: array<f32, 1024>;       // [row][position of the block]
+var<workgroup> lefts: array<vec4<f32>, 144>;    // [row][element of the chunk / 4]
+var<workgroup> weights: array<vec4<f32>, 272>;  // [row][position of the block / 4]
 var<workgroup> parts: array<f32, 256>;
 var<workgroup> maxima: array<i32, 256>;
+
+const KEPT_BLOCKS = 8u;
 
 // Rows of a tile that are of one sequence, and a thread's row and place in it.
 struct Stretch {
@@ -30,6 +32,8 @@ fn stretch_at(thread: u32, row: u32, tile_end: u32) -> Stretch {
   let length = uniform_word(thread, A[extra(0u) + 2u * row + 1u]);
   return Stretch(begin, length, row, min(begin + length, tile_end));
 }
+// Neighbors are of two rows and read the same four words of the chunk, as in parts/tiles.wgsl.
+fn woven(t: u32) -> u32 { return t / 32u * 32u + t % 2u * 16u + t / 2u % 16u; }
 fn last_seen(p: u32, length: u32) -> u32 { return select(length - 1u, p, int_at(4u) != 0u); }
 fn spot_of(thread: u32, row0: u32, s: Stretch) -> Spot {
   let row = row0 + thread / 16u;
@@ -37,6 +41,15 @@ fn spot_of(thread: u32, row0: u32, s: Stretch) -> Spot {
   let p = select(s.first, row, here) - s.begin_row;
   return Spot(s.begin_row + p, p, first_seen(p), last_seen(p, s.length), thread % 16u,
       thread / 16u, here);
+}
+
+// Four elements of a row's sums, from line `line` of the chunk on, `turned` as dots() has them.
+alias Chains = array<vec4<f32>, 2>;
+fn add_four(chains: ptr<function, Chains>, left: vec4<f32>, line: u32, x: u32, turned: bool) {
+  for (var i = 0u; i < 4u; i++) {
+    let at = (line + i) * 16u + (x ^ select(0u, (line + i) % 16u, turned));
+    (*chains)[i % 2u] += times(left[i], chunk[at]);
+  }
 }
 
 // Of four positions of block b: sums over head_dim of the row's left times the position's right,
@@ -50,9 +63,10 @@ fn dots(at: Spot, s: Stretch, row0: u32, b: u32, left: vec2<u32>, right: vec2<u3
     for (var i = thread; i < 512u; i += 256u) {
       let d = i % 32u;
       let y = i / 32u;
-      lefts[y * 33u + d] = zero();
+      let word = y * 9u + d / 4u;
+      lefts[word][d % 4u] = zero();
       if (d0 + d < hd) {
-        lefts[y * 33u + d] =
+        lefts[word][d % 4u] =
             load(place(left.x, min(row0 + y, rows(0u) - 1u)) + left.y + d0 + d);
       }
       var v = vec4<f32>(zero());
@@ -65,13 +79,11 @@ fn dots(at: Spot, s: Stretch, row0: u32, b: u32, left: vec2<u32>, right: vec2<u3
       chunk[d * 16u + (y ^ (d % 16u))] = v;
     }
     workgroupBarrier();
-    var even = vec4<f32>(zero());
-    var odd = vec4<f32>(zero());
-    for (var d = 0u; d < 32u; d += 2u) {
-      even += times(lefts[at.y * 33u + d], chunk[d * 16u + (at.x ^ (d % 16u))]);
-      odd += times(lefts[at.y * 33u + d + 1u], chunk[d * 16u + 16u + (at.x ^ (d % 16u + 1u))]);
+    var chains = Chains(vec4<f32>(zero()), vec4<f32>(zero()));
+    for (var d = 0u; d < 32u; d += 4u) {
+      add_four(&chains, lefts[at.y * 9u + d / 4u], d, at.x, true);
     }
-    c += even + odd;
+    c += chains[0] + chains[1];
   }
   return c;
 }
@@ -113,7 +125,8 @@ fn tile_width(t: u32) -> u32 { return min(int_at(2u) - t * 64u, 64u); }
 
 @compute @workgroup_size(256)
 fn attention_rows_tile(@builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) index: u32) {
+  let thread = woven(index);
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let head = u % int_at(0u);
@@ -128,9 +141,13 @@ fn attention_rows_tile(@builtin(workgroup_id) group: vec3<u32>,
     let at = spot_of(thread, row0, s);
     let block = first_seen(s.first - s.begin_row) / 64u;
     let last_block = last_seen(s.last - 1u - s.begin_row, s.length) / 64u;
+    // Scores of a few blocks are kept until the maximum is known; those of more are made again.
+    let all_kept = last_block - block < KEPT_BLOCKS;
+    var kept: array<vec4<f32>, KEPT_BLOCKS>;
     var key = NO_KEY;
     for (var b = block; b <= last_block; b++) {
       let v = scores(at, s, row0, b, head, slope);
+      if (all_kept) { kept[b - block] = v; }
       for (var i = 0u; i < 4u; i++) {
         if (sees(at, b * 64u + at.x + 16u * i)) { key = max(key, key_of(v[i])); }
       }
@@ -143,11 +160,13 @@ fn attention_rows_tile(@builtin(workgroup_id) group: vec3<u32>,
     for (var t = 0u; t < TILES; t++) { num[t] = vec4<f32>(zero()); }
     var den = zero();
     for (var b = block; b <= last_block; b++) {
-      let v = scores(at, s, row0, b, head, slope);
+      var v: vec4<f32>;
+      if (all_kept) { v = kept[b - block]; } else { v = scores(at, s, row0, b, head, slope); }
+      workgroupBarrier();  // of `parts` and `weights`, which all are done with
       var e = vec4<f32>(zero());
       for (var i = 0u; i < 4u; i++) {
         if (sees(at, b * 64u + at.x + 16u * i)) { e[i] = exp_difference(v[i], top); }
-        weights[at.y * 64u + at.x + 16u * i] = e[i];
+        weights[at.y * 17u + at.x / 4u + 4u * i][at.x % 4u] = e[i];
       }
       parts[thread] = (e.x + e.z) + (e.y + e.w);
       workgroupBarrier();
@@ -166,13 +185,11 @@ fn attention_rows_tile(@builtin(workgroup_id) group: vec3<u32>,
           stage_rows(thread, 2u, s.begin_row + first, kv_col + t * 64u,
               max(s.length, first) - first, tile_width(t));
           workgroupBarrier();
-          var even = vec4<f32>(zero());
-          var odd = vec4<f32>(zero());
-          for (var j = 0u; j < 32u; j += 2u) {
-            even += times(weights[at.y * 64u + j0 + j], chunk[j * 16u + at.x]);
-            odd += times(weights[at.y * 64u + j0 + j + 1u], chunk[j * 16u + 16u + at.x]);
+          var chains = Chains(vec4<f32>(zero()), vec4<f32>(zero()));
+          for (var j = 0u; j < 32u; j += 4u) {
+            add_four(&chains, weights[at.y * 17u + (j0 + j) / 4u], j, at.x, false);
           }
-          c += even + odd;
+          c += chains[0] + chains[1];
         }
         num[t] = select(num[t], num[t] + c, seen);
       }

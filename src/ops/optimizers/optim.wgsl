@@ -81,13 +81,8 @@ fn sgd(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) gr
   A[at] = bitcast<u32>(kept(w - mul(f32_register(0u), d)));
 }
 
-// reals: beta1, beta2, eps, weight_decay; registers: lr, correction1, correction2.
-@compute @workgroup_size(64)
-fn adamw(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-  let u = thread_unit(id, groups);
-  if (u >= units()) { return; }
-  let r = u / cols(2u);
-  let c = u % cols(2u);
+// reals: beta1, beta2, eps, weight_decay; registers: lr, correction1, correction2. The new weight.
+fn adamw_at(r: u32, c: u32) -> f32 {
   let lr = f32_register(0u);
   let keep = opaque(1.0 - mul(lr, real_at(3u)));
   let d = scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u)));
@@ -100,7 +95,14 @@ fn adamw(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) 
   let at = place(2u, r) + c;
   let step = div(mul(mean, f32_register(1u)), sqrt_exact(mul(square, f32_register(2u))) +
       real_at(2u));
-  A[at] = bitcast<u32>(kept(mul(load(at), keep) - mul(lr, step)));
+  let w = kept(mul(load(at), keep) - mul(lr, step));
+  A[at] = bitcast<u32>(w);
+  return w;
+}
+@compute @workgroup_size(64)
+fn adamw(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+  let u = thread_unit(id, groups);
+  if (u < units()) { adamw_at(u / cols(2u), u % cols(2u)); }
 }
 
 // ints: coupled, uncorrected; reals and registers of adamw.

@@ -297,23 +297,6 @@ Status Executor::refresh() {
   return changed_ ? record() : Status();  // another format has other kernels
 }
 
-Status Executor::repack_on_device() {
-  host_behind_ = true;
-  device_ahead_ = false;
-  bool encode = false;  // formats other than f32 are encoded by the host
-  for (Parameter& p : parameters_read_)
-    encode = encode || (p.matrix && p.device.arg.form != kFloatForm) ||
-             (p.matrix && p.store->format().dtype != DType::f32);
-  if (encode) {
-    LOOM_TRY(sync());
-    for (const Master& m : masters_) m.store->touch();
-    return refresh();
-  }
-  for (Parameter& p : parameters_read_) p.epoch = p.store->epoch();
-  LOOM_TRY(bind_registers());
-  return submit(repacks_, Segment::forward, Segment::update);
-}
-
 Status Executor::sync() {
   if (!failure_.ok()) return std::exchange(failure_, Status());
   if (!host_behind_) return {};

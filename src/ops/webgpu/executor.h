@@ -112,6 +112,7 @@ class Executor final : public loom::Executor {
   // The dispatches of a run, in submitted_.
   void collect(std::span<const std::size_t> order, Segment first, Segment last);
   Status submit(std::span<const std::size_t> order, Segment first, Segment last);
+  static LaunchSpec* update_of(std::vector<LaunchSpec>& specs, BufferId master, BufferId matrix);
   void plan_repacks(std::vector<LaunchSpec>& specs);
   std::int64_t pick_words() const;
   void plan_index_select(std::vector<LaunchSpec>& specs);

@@ -7,12 +7,24 @@
 
 namespace loom::webgpu {
 
-LaunchSpec master_to_panels(std::int64_t elements) {
+static std::int64_t panel_cells(std::int64_t rows, std::int64_t cols) {
+  return (rows + 7) / 8 * ((cols + 7) / 8) * 64;
+}
+LaunchSpec master_to_panels(std::int64_t rows, std::int64_t cols) {
   LaunchSpec s;
   s.kernel = {"arena masters", "to_panels", {}, gpu::Access::read_write, true};
-  s.factor = elements;
+  s.factor = panel_cells(rows, cols);
   s.threads = 64;
   return s;
+}
+void adamw_to_panels(LaunchSpec& s, std::int64_t rows, std::int64_t cols, BufferId matrix) {
+  s.kernel.pieces += " masters adamw_to_panels";
+  s.kernel.entry = "adamw_to_panels";
+  s.kernel.weights = gpu::Access::read_write;
+  s.kernel.has_weights = true;
+  s.operand = -1;
+  s.factor = panel_cells(rows, cols);
+  s.matrices[0] = matrix;
 }
 LaunchSpec master_to_vector(std::int64_t elements) {
   LaunchSpec s;

@@ -53,8 +53,10 @@ struct LaunchSpec {
 };
 
 // After an update: a master (operand 0) becomes float panels, or a vector.
-LaunchSpec master_to_panels(std::int64_t elements);
+LaunchSpec master_to_panels(std::int64_t rows, std::int64_t cols);
 LaunchSpec master_to_vector(std::int64_t elements);
+// An update by adamw makes the panels of `matrix` as well.
+void adamw_to_panels(LaunchSpec& update, std::int64_t rows, std::int64_t cols, BufferId matrix);
 
 // An id of a row (operand 0) becomes the id (1) of the next position (2): the most probable one by
 // the first two dispatches, one that is drawn by the first and the last three. The kernels of those

@@ -127,22 +127,6 @@ Status Executor::record() {
   return {};
 }
 
-// After an update the forms that kernels read are made again from the masters.
-void Executor::plan_repacks(std::vector<LaunchSpec>& specs) {
-  for (const Master& m : masters_)
-    for (const Parameter& p : parameters_read_) {
-      if (p.store != m.store || (p.matrix && p.store->format().dtype != DType::f32)) continue;
-      const std::int64_t rows = m.store->rows(), cols = m.store->cols();
-      LaunchSpec s =
-          p.matrix ? master_to_panels((rows + 15) / 16 * 16 * cols) : master_to_vector(rows * cols);
-      s.operands = {View{m.buffer, 0, static_cast<std::int32_t>(m.store->cols())},
-                    View{p.buffer, 0, static_cast<std::int32_t>(m.store->cols())}};
-      if (p.matrix) s.matrices[0] = p.buffer;
-      repacks_.push_back(specs.size());
-      specs.push_back(std::move(s));
-    }
-}
-
 void Executor::fill_matrices(const LaunchSpec& spec, std::uint32_t* slot) {
   for (std::size_t i = 0; i < spec.matrices.size() && spec.matrices[i] != kNone; ++i) {
     const DeviceMatrix& m = matrix_of(spec.matrices[i])->device;
@@ -157,9 +141,6 @@ void Executor::fill_matrices(const LaunchSpec& spec, std::uint32_t* slot) {
                                     word(m.arg.blocks),
                                     static_cast<std::uint32_t>(m.at / 4)};
     std::memcpy(slot + kWeight + kWeightStep * i, weight, sizeof weight);
-    if (!spec.instruction)
-      slot[kExtra] = word(m.arg.panel_bytes / 4),
-      slot[kExtra + 1] = static_cast<std::uint32_t>(m.at / 4);
   }
 }
 

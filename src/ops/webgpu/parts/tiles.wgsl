@@ -19,12 +19,15 @@ const STEP_FOURS = STEP / 4u;
 const PITCH = LEFT + RIGHT;
 const BLOCKS = PITCH * STEP_FOURS;
 const PARTS = (BLOCKS + TEAM - 1u) / TEAM;
-// What is written and read together lies in different banks: columns are shuffled in eights.
-const SHUFFLE = 8u / STEP_FOURS;
+// What is written together lies in different banks: every four elements begin so much later.
+const SKEW = 8u / STEP_FOURS;
+const WARP_ACROSS = select(4u, 8u, ACROSS % 8u == 0u && DOWN % 4u == 0u);
+const WARP_DOWN = 32u / WARP_ACROSS;
 const SLOTS = ROW_FOURS * OUT_FOURS;
 const CHUNKS = 32u * LANES;  // elements
 
-const STAGED = BUFFERS * STEP * PITCH;
+const STAGE = STEP * PITCH + 8u;
+const STAGED = BUFFERS * STAGE;
 
 const PARTS_AT = LANES * STAGED;
 
@@ -44,16 +47,20 @@ struct Place {
   lane: u32,  // which of the chunks side by side
   mate: u32,  // which thread of it
 }
-// Threads of 32 neighbors make four by eight blocks where there are that many.
+// Threads of 32 neighbors make a block of 4 by 8 or 8 by 4 where there are as many. Two neighbors
+// read the same words of the right, and every other two the same of the left: a device with 32
+// banks then reads four words for each of 16 threads at once.
 fn place_of(u: u32, outputs: u32, thread: u32) -> Place {
   let tiles = (outputs + TILE_OUTPUTS - 1u) / TILE_OUTPUTS;
   let mate = thread % TEAM;
-  let warp = mate / 32u;
   var down = mate / ACROSS;
   var across = mate % ACROSS;
-  if (ACROSS % 8u == 0u && DOWN % 4u == 0u) {
-    down = warp / (ACROSS / 8u) * 4u + mate % 32u / 8u;
-    across = warp % max(ACROSS / 8u, 1u) * 8u + mate % 8u;
+  if (ACROSS % WARP_ACROSS == 0u && DOWN % WARP_DOWN == 0u) {
+    let warp = mate / 32u;
+    let warps = max(ACROSS / WARP_ACROSS, 1u);
+    let t = mate % 32u;
+    down = warp / warps * WARP_DOWN + t / (2u * WARP_ACROSS) * 2u + t % 2u;
+    across = warp % warps * WARP_ACROSS + t / 2u % WARP_ACROSS;
   }
   return Place(u / tiles * TILE_ROWS, u % tiles * TILE_OUTPUTS, down, across,
       thread / TEAM, mate);
@@ -91,7 +98,7 @@ fn fetch_step(at: Place, begin: u32, count: u32) -> Fetched {
   return f;
 }
 fn put_block(t: Tile, turned: bool, block: vec2<u32>, first: u32, origin: u32) {
-  let to = origin + block.x * 4u * PITCH + ((first + block.y) ^ (block.x * SHUFFLE));
+  let to = origin + block.x * (4u * PITCH + SKEW) + first + block.y;
   if (turned) {
     staged[to] = vec4<f32>(t[0].x, t[1].x, t[2].x, t[3].x);
     staged[to + PITCH] = vec4<f32>(t[0].y, t[1].y, t[2].y, t[3].y);
@@ -116,13 +123,11 @@ fn put_step(f: ptr<function, Fetched>, at: Place, origin: u32) {
   }
 }
 
-fn add_element(sum: ptr<function, Tiles>, line: u32, at: Place, shuffle: u32) {
+fn add_element(sum: ptr<function, Tiles>, left: u32, right: u32) {
   var b: array<vec4<f32>, OUT_FOURS>;
-  for (var j = 0u; j < OUT_FOURS; j++) {
-    b[j] = staged[line + ((LEFT + at.across + j * ACROSS) ^ shuffle)];
-  }
+  for (var j = 0u; j < OUT_FOURS; j++) { b[j] = staged[right + j * ACROSS]; }
   for (var i = 0u; i < ROW_FOURS; i++) {
-    let a = staged[line + ((at.down + i * DOWN) ^ shuffle)];
+    let a = staged[left + i * DOWN];
     for (var j = 0u; j < OUT_FOURS; j++) {
       (*sum)[i * OUT_FOURS + j][0] += times(a.x, b[j]);
       (*sum)[i * OUT_FOURS + j][1] += times(a.y, b[j]);
@@ -132,13 +137,15 @@ fn add_element(sum: ptr<function, Tiles>, line: u32, at: Place, shuffle: u32) {
   }
 }
 fn add_step(even: ptr<function, Tiles>, odd: ptr<function, Tiles>, origin: u32, at: Place) {
+  var left = origin + at.down;
+  var right = origin + LEFT + at.across;
   for (var four = 0u; four < STEP_FOURS; four++) {
-    let line = origin + four * 4u * PITCH;
-    let shuffle = four * SHUFFLE;
-    add_element(even, line, at, shuffle);
-    add_element(odd, line + PITCH, at, shuffle);
-    add_element(even, line + 2u * PITCH, at, shuffle);
-    add_element(odd, line + 3u * PITCH, at, shuffle);
+    add_element(even, left, right);
+    add_element(odd, left + PITCH, right + PITCH);
+    add_element(even, left + 2u * PITCH, right + 2u * PITCH);
+    add_element(odd, left + 3u * PITCH, right + 3u * PITCH);
+    left += 4u * PITCH + SKEW;
+    right += 4u * PITCH + SKEW;
   }
 }
 fn clear(t: ptr<function, Tiles>) {
@@ -155,7 +162,7 @@ fn add_chunk(sum: ptr<function, Tiles>, fetched: ptr<function, Fetched>, at: Pla
   clear(&even);
   clear(&odd);
   for (var s = 0u; s < 32u / STEP; s++) {
-    let origin = at.lane * STAGED + s % BUFFERS * STEP * PITCH;
+    let origin = at.lane * STAGED + s % BUFFERS * STAGE;
     put_step(fetched, at, origin);
     workgroupBarrier();
     if (s + 1u < 32u / STEP) { *fetched = fetch_step(at, e0 + (s + 1u) * STEP, count); }

@@ -95,8 +95,9 @@ TEST(WebGpuMatmul, FloatTilesEqualTheCpu) {
   };
   for (int spread = 0; spread <= 2; ++spread) {
     if (spread == 1) device->allow_fma();
-    for (const Shape& s : {Shape{130, 132, 260, "f32"}, Shape{131, 131, 261, "f16"},
-                           Shape{1030, 66, 68, "f32"}, Shape{1024, 832, 36, "f32"}}) {
+    for (const Shape& s :
+         {Shape{130, 132, 260, "f32"}, Shape{131, 131, 261, "f16"}, Shape{1030, 66, 68, "f32"},
+          Shape{1024, 832, 36, "f32"}, Shape{1024, 36, 832, "f32"}}) {
       if (spread > 0 && s.rows > 1000) continue;
       Case c(s.rows);
       const View w = c.weight("w", s.outputs, s.inputs, *parse_weight_format(s.format)),
