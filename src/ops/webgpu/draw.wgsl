@@ -155,8 +155,8 @@ fn rounded(x: vec4<u32>) -> Rounded {
   }
   return Rounded(q, drop);
 }
-// The smallest sum that is enough for top_p: as f64 it is not below top_p * total, which f64 rounds.
-// The factor is settings 3 and 4 over 2^(setting 5).
+// The smallest sum that is enough for top_p: as f64 it is not below top_p * total as
+// rounded. The factor is settings 3 and 4 over 2^(setting 5).
 fn mass(total: vec2<u32>) -> vec2<u32> {
   let t = rounded(vec4(total, 0u, 0u));
   let p = rounded(product(t.bits, vec2(setting(3u), setting(4u))));
