@@ -117,9 +117,8 @@ class Executor {
   bool began() const { return began_; }
   // Decoding of one row without the host between the steps, where `resident`. Each step runs, makes
   // the id that `draw` picks from output "y" the id of input "ids", and adds one to the position;
-  // `picked` are the ids so found, at most kMaxPicked. One is ~0 where the host has to pick: after
-  // a row without a finite maximum, or with a top_p where sums reach 2^53. The inputs are set as
-  // for run(); the output is that of the last step.
+  // `picked` are the ids so found, at most kMaxPicked. One is ~0 after a row without a finite
+  // maximum. The inputs are set as for run(); the output is that of the last step.
   static constexpr std::size_t kMaxPicked = 64;
   virtual bool resident() const { return false; }
   virtual Status run_ahead(const Draw& draw, std::span<std::uint32_t> picked);

@@ -137,22 +137,41 @@ fn share(total: vec2<u32>, bits: u32) -> vec2<u32> {
 fn picked_at() -> u32 { return extra(0u) + SETTINGS + 1u + word_at(extra(0u)); }
 fn target_of(total: vec2<u32>) -> vec2<u32> { return share(total, word_at(picked_at())); }
 
-// The sum that top_p keeps at least: ceil of top_p * total as f64 rounds it. The factor is settings
-// 3 and 4 over 2^(setting 5). `total` < 2^53.
-fn mass(total: vec2<u32>) -> vec2<u32> {
-  let p = product(total, vec2(setting(3u), setting(4u)));
+// As f64 rounds a whole number: 53 bits, and how many are dropped.
+struct Rounded {
+  bits: vec2<u32>,
+  dropped: u32,
+}
+fn rounded(x: vec4<u32>) -> Rounded {
   var length = 0u;
   for (var i = 0u; i < 4u; i++) {
-    if (p[i] != 0u) { length = 32u * i + 32u - countLeadingZeros(p[i]); }
+    if (x[i] != 0u) { length = 32u * i + 32u - countLeadingZeros(x[i]); }
   }
   let drop = select(0u, length - 53u, length > 53u);
-  var q = right(p, drop);
-  if (drop > 0u && (right(p, drop - 1u).x & 1u) == 1u &&
-      (any_below(p, drop - 1u) || (q.x & 1u) == 1u)) {
-    q = vec4(plus(q.xyz, vec3(1u, 0u, 0u)).xy, 0u, 0u);
+  var q = right(x, drop).xy;
+  if (drop > 0u && (right(x, drop - 1u).x & 1u) == 1u &&
+      (any_below(x, drop - 1u) || (q.x & 1u) == 1u)) {
+    q = plus(vec3(q, 0u), vec3(1u, 0u, 0u)).xy;
   }
-  let shift = setting(5u) - drop;
-  return plus(right(q, shift).xyz, vec3(select(0u, 1u, any_below(q, shift)), 0u, 0u)).xy;
+  return Rounded(q, drop);
+}
+// The smallest sum that is enough for top_p: as f64 it is not below top_p * total as
+// rounded. The factor is settings 3 and 4 over 2^(setting 5).
+fn mass(total: vec2<u32>) -> vec2<u32> {
+  let t = rounded(vec4(total, 0u, 0u));
+  let p = rounded(product(t.bits, vec2(setting(3u), setting(4u))));
+  let drop = t.dropped + p.dropped;
+  if (drop <= setting(5u)) {
+    let q = vec4(p.bits, 0u, 0u);
+    let shift = setting(5u) - drop;
+    return plus(right(q, shift).xyz, vec3(select(0u, 1u, any_below(q, shift)), 0u, 0u)).xy;
+  }
+  // Beyond 2^53 a sum is rounded too: half a step below is enough, where ties go up.
+  let k = drop - setting(5u);
+  let is_power = p.bits.x == 0u && p.bits.y == 0x100000u;  // below it steps are half as large
+  let half = select(1u << (k - 1u), (1u << k) >> 2u, is_power);
+  let m = vec2(p.bits.x << k, (p.bits.y << k) | (p.bits.x >> (32u - k)));
+  return plus(vec3(minus(m, vec2(half, 0u)), 0u), vec3(p.bits.x & 1u, 0u, 0u)).xy;
 }
 
 // What the settings ask of a row whose bins sum to `total`.
@@ -350,23 +369,18 @@ var<workgroup> steps: u32;  // the cut by number, that by mass, the draw
   }
   let wanted = workgroupUniformLoad(&steps);
   var kept = total.xy;
-  var exact = true;
   var e = Element(0u, NONE, vec3(0u));
   for (var step = 0u; step < 3u; step++) {
     if (((wanted >> step) & 1u) == 0u) { continue; }
     if ((wanted & ((1u << step) - 1u)) != 0u) { load_bins(lane, PICKERS); }
     var s = Sought(step == 0u, vec2(setting(2u) - 1u, 0u));
-    if (step == 1u) {
-      exact = kept.y < 0x200000u;  // else the host has f64, where whole numbers are rounded
-      s.aim = one_less(mass(kept));
-    } else if (step == 2u) {
-      s.aim = target_of(cut_by_min(kept, likely));
-    }
+    if (step == 1u) { s.aim = one_less(mass(kept)); }
+    if (step == 2u) { s.aim = target_of(cut_by_min(kept, likely)); }
     e = find_element(lane, s);
     if (e.id != NONE) { kept = plus(e.before, weight(e.depth)).xy; }
   }
   if (lane == 0u) {
-    let id = select(NONE, e.id, exact && total.z != 0u);
+    let id = select(NONE, e.id, total.z != 0u);
     let next = select(id, 0u, id == NONE);
     atomicStore(&A[picked_at()], id);
     atomicAdd(&A[extra(0u)], 1u);
