@@ -32,6 +32,7 @@ BACKENDS = ("ggml-cpu", "ggml-cuda")  # of ggml/src/ggml-*
 # What libEGL_nvidia, the driver's Vulkan part, loads.
 X_PACKAGES = ("libvulkan1 libglx0 libglvnd0 libx11-6 libxext6 libxcb1 libxau6 libxdmcp6 libbsd0 "
               "libmd0").split()
+DRAWS = {"decode, temperature 0.8": 1.0, "decode, temperature 0.8, top_p 0.9": 0.9}  # top_p
 PYTHON = "3.12"  # of the machine with the GPU
 
 
@@ -147,10 +148,11 @@ print(json.dumps({"device": device[0]["name"], "numerics": device[0]["numerics"]
 model = welvet.Transformer(sys.argv[1], sys.argv[2], context=1024, mode="gpu-mc")
 vocabulary = model.info["vocab_size"]
 for run, line in enumerate(sys.stdin):
-    prompt, new, temperature = json.loads(line)
+    prompt, new, temperature, top_p = json.loads(line)
     # No text begins as the one before it did: nothing of a prompt is remembered.
     ids = [(run + 7919 * i) % vocabulary for i in range(prompt)]
-    text = model.generate(ids, max_tokens=new, temperature=temperature, seed=1)
+    text = model.generate(ids, max_tokens=new, temperature=temperature, top_p=top_p,
+                          seed=1)
     info = text.info
     print(json.dumps({"prefill": info["prefill_tokens"] / info["prefill_seconds"],
                       "decode": info["decode_tokens"] / max(info["decode_seconds"], 1e-9),
@@ -173,15 +175,16 @@ class Loom:
             sys.exit(f"Loom ended with {self.process.wait()}")
         return json.loads(line)
 
-    def run(self, prompt, new, temperature=0.0):
-        self.process.stdin.write(json.dumps([prompt, new, temperature]) + "\n")
+    def run(self, prompt, new, temperature=0.0, top_p=1.0):
+        self.process.stdin.write(json.dumps([prompt, new, temperature, top_p]) + "\n")
         self.process.stdin.flush()
         return self.answer()
 
     def speeds(self):
         found = {f"prefill {n}": self.run(n, 1)["prefill"] for n in (128, 512)}
         found["decode"] = self.run(1, 128)["decode"]
-        found["decode, temperature 0.8"] = self.run(1, 128, 0.8)["decode"]
+        for name, top_p in DRAWS.items():
+            found[name] = self.run(1, 128, 0.8, top_p)["decode"]
         return found
 
 
@@ -192,7 +195,7 @@ def run_llama(path, on_cpu):
                           "-o", "json"], capture_output=True, text=True, check=True).stdout
     found = {("decode" if r["n_gen"] else f"prefill {r['n_prompt']}"): r["avg_ts"]
              for r in json.loads(out)}
-    return {**found, "decode, temperature 0.8": found["decode"]}  # it samples nothing
+    return {**found, **dict.fromkeys(DRAWS, found["decode"])}  # it samples nothing
 
 
 def compare(name, dtype, pairs, on_cpu):

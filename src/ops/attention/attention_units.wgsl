@@ -45,7 +45,7 @@ fn sum_of_row(v: f32) -> f32 {
   return sum + subgroupShuffleXor(sum, 1u);
 }
 
-// What a thread has read of a block, all of it under way at once, and writes when the memory is free.
+// What a thread has read of a block, all of it under way at once, and writes where there is room.
 const FOURS = PADDED_DIM / 16u;
 struct Fetched {
   keys: array<vec4<u32>, FOURS>,

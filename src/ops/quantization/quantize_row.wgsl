@@ -1,7 +1,7 @@
 // Rows of f32 as q15: hi plane, lo plane, each padded to 64 bytes, then the scale and the sums of
-// both planes. Of one of PLANES lo is 0, and hi is rounded from x. A workgroup of THREADS per row of
-// COLS, which makes the row first where nothing else reads it: SOURCE. A thread reads all that it
-// takes at once and has it in registers, but for rows so wide that they are made in memory.
+// both planes. Of one of PLANES lo is 0, and hi is rounded from x. A workgroup of THREADS per row
+// of COLS, which makes the row first where nothing else reads it: SOURCE. A thread reads all that
+// it takes at once and has it in registers, but for rows so wide that they are made in memory.
 // Operands: 0 x or gate, 1 gain or up, 2 the row, 3 planes; of SUMS, x is that of 4 and 5.
 
 const NORM_SOURCE = 1u;
