@@ -23,6 +23,53 @@ std::uint64_t share(std::uint64_t total, std::uint32_t bits) {
   return (total >> 32) * bits + (((total & 0xffffffff) * bits) >> 32);
 }
 
+// Candidates that may be drawn: the first `kept` of the order by weight, then by id, and the sum of
+// their weights. Only the first few are in that order, which a pick rarely needs more of.
+template <class Candidate>
+struct Shortlist {
+  std::vector<Candidate>& all;
+  std::uint64_t total;
+  std::size_t kept = all.size(), ordered = 0;
+
+  static bool earlier(const Candidate& a, const Candidate& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
+  }
+  auto at(std::size_t i) { return all.begin() + static_cast<std::ptrdiff_t>(i); }
+  std::uint64_t sum(std::size_t first, std::size_t last) const {
+    std::uint64_t sum = 0;
+    for (std::size_t i = first; i < last; ++i) sum += all[i].weight;
+    return sum;
+  }
+  void keep(std::uint64_t count) {
+    if (count >= kept) return;
+    kept = static_cast<std::size_t>(count);
+    std::nth_element(at(0), at(kept), all.end(), earlier);
+    total = sum(0, kept);
+  }
+  void order_few() {
+    ordered = std::min<std::size_t>(64, kept);
+    std::partial_sort(at(0), at(ordered), at(kept), earlier);
+  }
+  // Cuts the list before the first that `stop` refuses, given the sum of those before it. It
+  // refuses all that follow, so that one in the middle says in which half the first is.
+  template <class Stop>
+  void cut(Stop stop) {
+    std::uint64_t before = 0;
+    for (std::size_t first = 0, last = kept; first < last;) {
+      const std::size_t middle = first < ordered ? first : first + (last - first) / 2;
+      if (middle >= ordered) std::nth_element(at(first), at(middle), at(last), earlier);
+      const std::uint64_t sum_to = before + sum(first, middle);
+      if (stop(middle, sum_to)) {
+        kept = last = middle;
+        total = sum_to;
+      } else {
+        before = sum_to + all[middle].weight;
+        first = middle + 1;
+      }
+    }
+  }
+};
+
 }  // namespace
 
 std::int32_t best_token(std::span<const float> logits) {
@@ -64,23 +111,9 @@ void Sampler::penalize(std::span<const std::int32_t> history) {
   }
 }
 
-// Sorting is lazy: a pick rarely needs more than the first few of a large vocabulary.
-void Sampler::order(std::size_t count) {
-  count = std::min(count, candidates_.size());
-  if (count <= ordered_) return;
-  const auto begin = candidates_.begin();
-  std::partial_sort(begin + static_cast<std::ptrdiff_t>(ordered_),
-                    begin + static_cast<std::ptrdiff_t>(count), candidates_.end(),
-                    [](const Candidate& a, const Candidate& b) {
-                      return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
-                    });
-  ordered_ = count;
-}
-
 std::uint64_t Sampler::weigh(float top) {
   const auto temperature = static_cast<float>(options_.temperature);
   candidates_.clear();
-  ordered_ = 0;
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < logits_.size(); ++i) {
     // Scaled by a power of two, so only exp rounds; NaN fails the comparison.
@@ -105,45 +138,24 @@ Result<std::int32_t> Sampler::pick(std::span<const float> logits,
                           "hold NaN or infinities, or are too large"));
   if (static_cast<float>(options_.temperature) == 0) return best;
 
-  std::uint64_t total = weigh(top);
-  std::size_t kept = candidates_.size();
-  if (options_.top_k > 0 && static_cast<std::uint64_t>(options_.top_k) < kept) {
-    kept = static_cast<std::size_t>(options_.top_k);
-    order(kept);
-    total = 0;
-    for (std::size_t i = 0; i < kept; ++i) total += candidates_[i].weight;
-  }
-  // Cuts the list before the first that `stop` refuses, given the sum of those before it.
-  auto cut = [&](auto stop) {
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < kept; sum += candidates_[i++].weight) {
-      if (i == ordered_) order(std::max<std::size_t>(64, 8 * ordered_));
-      if (stop(i, sum)) {
-        kept = i;
-        total = sum;
-        return;
-      }
-    }
-  };
+  Shortlist<Candidate> list{candidates_, weigh(top)};
+  if (options_.top_k > 0) list.keep(static_cast<std::uint64_t>(options_.top_k));
+  list.order_few();
   if (options_.top_p < 1) {
-    const double mass = options_.top_p * static_cast<double>(total);
-    cut([&](std::size_t i, std::uint64_t sum) {
+    const double mass = options_.top_p * static_cast<double>(list.total);
+    list.cut([&](std::size_t i, std::uint64_t sum) {
       return i > 0 && static_cast<double>(sum) >= mass;
     });
   }
   if (options_.min_p > 0) {
     const double min = options_.min_p * static_cast<double>(kOne);
-    cut([&](std::size_t i, std::uint64_t) {
+    list.cut([&](std::size_t i, std::uint64_t) {
       return static_cast<double>(candidates_[i].weight) < min;
     });
   }
-  const std::uint64_t target = share(total, RandomStream(options_.seed, kStream).bits(index));
-  std::size_t drawn = 0;
-  cut([&](std::size_t i, std::uint64_t sum) {
-    drawn = i;
-    return sum + candidates_[i].weight > target;
-  });
-  return candidates_[drawn].id;
+  const std::uint64_t target = share(list.total, RandomStream(options_.seed, kStream).bits(index));
+  list.cut([&](std::size_t i, std::uint64_t sum) { return sum + candidates_[i].weight > target; });
+  return candidates_[list.kept].id;
 }
 
 }  // namespace loom

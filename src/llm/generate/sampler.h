@@ -52,13 +52,11 @@ class Sampler {
   void penalize(std::span<const std::int32_t> history);
   // The candidates at the temperature, given the largest logit; returns the sum of their weights.
   std::uint64_t weigh(float top);
-  void order(std::size_t count);
 
   SamplerOptions options_;
   std::vector<float> logits_;
   std::vector<bool> seen_;
   std::vector<Candidate> candidates_;
-  std::size_t ordered_ = 0;  // candidates_[0, ordered_) are the best, in order
 };
 
 // The index of the largest value, ties to the lower one; NaN loses. -1 where there is no number.
