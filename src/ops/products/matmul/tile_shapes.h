@@ -20,10 +20,11 @@ struct TileShape {
   int threads(int planes) const;
 };
 
-// By matrix units, the fastest of 23 shapes on an H200: of products with few results, with more,
-// and of large ones.
+// By matrix units, the fastest of 33 shapes on an H200: of products with few results, with more,
+// of large ones, and where there is more work than for all multiprocessors at once.
 inline constexpr TileShape kFewUnits{32, 64, 2, 2, false, true, 64, 4},
-    kSmallUnits{64, 64, 2, 2, false, true, 32}, kLargeUnits{64, 128, 4, 4, false, true, 32};
+    kSmallUnits{64, 64, 2, 2, false, true, 32}, kLargeUnits{64, 128, 4, 2, false, true},
+    kHugeUnits{64, 128, 4, 4, false, true, 32};
 
 // Whether a matrix can be multiplied so with rows of 1 or 2 planes, and a device has the memory
 // and the threads.

@@ -60,6 +60,32 @@ fn stored_above(x: f32, above: u32) -> u32 {
 const FLOOR = 87u << 23u;  // 2^-40
 fn settled(x: f32) -> f32 { return bitcast<f32>(stored_above(x, FLOOR)); }
 
+// Magnitudes of a quotient of normal numbers, from theirs: the exponent, and the rest of its bits.
+struct Quotient {
+  exponent: i32,
+  mantissa: u32,
+}
+fn quotient(mx: u32, my: u32) -> Quotient {
+  let d = (my & 0x7FFFFFu) | 0x800000u;
+  let less = select(0u, 1u, (mx & 0x7FFFFFu) < (my & 0x7FFFFFu));
+  let n = ((mx & 0x7FFFFFu) | 0x800000u) << less;
+  let e = i32(mx >> 23u) - i32(my >> 23u) + 127 - i32(less);
+  // 25 bits of the quotient: 24 and one to round by. The device's own division says about what they
+  // are, the rest what they are exactly.
+  var q = u32((f32(n) / f32(d)) * 0x1p24f);
+  var rest = bitcast<i32>((n << 24u) - q * d);
+  while (rest < 0) {
+    q = q - 1u;
+    rest = rest + i32(d);
+  }
+  while (rest >= i32(d)) {
+    q = q + 1u;
+    rest = rest - i32(d);
+  }
+  let up = (q & 1u) & (((q >> 1u) & 1u) | select(0u, 1u, rest != 0));
+  q = (q >> 1u) + up;  // 2^24 where all of its bits round up: the next exponent
+  return Quotient(e + i32(q >> 24u), q & 0x7FFFFFu);
+}
 // x / y, correctly rounded, in integers. Results below the smallest normal number are 0.
 fn div(x: f32, y: f32) -> f32 {
   let bx = bitcast<u32>(x);
@@ -74,34 +100,10 @@ fn div(x: f32, y: f32) -> f32 {
   if (mx == INF_BITS || my == 0u) { return from_bits(sign | INF_BITS); }
   if (my == INF_BITS || mx < 0x800000u) { return from_bits(sign); }
   if (my < 0x800000u) { return from_bits(sign | INF_BITS); }
-  var n = (mx & 0x7FFFFFu) | 0x800000u;
-  let d = (my & 0x7FFFFFu) | 0x800000u;
-  var e = i32(mx >> 23u) - i32(my >> 23u) + 127;
-  if (n < d) {
-    n = n << 1u;
-    e = e - 1;
-  }
-  // 25 bits of the quotient: 24 and one to round by. The device's own division says about what they
-  // are, the rest what they are exactly.
-  var q = u32((f32(n) / f32(d)) * 0x1p24f);
-  var rest = bitcast<i32>((n << 24u) - q * d);
-  while (rest < 0) {
-    q = q - 1u;
-    rest = rest + i32(d);
-  }
-  while (rest >= i32(d)) {
-    q = q + 1u;
-    rest = rest - i32(d);
-  }
-  let up = (q & 1u) & (((q >> 1u) & 1u) | select(0u, 1u, rest != 0));
-  q = (q >> 1u) + up;
-  if (q == 0x1000000u) {
-    q = 0x800000u;
-    e = e + 1;
-  }
-  if (e >= 255) { return from_bits(sign | INF_BITS); }
-  if (e <= 0) { return from_bits(sign); }
-  return from_bits(sign | (u32(e) << 23u) | (q & 0x7FFFFFu));
+  let q = quotient(mx, my);
+  if (q.exponent >= 255) { return from_bits(sign | INF_BITS); }
+  if (q.exponent <= 0) { return from_bits(sign); }
+  return from_bits(sign | (u32(q.exponent) << 23u) | q.mantissa);
 }
 
 // Correctly rounded, in integers.

@@ -8,13 +8,8 @@ struct Parts {
 const LN2_HIGH = 0x1.62ep-1f;
 const LN2_REST = 0x1.0bfbe8p-15f;
 
-// exp(x) = m * 2^k
-fn exp_parts(x: f32) -> Parts {
-  let limit = 1048576.0;
-  let bits = bitcast<u32>(x);
-  let strange = bits == INF_BITS || is_nan(x);
-  let low = is_nan(x) || x < -limit;
-  let c = select(select(x, limit, x > limit), -limit, low);
+// exp(c) = m * 2^k for a finite c that is not too large
+fn exp_reduced(c: f32) -> Parts {
   let t = opaque(mul(c, 0x1.715476p+0f) + 0x1.8p23f);
   let n = t - 0x1.8p23f;
   let r = (c - mul(n, LN2_HIGH)) - mul(n, LN2_REST);
@@ -22,7 +17,16 @@ fn exp_parts(x: f32) -> Parts {
   y = mul(y, r) + 0x1.55589ep-5f;
   y = mul(y, r) + 0x1.55549p-3f;
   y = mul(y, r) + 0x1.fffffcp-2f;
-  var p = Parts(1.0 + (r + mul(mul(r, r), y)), bitcast<i32>(t) - 0x4B400000);
+  return Parts(1.0 + (r + mul(mul(r, r), y)), bitcast<i32>(t) - 0x4B400000);
+}
+// exp(x) = m * 2^k
+fn exp_parts(x: f32) -> Parts {
+  let limit = 1048576.0;
+  let bits = bitcast<u32>(x);
+  let strange = bits == INF_BITS || is_nan(x);
+  let low = is_nan(x) || x < -limit;
+  let c = select(select(x, limit, x > limit), -limit, low);
+  var p = exp_reduced(c);
   if (x < -limit) { p = Parts(1.0, -1073741824); }
   if (strange) { p = Parts(from_bits(select(INF_BITS, NAN_BITS, is_nan(x))), 0); }
   return p;
@@ -98,14 +102,20 @@ fn log_exact(x: f32) -> f32 {
 }
 
 fn sigmoid_exact(x: f32) -> f32 {
-  if (is_nan(x)) { return nan(); }
-  let e = exp_exact(-abs(x));
+  // exp of -|x|: 0 below the smallest normal number, where -88 stands for all below it.
+  let p = exp_reduced(max(-abs(x), -88.0));
+  let bits = bitcast<u32>(p.m) + (bitcast<u32>(p.k) << 23u);
+  let e = bitcast<f32>(select(bits, 0u, i32(bitcast<u32>(p.m) >> 23u) + p.k <= 0));
   let d = opaque(1.0 + e);
   let lost = e - (d - 1.0);
   let positive = x >= 0.0;
-  let q = div(select(e, 1.0, positive), d);
+  let n = bitcast<u32>(select(e, 1.0, positive));
+  let exact = quotient(n, bitcast<u32>(d));
+  let q = bitcast<f32>(select((u32(exact.exponent) << 23u) | exact.mantissa, 0u, n == 0u));
   let inverse = opaque(select(1.0 - q, q, positive));
-  return q - mul(q, mul(opaque(lost), inverse));
+  let y = q - mul(q, mul(opaque(lost), inverse));
+  if (is_nan(x)) { return nan(); }
+  return y;
 }
 
 fn with_sign(y: f32, x: f32) -> f32 {
