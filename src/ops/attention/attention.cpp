@@ -187,7 +187,7 @@ bool attends_by_units(const Launches& l) {
   const std::int64_t padded = (l.integer(2) + 15) / 16 * 16;
   const std::int64_t key_step = (padded + 31) / 32 * 8 + 4, value_step = 20;
   const std::int64_t words = 32 * key_step + std::max(128 * key_step, 2 * padded * value_step) +
-                             4 * 16 * 72 + 32 * value_step + 256 + 64;
+                             4 * 16 * 72 + 32 * value_step + 128 + 80;
   return l.limits.matrix_units && !l.dynamic_rows && l.max_rows(0) >= kUnitRows &&
          4 * words <= l.limits.group_bytes;
 }

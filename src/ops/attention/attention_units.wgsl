@@ -1,9 +1,10 @@
 // Attention in q15 by matrix units, for many rows: sums of i8 times i8 are exact in i32, and all
 // else is done as attention_q15.wgsl does it, so the bits are the same. With attention_pages.wgsl.
 // A workgroup has one head of 16 rows. Rows of one sequence walk over its blocks together, once to
-// find each row's largest score, once to add. Of eight subgroups of 32 threads two multiply for a
-// quarter of the columns, one the planes that are alike, one those that are not; between products,
-// 16 threads share a row, each has the columns that are 16 apart.
+// find each row's largest score, once to add; scores of a few blocks are kept meanwhile. Of eight
+// subgroups of 32 threads two multiply for a quarter of the columns, one the planes that are alike,
+// one those that are not; between products, 16 threads share a row, each has the columns that are
+// 16 apart.
 
 const ROWS = 16u;
 const THREADS = 256u;
@@ -15,6 +16,7 @@ const SUM_STEP = 64u + 8u;
 const SUMS = ROWS * SUM_STEP;  // high high, low low, high low, low high
 const DIM_ROUNDS = (PADDED_DIM / 16u + 3u) / 4u;
 const NO_ROW = 0xFFFFFFFFu;
+const KEPT_BLOCKS = 16u;
 
 var<workgroup> queries: array<i32, 2u * ROWS * KEY_STEP>;  // [plane][row][k]
 // Keys as [plane][position][k], then values as [plane][dimension][position].
@@ -22,9 +24,9 @@ var<workgroup> staged: array<i32, max(128u * KEY_STEP, 2u * PADDED_DIM * VALUE_S
 // Of keys [sum][row][position]; of values [tile][sum][row][dimension].
 var<workgroup> sums: array<i32, 4u * SUMS>;
 var<workgroup> weight_words: array<i32, 2u * ROWS * VALUE_STEP>;  // [plane][row][position]
-// Of a block's keys, then of its values; two blocks' in turn.
-var<workgroup> scales: array<f32, 256>;
-var<workgroup> row_factors: array<f32, ROWS>;  // scales of a block's weights, then 1 / sum
+// Of a block's keys, and scales of its weights, then 1 / sum: two blocks' in turn.
+var<workgroup> key_scales: array<f32, 128>;
+var<workgroup> row_factors: array<f32, 2u * ROWS>;
 var<workgroup> sequence_of_row: array<u32, ROWS>;
 var<workgroup> position_of_row: array<u32, ROWS>;
 
@@ -54,7 +56,8 @@ const READS = (FOURS + 1u) / 2u;
 struct Fetched {
   keys: array<vec4<u32>, READS>,
   values: array<vec4<u32>, READS>,
-  scale: u32,
+  key_scale: u32,
+  value_scales: vec4<f32>,  // of the columns of a thread
 }
 fn four_at(at: u32, step: u32) -> vec4<u32> {
   return vec4<u32>(A[at], A[at + step], A[at + 2u * step], A[at + 3u * step]) ^
@@ -74,20 +77,23 @@ fn fetch_keys(f: ptr<function, Fetched>, part: u32, thread: u32) {
     let i = item(n, thread);  // [plane][four][position]
     (*f).keys[n] = four_at(part + i / 64u * 256u + i % 64u, 64u);
   }
-  (*f).scale = A[part + 64u * PADDED_DIM + thread % 128u];
+  (*f).key_scale = A[part + 64u * PADDED_DIM + thread % 64u];
 }
 fn put_keys(f: ptr<function, Fetched>, turn: u32, thread: u32) {
   for (var n = 0u; n < READS; n++) {
     let i = item(n, thread);
     put_four((i / (64u * FOURS) * 64u + i % 64u) * KEY_STEP + i / 64u % FOURS * 4u, (*f).keys[n]);
   }
-  if (thread < 128u) { scales[turn + thread] = bitcast<f32>((*f).scale); }
+  if (thread < 64u) { key_scales[64u * turn + thread] = bitcast<f32>((*f).key_scale); }
 }
 fn fetch_values(f: ptr<function, Fetched>, part: u32, thread: u32) {
   for (var n = 0u; n < READS; n++) {
     let i = item(n, thread);  // [plane][four][dimension]
     (*f).values[n] = four_at(part + 32u * PADDED_DIM + i / PADDED_DIM * 4u * PADDED_DIM +
         i % PADDED_DIM, PADDED_DIM);
+  }
+  for (var i = 0u; i < 4u; i++) {
+    (*f).value_scales[i] = load(part + 64u * PADDED_DIM + 64u + thread % 16u + 16u * i);
   }
 }
 fn put_values(f: ptr<function, Fetched>, thread: u32) {
@@ -154,25 +160,33 @@ fn sum_keys(thread: u32) {
   subgroupMatrixStore<row_major>(&sums, mixed * 2u * SUMS + first, one, SUM_STEP);
   subgroupMatrixStore<row_major>(&sums, (mixed * 2u + 1u) * SUMS + first, other, SUM_STEP);
 }
-fn score(q: Query, turn: u32, row: u32, b: u32, column: u32) -> f32 {
-  let w = row * SUM_STEP + column;
-  return nearer(scaled_score(join_planes(sums[w], sums[2u * SUMS + w] + sums[3u * SUMS + w],
-      sums[SUMS + w]), q.scale, scales[turn + column]), q.slope, q.position, b * 64u + column);
-}
 fn sees(q: Query, j: u32) -> bool { return j >= q.begin && j <= q.position; }
+// Of the columns of a thread: lane, and those 16, 32 and 48 on. Only those that are seen.
+fn scores(q: Query, turn: u32, row: u32, lane: u32, b: u32) -> vec4<f32> {
+  var found: vec4<f32>;
+  for (var i = 0u; i < 4u; i++) {
+    let column = lane + 16u * i;
+    let w = row * SUM_STEP + column;
+    if (!sees(q, b * 64u + column)) { continue; }
+    found[i] = nearer(scaled_score(join_planes(sums[w], sums[2u * SUMS + w] + sums[3u * SUMS + w],
+        sums[SUMS + w]), q.scale, key_scales[64u * turn + column]), q.slope, q.position,
+        b * 64u + column);
+  }
+  return found;
+}
 
-// Weights of a block, from its sums, as planes; returns the sum of them.
-fn weigh(q: Query, turn: u32, row: u32, lane: u32, b: u32, top: f32) -> f32 {
+// Weights of a block, from its scores, as planes; returns the sum of them.
+fn weigh(q: Query, score: vec4<f32>, value_scales: vec4<f32>, turn: u32, row: u32, lane: u32,
+    b: u32, top: f32) -> f32 {
   var every: vec4<f32>;
   var weighted: vec4<f32>;
   var heavy = 0u;
   for (var i = 0u; i < 4u; i++) {
-    let column = lane + 16u * i;
     every[i] = zero();
     weighted[i] = zero();
-    if (sees(q, b * 64u + column)) {
-      every[i] = exp_difference(score(q, turn, row, b, column), top);
-      weighted[i] = mul(every[i], scales[turn + 64u + column]);
+    if (sees(q, b * 64u + lane + 16u * i)) {
+      every[i] = exp_difference(score[i], top);
+      weighted[i] = mul(every[i], value_scales[i]);
     }
     heavy = max(heavy, magnitude_bits(weighted[i]));
   }
@@ -190,7 +204,7 @@ fn weigh(q: Query, turn: u32, row: u32, lane: u32, b: u32, top: f32) -> f32 {
       weight_words[ROWS * VALUE_STEP + w] = bitcast<i32>(words.y);
     }
   }
-  if (lane == 0u) { row_factors[row] = bitcast<f32>(q15_scale(heavy)); }
+  if (lane == 0u) { row_factors[ROWS * turn + row] = bitcast<f32>(q15_scale(heavy)); }
   return sum_of_row(every);
 }
 
@@ -213,7 +227,7 @@ fn sum_values(tile: u32, area: u32, mixed: u32) {
   subgroupMatrixStore<row_major>(&sums, area + mixed * 512u + 256u, other, 16u);
 }
 // Adds what a block's values come to, weighted: each thread has 4 results of a round.
-fn add_weighted(num: ptr<function, array<f32, 4u * DIM_ROUNDS>>, thread: u32) {
+fn add_weighted(num: ptr<function, array<f32, 4u * DIM_ROUNDS>>, turn: u32, thread: u32) {
   let part = thread / 32u % 4u;
   let at = thread / 64u * 1024u + thread % 64u;
   for (var t = 0u; t < DIM_ROUNDS; t++) {
@@ -223,7 +237,7 @@ fn add_weighted(num: ptr<function, array<f32, 4u * DIM_ROUNDS>>, thread: u32) {
     for (var i = 0u; i < 4u; i++) {
       let w = at + 64u * i;
       (*num)[4u * t + i] += mul(join_planes(sums[w], sums[512u + w] + sums[768u + w],
-          sums[256u + w]), row_factors[4u * i + thread % 64u / 16u]);
+          sums[256u + w]), row_factors[ROWS * turn + 4u * i + thread % 64u / 16u]);
     }
   }
 }
@@ -276,47 +290,59 @@ fn attention_units(@builtin(workgroup_id) group: vec3<u32>,
     }
     var fetched: Fetched;
     fetch_keys(&fetched, page_part(first, table, kv_head), thread);
+    let keeps = last - first < KEPT_BLOCKS;
+    var kept: array<vec4<f32>, KEPT_BLOCKS>;
     var own_key = 0u;
     for (var b = first; b <= last; b++) {
-      turn = 128u - turn;
+      turn = 1u - turn;
       put_keys(&fetched, turn, thread);
       workgroupBarrier();
-      // Of the next block; the second walk begins with the first again.
+      // Of the next block; a second walk begins with the first again.
       fetch_keys(&fetched, page_part(select(b + 1u, first, b == last), table, kv_head), thread);
       sum_keys(thread);
       workgroupBarrier();
+      let found = scores(q, turn, row, lane, b);
       for (var i = 0u; i < 4u; i++) {
-        if (sees(q, b * 64u + lane + 16u * i)) {
-          own_key = max(own_key, score_key(score(q, turn, row, b, lane + 16u * i)));
-        }
+        if (sees(q, b * 64u + lane + 16u * i)) { own_key = max(own_key, score_key(found[i])); }
       }
+      if (keeps) { kept[b - first] = found; }
     }
+    fetch_values(&fetched, page_part(first, table, kv_head), thread);
     let top = opaque(of_score_key(most_of_row(own_key)) + HEADROOM);
     var den = zero();
     var num: array<f32, 4u * DIM_ROUNDS>;
     for (var i = 0u; i < 4u * DIM_ROUNDS; i++) { num[i] = zero(); }
     for (var b = first; b <= last; b++) {
-      fetch_values(&fetched, page_part(b, table, kv_head), thread);
-      turn = 128u - turn;
-      put_keys(&fetched, turn, thread);
-      workgroupBarrier();
-      sum_keys(thread);
-      workgroupBarrier();
+      turn = 1u - turn;
+      let next = page_part(min(b + 1u, last), table, kv_head);
+      var found: vec4<f32>;
+      if (keeps) {
+        found = kept[b - first];
+      } else {
+        put_keys(&fetched, turn, thread);
+        workgroupBarrier();
+        fetch_keys(&fetched, next, thread);
+        sum_keys(thread);
+        workgroupBarrier();
+        found = scores(q, turn, row, lane, b);
+      }
       put_values(&fetched, thread);
-      fetch_keys(&fetched, page_part(min(b + 1u, last), table, kv_head), thread);
-      den = den + weigh(q, turn, row, lane, b, top);
+      let value_scales = fetched.value_scales;
+      fetch_values(&fetched, next, thread);
+      den = den + weigh(q, found, value_scales, turn, row, lane, b, top);
       workgroupBarrier();
-      add_weighted(&num, thread);
+      add_weighted(&num, turn, thread);
     }
-    workgroupBarrier();
-    if (lane == 0u) { row_factors[row] = div(1.0, den); }
+    turn = 1u - turn;
+    if (lane == 0u) { row_factors[ROWS * turn + row] = div(1.0, den); }
     workgroupBarrier();
     for (var t = 0u; t < DIM_ROUNDS; t++) {
       let d = (4u * t + thread / 64u) * 16u + thread % 16u;
       for (var i = 0u; i < 4u; i++) {
         let r = 4u * i + thread % 64u / 16u;
         if (d < HEAD_DIM && r >= from_row && r < to_row) {
-          store(place(RESULT, row0 + r) + head * HEAD_DIM + d, num[4u * t + i] * row_factors[r]);
+          store(place(RESULT, row0 + r) + head * HEAD_DIM + d,
+              num[4u * t + i] * row_factors[ROWS * turn + r]);
         }
       }
     }
