@@ -244,7 +244,9 @@ fn add_weighted(num: ptr<function, array<f32, 4u * DIM_ROUNDS>>, turn: u32, thre
 
 @compute @workgroup_size(THREADS)
 fn attention_units(@builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+    @builtin(num_workgroups) groups: vec3<u32>, @builtin(local_invocation_index) index: u32,
+    @builtin(subgroup_invocation_id) mate: u32) {
+  let thread = index / 32u * 32u + mate;  // the order in which values are exchanged
   let u = group_unit(group, groups);
   if (u >= units()) { return; }
   let heads = int_at(0u);
