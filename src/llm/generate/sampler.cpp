@@ -31,9 +31,9 @@ struct Shortlist {
   std::uint64_t total;
   std::size_t kept = all.size(), ordered = 0;
 
-  static bool earlier(const Candidate& a, const Candidate& b) {
+  static constexpr auto earlier = [](const Candidate& a, const Candidate& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.id < b.id;
-  }
+  };
   auto at(std::size_t i) { return all.begin() + static_cast<std::ptrdiff_t>(i); }
   std::uint64_t sum(std::size_t first, std::size_t last) const {
     std::uint64_t sum = 0;
