@@ -20,7 +20,7 @@ struct TileShape {
   int threads(int planes) const;
 };
 
-// By matrix units, the fastest of 33 shapes on an H200: of products with few results, with more,
+// By matrix units, the fastest of 26 shapes on an H200: of products with few results, with more,
 // of large ones, and where there is more work than for all multiprocessors at once.
 inline constexpr TileShape kFewUnits{32, 64, 2, 2, false, true, 64, 4},
     kSmallUnits{64, 64, 2, 2, false, true, 32}, kLargeUnits{64, 128, 4, 2, false, true},
