@@ -163,7 +163,8 @@ for run, line in enumerate(sys.stdin):
 class Loom:
     """A process that keeps the model on the device and runs what it is asked to."""
 
-    def __init__(self, path, dtype):
+    def __init__(self, path, dtype, new):
+        self.new = new  # ids of a text
         self.process = subprocess.Popen([sys.executable, "-c", RUNS, path, dtype],
                                         env=environment(), stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
@@ -182,30 +183,30 @@ class Loom:
 
     def speeds(self):
         found = {f"prefill {n}": self.run(n, 1)["prefill"] for n in (128, 512)}
-        found["decode"] = self.run(1, 128)["decode"]
+        found["decode"] = self.run(1, self.new)["decode"]
         for name, top_p in DRAWS.items():
-            found[name] = self.run(1, 128, 0.8, top_p)["decode"]
+            found[name] = self.run(1, self.new, 0.8, top_p)["decode"]
         return found
 
 
-def run_llama(path, on_cpu):
+def run_llama(path, on_cpu, new):
     program = (peers.LLAMA if on_cpu else LLAMA) / "bin" / "llama-bench"
     options = ["-t", "2"] if on_cpu else ["-ngl", "99", "-fa", "1"]
-    out = subprocess.run([program, "-m", path, *options, "-p", "128,512", "-n", "128", "-r", "3",
+    out = subprocess.run([program, "-m", path, *options, "-p", "128,512", "-n", str(new), "-r", "3",
                           "-o", "json"], capture_output=True, text=True, check=True).stdout
     found = {("decode" if r["n_gen"] else f"prefill {r['n_prompt']}"): r["avg_ts"]
              for r in json.loads(out)}
     return {**found, **dict.fromkeys(DRAWS, found["decode"])}  # it samples nothing
 
 
-def compare(name, dtype, pairs, on_cpu):
+def compare(name, dtype, pairs, on_cpu, new):
     path = PACK / f"{name}-q4_0.gguf"
     *shape, tied = SHAPES[name]
     if not path.exists():
         peers.write_gguf(path, shape, peers.Q4_0, tied)
-    loom = Loom(path, dtype)
+    loom = Loom(path, dtype, new)
     loom.speeds()  # pipelines are made, memory is taken
-    rows = [(loom.speeds(), run_llama(path, on_cpu)) for _ in range(pairs)]
+    rows = [(loom.speeds(), run_llama(path, on_cpu, new)) for _ in range(pairs)]
     size = path.stat().st_size - (18 * shape[1] * shape[6] // 32 if not tied else 0)
     print(f"{name}: Loom in {dtype} on {loom.about['device']} ({loom.about['numerics']}) / "
           f"llama.cpp in Q4_0 {'on two threads' if on_cpu else 'by CUDA'}, tokens/s, {pairs} pairs")
@@ -213,7 +214,7 @@ def compare(name, dtype, pairs, on_cpu):
         ratios = [ours[what] / theirs[what] for ours, theirs in rows]
         ours, theirs = (statistics.median(row[i][what] for row in rows) for i in (0, 1))
         read = f"   {ours * size / 1e9:.0f} GB/s of weights" if what == "decode" else ""
-        print(f"  {what:24} {ours:9.1f} / {theirs:9.1f}   ratio {statistics.median(ratios):.2f} "
+        print(f"  {what:34} {ours:9.1f} / {theirs:9.1f}   ratio {statistics.median(ratios):.2f} "
               f"({min(ratios):.2f} to {max(ratios):.2f}){read}", flush=True)
 
 
@@ -238,9 +239,12 @@ def main():
     p.add_argument("--dtype", default="i4", help="Loom's weights: i4, of as many bits as Q4_0, or "
                    "q4_0, the file's blocks as they are")
     p.add_argument("--pairs", type=int, default=5)
+    p.add_argument("--ids", type=int, default=128, help="of a decoded text, up to 1023")
     p.add_argument("--no-training", action="store_true", help="language models alone")
     p.add_argument("--check", action="store_true", help="a tiny model, without CUDA")
     a = p.parse_args()
+    if not 1 <= a.ids < 1024:
+        p.error(f"--ids is from 1 to 1023, got {a.ids}")
     ready = all((PACK / name).exists() for name in ("llama.tar.xz", "lib", "py", "libloom.so"))
     if a.pack or not ready:
         pack()
@@ -251,7 +255,7 @@ def main():
     else:
         build_llama()
     for name in ["tiny"] if a.check else a.models:
-        compare(name, a.dtype, 1 if a.check else a.pairs, a.check)
+        compare(name, a.dtype, 1 if a.check else a.pairs, a.check, a.ids)
     if not a.no_training:
         train(a.check)
 

@@ -25,7 +25,7 @@ try:
     from wgpudawn._lib import ffi, lib
     welvet.use_webgpu(ffi.addressof(lib, "wgpuGetProcAddress"))
 except ImportError:
-    pass
+    pass  # LOOM_WEBGPU_LIBRARY, or Dawn where the system has it
 
 WIDTH, IDS, SEQUENCES = 256, 300, 4
 # heads, KV heads, width of a head, other settings
@@ -79,6 +79,11 @@ def logits(network, **options):
 
 
 def main():
+    gpus = welvet.audit(device="gpu")["gpus"]
+    if not gpus:
+        sys.exit("no GPU: docs/reference/modes.md, The library of WebGPU")
+    units = gpus[0]["limits"]["matrix_units"]
+    print(f"{gpus[0]['name']}: {'with' if units else 'WITHOUT'} matrix units", flush=True)
     differ = 0
     for shape in SHAPES:
         network = decoder(*shape)

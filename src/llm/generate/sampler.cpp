@@ -40,7 +40,7 @@ struct Shortlist {
     for (std::size_t i = first; i < last; ++i) sum += all[i].weight;
     return sum;
   }
-  void keep(std::uint64_t count) {
+  void limit(std::uint64_t count) {
     if (count >= kept) return;
     kept = static_cast<std::size_t>(count);
     std::nth_element(at(0), at(kept), all.end(), earlier);
@@ -139,7 +139,7 @@ Result<std::int32_t> Sampler::pick(std::span<const float> logits,
   if (static_cast<float>(options_.temperature) == 0) return best;
 
   Shortlist<Candidate> list{candidates_, weigh(top)};
-  if (options_.top_k > 0) list.keep(static_cast<std::uint64_t>(options_.top_k));
+  if (options_.top_k > 0) list.limit(static_cast<std::uint64_t>(options_.top_k));
   list.order_few();
   if (options_.top_p < 1) {
     const double mass = options_.top_p * static_cast<double>(list.total);

@@ -60,7 +60,7 @@ fn grad_merge(@builtin(global_invocation_id) id: vec3<u32>,
 }
 
 // Weights and moments are kept down to 2^-100, and a gradient that is squared down to 2^-50.
-fn kept(x: f32) -> f32 { return bitcast<f32>(stored_above(x, 27u << 23u)); }
+fn lasting(x: f32) -> f32 { return bitcast<f32>(stored_above(x, 27u << 23u)); }
 fn scaled_gradient(g: f32, s: f32) -> f32 { return bitcast<f32>(stored_above(g * s, 77u << 23u)); }
 
 // A thread per element of w. reals: momentum, weight_decay; registers: lr; HAS_VELOCITY.
@@ -75,10 +75,10 @@ fn sgd(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) gr
   var d = scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u))) + mul(real_at(1u), w);
   if (HAS_VELOCITY) {
     let velocity = place(3u, r) + c;
-    d = kept(mul(real_at(0u), load(velocity)) + d);
+    d = lasting(mul(real_at(0u), load(velocity)) + d);
     A[velocity] = bitcast<u32>(d);
   }
-  A[at] = bitcast<u32>(kept(w - mul(f32_register(0u), d)));
+  A[at] = bitcast<u32>(lasting(w - mul(f32_register(0u), d)));
 }
 
 // reals: beta1, beta2, eps, weight_decay; registers: lr, correction1, correction2. The new weight.
@@ -88,14 +88,14 @@ fn adamw_at(r: u32, c: u32) -> f32 {
   let d = scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u)));
   let m = place(3u, r) + c;
   let v = place(4u, r) + c;
-  let mean = kept(mul(real_at(0u), load(m)) + mul(opaque(1.0 - real_at(0u)), d));
-  let square = kept(mul(real_at(1u), load(v)) + mul(opaque(1.0 - real_at(1u)), mul(d, d)));
+  let mean = lasting(mul(real_at(0u), load(m)) + mul(opaque(1.0 - real_at(0u)), d));
+  let square = lasting(mul(real_at(1u), load(v)) + mul(opaque(1.0 - real_at(1u)), mul(d, d)));
   A[m] = bitcast<u32>(mean);
   A[v] = bitcast<u32>(square);
   let at = place(2u, r) + c;
   let step = div(mul(mean, f32_register(1u)), sqrt_exact(mul(square, f32_register(2u))) +
       real_at(2u));
-  let w = kept(mul(load(at), keep) - mul(lr, step));
+  let w = lasting(mul(load(at), keep) - mul(lr, step));
   A[at] = bitcast<u32>(w);
   return w;
 }
@@ -124,12 +124,12 @@ fn adam(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
   if (int_at(1u) != 0u) { eps = mul(eps, sqrt_exact(f32_register(2u))); }
   let m = place(3u, r) + c;
   let v = place(4u, r) + c;
-  let mean = kept(mul(real_at(0u), load(m)) + mul(opaque(1.0 - real_at(0u)), d));
-  let square = kept(mul(real_at(1u), load(v)) + mul(opaque(1.0 - real_at(1u)), mul(d, d)));
+  let mean = lasting(mul(real_at(0u), load(m)) + mul(opaque(1.0 - real_at(0u)), d));
+  let square = lasting(mul(real_at(1u), load(v)) + mul(opaque(1.0 - real_at(1u)), mul(d, d)));
   A[m] = bitcast<u32>(mean);
   A[v] = bitcast<u32>(square);
   let step = div(mul(mean, f32_register(1u)), sqrt_exact(mul(square, f32_register(2u))) + eps);
-  A[at] = bitcast<u32>(kept(mul(w, keep) - mul(lr, step)));
+  A[at] = bitcast<u32>(lasting(mul(w, keep) - mul(lr, step)));
 }
 
 // reals: momentum, weight_decay; registers: lr.
@@ -145,9 +145,9 @@ fn sgd_nesterov(@builtin(global_invocation_id) id: vec3<u32>,
   let velocity = place(3u, r) + c;
   let d = opaque(scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u))) +
       mul(real_at(1u), w));
-  let moved = kept(mul(real_at(0u), load(velocity)) + d);
+  let moved = lasting(mul(real_at(0u), load(velocity)) + d);
   A[velocity] = bitcast<u32>(moved);
-  A[at] = bitcast<u32>(kept(w - mul(f32_register(0u), kept(d + mul(real_at(0u), moved)))));
+  A[at] = bitcast<u32>(lasting(w - mul(f32_register(0u), lasting(d + mul(real_at(0u), moved)))));
 }
 
 // reals: alpha, eps, momentum, weight_decay; registers: lr; CENTERED, HAS_VELOCITY.
@@ -164,22 +164,22 @@ fn rmsprop(@builtin(global_invocation_id) id: vec3<u32>,
   let d = bitcast<f32>(stored_above(scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u))) +
       mul(real_at(3u), w), 77u << 23u));
   let v = place(3u, r) + c;
-  var variance = kept(mul(real_at(0u), load(v)) + mul(rest, mul(d, d)));
+  var variance = lasting(mul(real_at(0u), load(v)) + mul(rest, mul(d, d)));
   A[v] = bitcast<u32>(variance);
   if (CENTERED) {
     let m = place(4u, r) + c;
-    let mean = kept(mul(real_at(0u), load(m)) + mul(rest, d));
+    let mean = lasting(mul(real_at(0u), load(m)) + mul(rest, d));
     A[m] = bitcast<u32>(mean);
     variance = opaque(variance - mul(mean, mean));
     variance = select(variance, 0.0, variance < 0.0);
   }
-  var step = kept(div(d, sqrt_exact(variance) + real_at(1u)));
+  var step = lasting(div(d, sqrt_exact(variance) + real_at(1u)));
   if (HAS_VELOCITY) {
     let velocity = place(5u, r) + c;
-    step = kept(mul(real_at(2u), load(velocity)) + step);
+    step = lasting(mul(real_at(2u), load(velocity)) + step);
     A[velocity] = bitcast<u32>(step);
   }
-  A[at] = bitcast<u32>(kept(w - mul(f32_register(0u), step)));
+  A[at] = bitcast<u32>(lasting(w - mul(f32_register(0u), step)));
 }
 
 // reals: beta1, beta2, weight_decay; registers: lr.
@@ -193,9 +193,9 @@ fn lion(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
   let keep = opaque(1.0 - mul(lr, real_at(2u)));
   let d = scaled_gradient(load(place(0u, r) + c), load(place(1u, 0u)));
   let m = place(3u, r) + c;
-  let way = kept(mul(real_at(0u), load(m)) + mul(opaque(1.0 - real_at(0u)), d));
-  A[m] = bitcast<u32>(kept(mul(real_at(1u), load(m)) + mul(opaque(1.0 - real_at(1u)), d)));
+  let way = lasting(mul(real_at(0u), load(m)) + mul(opaque(1.0 - real_at(0u)), d));
+  A[m] = bitcast<u32>(lasting(mul(real_at(1u), load(m)) + mul(opaque(1.0 - real_at(1u)), d)));
   let at = place(2u, r) + c;
-  A[at] = bitcast<u32>(kept(mul(load(at), keep) - select(select(way, -lr, way < 0.0), lr,
+  A[at] = bitcast<u32>(lasting(mul(load(at), keep) - select(select(way, -lr, way < 0.0), lr,
       way > 0.0)));
 }
